@@ -45,15 +45,18 @@ func BenchmarkProtocols(b *testing.B) {
 				s.serve(b, request(), status) // creates what is not there
 				b.ReportAllocs()
 				b.SetBytes(int64(len(body)))
+				began := cpuTime(b)
 				for b.Loop() {
 					s.serve(b, request(), status)
 				}
+				b.ReportMetric(float64((cpuTime(b)-began).Nanoseconds())/float64(b.N)/float64(metrics), "cpu-ns/measure")
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(metrics), "ns/measure")
 				b.ReportMetric(float64(metrics)*float64(b.N)/b.Elapsed().Seconds(), "measures/s")
 			})
 		}
 		send("json", "/v1/batch/metrics/measures", "{"+batch.String()[1:]+"}", 202, "Content-Type", "application/json")
 		send("prometheus", "/v1/prometheus/write", remoteWrite(series...), 202, asRemoteWrite...)
+		send("prometheus_labels", "/api/v1/write", remoteWrite(series...), 204, asRemoteWrite...)
 		send("influxdb", "/v1/influxdb/write", strings.Join(lines, "\n"), 204, "Content-Type", "text/plain")
 	}
 }

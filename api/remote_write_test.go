@@ -163,6 +163,19 @@ func TestRemoteWriteSaysWhatToRepeat(t *testing.T) {
 		"~may begin 1 series", append([]string{"user", "jd"}, asRemoteWrite...)...)
 }
 
+// Labels are a set: a series is the same in whatever order senders name them, new or known.
+func TestRemoteWriteInAnyOrder(t *testing.T) {
+	s := newServer(t, nil)
+	for range 3 {
+		s.want(t, "POST /api/v1/write", remoteWrite("a 1 1000 x=1,y=2", "a 1 2000 y=2,x=1", "a 1 3000 y=3,x=1"), 204, "",
+			append([]string{"user", "jd"}, asRemoteWrite...)...)
+		for _, y := range []string{"2", "3"} {
+			s.want(t, "GET /api/v1/series?match[]=a{y='"+y+"'}", "", 200,
+				`{"status":"success","data":[{"__name__":"a","x":"1","y":"`+y+`"}]}`, "user", "jd")
+		}
+	}
+}
+
 // Each project may begin so many series a minute; those that it has go on.
 func TestRemoteWriteLimitsNewSeries(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Auth, o.Limits.NewSeries = auth.TrustedHeaders{}, 10 })

@@ -13,19 +13,30 @@ import (
 // renamed since: the finder asks the index whether it is still the same.
 type knownMetrics struct {
 	mu     sync.RWMutex
-	byName roster.Cache[*model.Metric]
-	lists  *roster.Table[*model.Metric] // by the generation of the index
+	byName *roster.Sequence[*model.Metric] // by the generation of the index
+	lists  *roster.Table[*model.Metric]    // likewise
 }
 
 func newKnownMetrics(limit int) knownMetrics {
-	return knownMetrics{byName: roster.Cache[*model.Metric]{Limit: limit},
-		lists: roster.NewTable[*model.Metric](limit)}
+	return knownMetrics{byName: roster.NewSequence[*model.Metric](limit), lists: roster.NewTable[*model.Metric](limit)}
 }
 
-func (k *knownMetrics) add(name keyhash.Hash, metric *model.Metric) {
+// foundName is a name's metric.
+type foundName struct {
+	hash   keyhash.Hash
+	metric *model.Metric
+}
+
+// add remembers the metrics that names had in a generation of the index.
+func (k *knownMetrics) add(names []foundName, generation uint64) {
+	if len(names) == 0 {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.byName.Put(name, metric)
+	for _, name := range names {
+		k.byName.Put(name.hash, generation, name.metric)
+	}
 }
 
 // addLists remembers the metrics that lists of rows had in a generation of the index.

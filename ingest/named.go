@@ -85,6 +85,7 @@ type NamedBatch struct {
 	metrics []*model.Metric // of each row; nil: not found, or dropped
 	missing []int           // rows whose metric was not found
 	lists   []namedList     // of rows, that were not known, or not of late
+	found   []foundName     // names whose metrics were looked up in the index
 
 	places idset.Set // of metrics in Measures
 	place  []int     // of each row; -1 for one that does not count
@@ -100,7 +101,7 @@ type namedList struct {
 // Bytes returns about how much memory the batch keeps.
 func (b *NamedBatch) Bytes() int {
 	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) +
-		32*cap(b.lists) + b.places.Bytes()
+		32*cap(b.lists) + 24*cap(b.found) + b.places.Bytes()
 }
 
 // createdBytes is what the creation of a metric takes, with its resource.
@@ -120,8 +121,8 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	}
 	ctx, cancel := i.limit(ctx)
 	defer cancel()
-	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
 	generation := i.Index.Generation()
+	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
 	i.findKnown(&c, b, generation)
 	b.leaveOut(aheads)
 	for attempt := 1; len(b.missing) > 0; attempt++ {
@@ -144,6 +145,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 			break
 		}
 	}
+	i.known.add(b.found, generation)
 	i.known.addLists(b.lists, b.metrics, generation)
 	for _, metric := range b.metrics {
 		if metric == nil { // dropped
@@ -160,12 +162,13 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 // findKnown looks up the metrics of all rows, and lists the rows whose metric is not known. It looks up again all that
 // was found in an earlier generation of the index.
 func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
-	b.metrics, b.missing, b.lists = b.metrics[:0], b.missing[:0], b.lists[:0]
+	b.metrics, b.missing, b.lists, b.found = b.metrics[:0], b.missing[:0], b.lists[:0], b.found[:0]
 	b.key = c.protocol.appendScope(b.key[:0], c.user)
 	scope := len(b.key)
 	lists, _ := c.rows.(ListedRows)
 	i.known.mu.RLock()
 	defer i.known.mu.RUnlock()
+	place := -1
 	for row := 0; row < c.rows.Len(); {
 		end := row + 1
 		if lists != nil {
@@ -183,7 +186,7 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 			b.lists = append(b.lists, namedList{hash, row, end})
 			if metrics != nil {
 				for _, metric := range metrics {
-					b.found(i.current(metric))
+					b.setNext(i.current(metric))
 				}
 				row = end
 				continue
@@ -191,8 +194,18 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 		}
 		for ; row < end; row++ {
 			b.key = c.rows.AppendKey(b.key[:scope], row)
-			known, _ := i.known.byName.Get(keyhash.Of(b.key))
-			b.found(i.current(known))
+			hash := keyhash.Of(b.key)
+			if place = i.known.byName.Find(hash, place+1); place < 0 {
+				b.setNext(nil)
+				continue
+			}
+			metric, current := i.known.byName.Get(place, generation)
+			if !current {
+				if metric = i.current(metric); metric != nil {
+					b.found = append(b.found, foundName{hash, metric})
+				}
+			}
+			b.setNext(metric)
 		}
 	}
 }
@@ -208,8 +221,8 @@ func (i *Ingester) current(metric *model.Metric) *model.Metric {
 	return nil
 }
 
-// found sets the metric of the next row, nil for none.
-func (b *NamedBatch) found(metric *model.Metric) {
+// setNext sets the metric of the next row, nil for none.
+func (b *NamedBatch) setNext(metric *model.Metric) {
 	if metric == nil {
 		b.missing = append(b.missing, len(b.metrics))
 	}

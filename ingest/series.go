@@ -15,66 +15,80 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	if err != nil {
 		return err
 	}
-	byKey := map[string]*keyRows{}
-	var keys []*keyRows
-	var created []*model.Metric
-	key := c.protocol.appendScope(nil, c.user)
-	scope := len(key)
-	for _, row := range b.missing {
-		key = c.rows.AppendKey(key[:scope], row)
-		if same := byKey[string(key)]; same != nil {
-			same.rows = append(same.rows, row)
-			continue
-		}
-		same := &keyRows{string(key), []int{row}}
+	var names []*Name // of one set of labels each, also if senders order them in different ways
+	places := map[model.Labels]int{}
+	placeOf := make([]int, len(b.missing)) // of the names of b.missing, -1 for a row that is dropped
+	for i, row := range b.missing {
+		placeOf[i] = -1
 		name, err := c.rows.Name(row)
-		if err == nil {
-			var metric *model.Metric
-			metric, err = c.seriesOf(name, policy)
-			if metric != nil {
-				created = append(created, metric)
-			}
-		}
 		if err != nil {
 			c.protocol.Drop(row, err)
 			continue
 		}
-		byKey[same.key], keys = same, append(keys, same)
+		place, ok := places[name.Labels]
+		if !ok {
+			place = len(names)
+			places[name.Labels], names = place, append(names, name)
+		}
+		placeOf[i] = place
 	}
-	if err := c.rights.CreateSeries(created); err != nil {
+	labels := make([]model.Labels, len(names))
+	for i, name := range names {
+		labels[i] = name.Labels
+	}
+	metrics, faults, err := c.Index.MetricsOfLabels(ctx, c.user, labels)
+	if err != nil {
 		return err
 	}
-	if err := unlessRaced(c.Index.CreateMetrics(ctx, created)); err != nil {
+	if err := c.createUnknown(ctx, names, metrics, faults, policy); err != nil {
 		return err
 	}
-	b.missing = b.missing[:0]
-	for _, same := range keys {
-		metric, err := c.Index.MetricOfLabels(c.user, model.Labels(same.key[scope:]))
-		if err != nil && !errors.Is(err, model.ErrNotFound) {
-			return err
+	key := c.protocol.appendScope(nil, c.user)
+	scope := len(key)
+	missing := b.missing[:0]
+	for i, row := range b.missing {
+		place := placeOf[i]
+		switch {
+		case place < 0:
+		case faults[place] != nil:
+			c.protocol.Drop(row, faults[place])
+		case metrics[place] == nil:
+			missing = append(missing, row)
+		default:
+			b.metrics[row] = metrics[place]
+			key = c.rows.AppendKey(key[:scope], row)
+			b.found = append(b.found, foundName{keyhash.Of(key), metrics[place]})
 		}
-		if err != nil {
-			b.missing = append(b.missing, same.rows...)
-			continue
-		}
-		for _, row := range same.rows {
-			b.metrics[row] = metric
-		}
-		c.known.add(keyhash.Of([]byte(same.key)), metric)
 	}
+	b.missing = missing
 	return nil
 }
 
-// seriesOf returns the metric to create for labels, nil if there is one.
-func (c *creation) seriesOf(name *Name, policy *model.ArchivePolicy) (*model.Metric, error) {
-	if _, err := c.Index.MetricOfLabels(c.user, name.Labels); !errors.Is(err, model.ErrNotFound) {
-		return nil, err
+// createUnknown creates a metric of each name that has none in metrics, and sets it there, unless somebody else is
+// faster. The fault of a place says why it has no metric.
+func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*model.Metric, faults []error,
+	policy *model.ArchivePolicy) error {
+	var created []*model.Metric
+	var places []int
+	for i, name := range names {
+		if metrics[i] != nil || faults[i] != nil {
+			continue
+		}
+		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
+		if faults[i] = metric.Validate(); faults[i] == nil {
+			created, places = append(created, metric), append(places, i)
+		}
 	}
-	metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
-	if err := metric.Validate(); err != nil {
-		return nil, err
+	if err := c.rights.CreateSeries(created); err != nil || len(created) == 0 {
+		return err
 	}
-	return metric, nil
+	if err := c.Index.CreateMetrics(ctx, created); err != nil {
+		return unlessRaced(err)
+	}
+	for i, metric := range created {
+		metrics[places[i]] = c.Index.Lookup(metric.ID)
+	}
+	return nil
 }
 
 // policyOfSeries returns the archive policy of new series, which is created if it is not there.

@@ -82,9 +82,6 @@ func isBadRequest(err error) bool { return web.AsError(err).Status == http.Statu
 // labelledRows are a remote write's series, each set of labels being a metric.
 type labelledRows struct{ *gnocchiRows }
 
-// AppendKey is of ingest.Rows.
-func (r labelledRows) AppendKey(dst []byte, row int) []byte { return r.request.AppendLabels(dst, row) }
-
 // Name is of ingest.Rows.
 func (r labelledRows) Name(row int) (*ingest.Name, error) {
 	labels, err := r.request.Labels(row)

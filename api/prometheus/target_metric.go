@@ -39,16 +39,15 @@ var (
 	errLabel  = errors.New("prometheus: a label has no name")
 )
 
-// AppendKey appends a key of the target of series i: equal keys, equal targets. It is much cheaper
-// than Target and checks nothing.
+// AppendKey appends the labels of series i as they came. Equal keys are of equal labels, and so of equal targets; a
+// sender that orders its labels in another way makes other keys.
 func (r *WriteRequest) AppendKey(dst []byte, i int) []byte {
-	name, job, instance := r.names(i)
-	return model.AppendLabel(model.AppendLabel(dst, job, instance), name, nil)
+	return append(dst, r.plain[r.Series[i].labelsFrom:r.Series[i].labelsTo]...)
 }
 
 // AppendLabels appends the labels of series i, as model.Labels has them. They may be no valid UTF-8.
 func (r *WriteRequest) AppendLabels(dst []byte, i int) []byte {
-	for _, l := range r.sorted(i) {
+	for _, l := range sorted(r.labelsOf(r.Series[i])) {
 		dst = model.AppendLabel(dst, l.name, l.value)
 	}
 	return dst
@@ -56,7 +55,7 @@ func (r *WriteRequest) AppendLabels(dst []byte, i int) []byte {
 
 // Labels returns the labels of series i, or what is wrong with them.
 func (r *WriteRequest) Labels(i int) (model.Labels, error) {
-	if err := r.check(i); err != nil {
+	if _, err := r.check(i); err != nil {
 		return "", err
 	}
 	labels := model.Labels(r.AppendLabels(nil, i))
@@ -66,25 +65,27 @@ func (r *WriteRequest) Labels(i int) (model.Labels, error) {
 	return labels, nil
 }
 
-// check returns what is wrong with the labels of series i, nil if it has a name.
-func (r *WriteRequest) check(i int) error {
-	for _, l := range r.labelsOf(i) {
+// check returns the labels of series i, or what is wrong with them. They have a name.
+func (r *WriteRequest) check(i int) ([]label, error) {
+	labels := r.labelsOf(r.Series[i])
+	for _, l := range labels {
 		if !utf8.Valid(l.name) || !utf8.Valid(l.value) {
-			return fmt.Errorf("%w, in series %d", errUTF8, i)
+			return nil, fmt.Errorf("%w, in series %d", errUTF8, i)
 		}
 	}
-	if name, _, _ := r.names(i); len(name) == 0 {
-		return fmt.Errorf("%w, in series %d", errNoName, i)
+	if name, _, _ := names(labels); len(name) == 0 {
+		return nil, fmt.Errorf("%w, in series %d", errNoName, i)
 	}
-	return nil
+	return labels, nil
 }
 
 // Target returns the target of series i, or what is wrong with its labels.
 func (r *WriteRequest) Target(i int) (*Target, error) {
-	if err := r.check(i); err != nil {
+	labels, err := r.check(i)
+	if err != nil {
 		return nil, err
 	}
-	name, job, instance := r.names(i)
+	name, job, instance := names(labels)
 	target := &Target{
 		Resource:   string(job) + "@" + string(instance),
 		Metric:     strings.ReplaceAll(string(name), "/", "_"), // no name of a metric has a slash
@@ -99,14 +100,10 @@ func (r *WriteRequest) Target(i int) (*Target, error) {
 	return target, nil
 }
 
-func (r *WriteRequest) labelsOf(i int) []label {
-	return r.labels[r.Series[i].labelsFrom:r.Series[i].labelsTo]
-}
-
 // names returns the labels that Gnocchi keeps. Of labels with the same name the last one counts; an empty one counts as
 // absent, as in Prometheus.
-func (r *WriteRequest) names(i int) (name, job, instance []byte) {
-	for _, l := range r.labelsOf(i) {
+func names(labels []label) (name, job, instance []byte) {
+	for _, l := range labels {
 		switch {
 		case bytes.Equal(l.name, nameLabel):
 			name = l.value
@@ -125,10 +122,9 @@ func (r *WriteRequest) names(i int) (name, job, instance []byte) {
 	return name, job, instance
 }
 
-// sorted returns the labels of series i by name, each once and none empty. Prometheus sends them so; where they are
-// not, they are put in order in place.
-func (r *WriteRequest) sorted(i int) []label {
-	labels := r.labelsOf(i)
+// sorted returns labels by name, each once and none empty. Prometheus sends them so; where they are not, they are put in
+// order in place.
+func sorted(labels []label) []label {
 	if !slices.IsSortedFunc(labels, byName) {
 		slices.SortStableFunc(labels, byName)
 	}
@@ -139,7 +135,6 @@ func (r *WriteRequest) sorted(i int) []label {
 			kept = append(kept, l)
 		}
 	}
-	r.Series[i].labelsTo = r.Series[i].labelsFrom + len(kept)
 	return kept
 }
 

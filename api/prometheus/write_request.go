@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -33,8 +34,8 @@ type WriteRequest struct {
 	Take  func(bytes int) error
 	taken int // since the message was uncompressed
 
-	labels []label
-	plain  []byte // what labels refer to
+	plain  []byte
+	labels []label // scratch: those of one series
 }
 
 // Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the
@@ -42,7 +43,7 @@ type WriteRequest struct {
 type Series struct {
 	From, To int
 
-	labelsFrom, labelsTo int
+	labelsFrom, labelsTo int // the fields of its labels in plain, and perhaps others between them
 }
 
 // Metadata says what the series of a name are.
@@ -81,7 +82,7 @@ const (
 
 // Decode makes body, of limit bytes at most when uncompressed, the request. Body is not kept.
 func (r *WriteRequest) Decode(body []byte, limit int64) error {
-	r.Series, r.labels, r.Metadata = r.Series[:0], r.labels[:0], r.Metadata[:0]
+	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
 	r.NativeHistogram, r.WrongTime = "", ""
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
 	n, err := s2.DecodedLen(body)
@@ -106,13 +107,12 @@ func (r *WriteRequest) Decode(body []byte, limit int64) error {
 
 // Bytes is the memory that r keeps, roughly.
 func (r *WriteRequest) Bytes() int {
-	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series) + 48*cap(r.labels)
+	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series)
 }
 
 // What the parts of a message take until its measures are durable, with the room that slices keep to grow.
 const (
 	bytesPerSeries   = 150
-	bytesPerLabel    = 64
 	bytesPerMeasure  = 100
 	bytesPerMetadata = 300
 	bytesTaken       = 128 << 10 // at once
@@ -120,8 +120,7 @@ const (
 
 // take takes memory for what was parsed, some at a time.
 func (r *WriteRequest) take() error {
-	more := bytesPerSeries*len(r.Series) + bytesPerLabel*len(r.labels) + bytesPerMeasure*len(r.Values) +
-		bytesPerMetadata*len(r.Metadata) - r.taken
+	more := bytesPerSeries*len(r.Series) + bytesPerMeasure*len(r.Values) + bytesPerMetadata*len(r.Metadata) - r.taken
 	if more < bytesTaken || r.Take == nil {
 		return nil
 	}
@@ -135,8 +134,9 @@ func (r *WriteRequest) parse(message []byte) error {
 		if err != nil {
 			return fmt.Errorf("prometheus: write request: %w at byte %d", err, at)
 		}
+		at += n
 		if number == fieldSeries && content != nil {
-			if err := r.parseSeries(content); err != nil {
+			if err := r.parseSeries(at-len(content), at); err != nil {
 				return fmt.Errorf("%w, in series %d", err, len(r.Series))
 			}
 		}
@@ -145,23 +145,27 @@ func (r *WriteRequest) parse(message []byte) error {
 				return fmt.Errorf("prometheus: metadata: %w", err)
 			}
 		}
-		at += n
 	}
 	return nil
 }
 
-func (r *WriteRequest) parseSeries(message []byte) error {
-	series := Series{From: len(r.Timestamps), labelsFrom: len(r.labels)}
+// parseSeries parses plain[at:end]. It only checks that labels can be read: those of a known series are never looked at.
+func (r *WriteRequest) parseSeries(at, end int) error {
+	series := Series{From: len(r.Timestamps)}
 	histogram, wrongTime := false, false
-	for len(message) > 0 {
-		number, content, n, err := consumeField(message)
+	for at < end {
+		number, content, n, err := consumeField(r.plain[at:end])
 		if err != nil {
 			return fmt.Errorf("prometheus: series: %w", err)
 		}
 		if content != nil {
 			switch number {
 			case fieldLabels:
-				err = r.parseLabel(content)
+				if series.labelsTo == 0 {
+					series.labelsFrom = at
+				}
+				series.labelsTo = at + n
+				_, err = parseLabel(content)
 			case fieldSamples:
 				if err = r.parseMeasure(content); err == errTimestamp && r.Latest != 0 {
 					wrongTime, err = true, nil
@@ -173,21 +177,34 @@ func (r *WriteRequest) parseSeries(message []byte) error {
 				return err
 			}
 		}
-		message = message[n:]
+		at += n
 	}
-	series.To, series.labelsTo = len(r.Timestamps), len(r.labels)
+	series.To = len(r.Timestamps)
 	if histogram && r.NativeHistogram == "" {
-		r.NativeHistogram = nameOf(r.labels[series.labelsFrom:])
+		r.NativeHistogram = nameOf(r.labelsOf(series))
 	}
 	if wrongTime && r.WrongTime == "" {
-		r.WrongTime = nameOf(r.labels[series.labelsFrom:])
+		r.WrongTime = nameOf(r.labelsOf(series))
 	}
 	if series.From == series.To { // nothing to accept, whatever its labels
-		r.labels = r.labels[:series.labelsFrom]
 		return nil
 	}
 	r.Series = append(r.Series, series)
 	return nil
+}
+
+// labelsOf returns the labels of a series as they came, until it is called again.
+func (r *WriteRequest) labelsOf(s Series) []label {
+	r.labels = r.labels[:0]
+	for rest := r.plain[s.labelsFrom:s.labelsTo]; len(rest) > 0; {
+		number, content, n, _ := consumeField(rest) // parseSeries has checked both
+		if number == fieldLabels && content != nil {
+			parsed, _ := parseLabel(content)
+			r.labels = append(r.labels, parsed)
+		}
+		rest = rest[n:]
+	}
+	return r.labels
 }
 
 // nameOf returns the name of a series that an error is about.
@@ -243,12 +260,11 @@ func (r *WriteRequest) parseMetadata(message []byte) error {
 	return r.take()
 }
 
-func (r *WriteRequest) parseLabel(message []byte) error {
-	var parsed label
+func parseLabel(message []byte) (parsed label, err error) {
 	for len(message) > 0 {
 		number, content, n, err := consumeField(message)
 		if err != nil {
-			return fmt.Errorf("prometheus: label: %w", err)
+			return label{}, fmt.Errorf("prometheus: label: %w", err)
 		}
 		if content != nil {
 			switch number {
@@ -260,30 +276,13 @@ func (r *WriteRequest) parseLabel(message []byte) error {
 		}
 		message = message[n:]
 	}
-	r.labels = append(r.labels, parsed)
-	return r.take()
+	return parsed, nil
 }
 
 func (r *WriteRequest) parseMeasure(message []byte) error {
-	var bits, milliseconds uint64
-	for len(message) > 0 {
-		number, kind, n, err := consumeTag(message)
-		if err != nil {
-			return fmt.Errorf("prometheus: measure: %w", err)
-		}
-		message = message[n:]
-		switch {
-		case number == fieldValue && kind == protowire.Fixed64Type:
-			bits, n = protowire.ConsumeFixed64(message)
-		case number == fieldTimestamp && kind == protowire.VarintType:
-			milliseconds, n = protowire.ConsumeVarint(message)
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, message)
-		}
-		if n < 0 {
-			return fmt.Errorf("prometheus: measure: %w", protowire.ParseError(n))
-		}
-		message = message[n:]
+	bits, milliseconds, err := parseSample(message)
+	if err != nil {
+		return fmt.Errorf("prometheus: measure: %w", err)
 	}
 	if milliseconds > math.MaxInt64/uint64(time.Millisecond) { // negative ones are huge, too
 		return errTimestamp
@@ -300,9 +299,49 @@ func (r *WriteRequest) parseMeasure(message []byte) error {
 	return r.take()
 }
 
+// Fields as all senders write them, in their first byte: the number, and the kind.
+const (
+	tagValue     = fieldValue<<3 | byte(protowire.Fixed64Type)
+	tagTimestamp = fieldTimestamp<<3 | byte(protowire.VarintType)
+)
+
+// parseSample returns the last value and timestamp of a sample, 0 for none.
+func parseSample(message []byte) (bits, milliseconds uint64, err error) {
+	if len(message) > 10 && message[0] == tagValue && message[9] == tagTimestamp {
+		if at, n := binary.Uvarint(message[10:]); n == len(message)-10 {
+			return binary.LittleEndian.Uint64(message[1:]), at, nil
+		}
+	}
+	for len(message) > 0 {
+		number, kind, n, err := consumeTag(message)
+		if err != nil {
+			return 0, 0, err
+		}
+		message = message[n:]
+		switch {
+		case number == fieldValue && kind == protowire.Fixed64Type:
+			bits, n = protowire.ConsumeFixed64(message)
+		case number == fieldTimestamp && kind == protowire.VarintType:
+			milliseconds, n = protowire.ConsumeVarint(message)
+		default:
+			n = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if n < 0 {
+			return 0, 0, protowire.ParseError(n)
+		}
+		message = message[n:]
+	}
+	return bits, milliseconds, nil
+}
+
 // consumeField returns the field that message begins with, and how many bytes it takes. The content is nil, rather than
 // empty, for fields of other kinds than text and messages: they are skipped.
 func consumeField(message []byte) (number protowire.Number, content []byte, n int, err error) {
+	if len(message) > 1 && message[0]&7 == byte(protowire.BytesType) && message[0] > 7 && message[0]|message[1] < 0x80 {
+		if n := 2 + int(message[1]); n <= len(message) { // number and length take a byte each
+			return protowire.Number(message[0] >> 3), message[2:n:n], n, nil
+		}
+	}
 	number, kind, tag, err := consumeTag(message)
 	if err != nil {
 		return 0, nil, 0, err

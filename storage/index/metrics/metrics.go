@@ -108,6 +108,7 @@ func (s *Table) CreateMetric(ctx context.Context, m *model.Metric) error {
 func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) error {
 	var created []*model.Metric
 	var seen uint64
+	metrics = byLabels(metrics)
 	err := s.log.Write(ctx, func(c *commits.Change) (err error) {
 		seen = s.cache.generation.Load()
 		if created, err = s.checkMetrics(c, metrics, nil); err != nil {
@@ -225,11 +226,6 @@ func MarkDeleted(c *commits.Change, m *model.Metric) error {
 		return err
 	}
 	return replace(c, m, &marked)
-}
-
-// MetricOfLabels returns the metric of a creator that has these labels, or a model.ErrNotFound.
-func (s *Table) MetricOfLabels(creator string, labels model.Labels) (*model.Metric, error) {
-	return s.metricAt(keyspace.LabelsKey(creator, labels), func() string { return labels.Get(model.LabelName) })
 }
 
 // metricAt returns the metric whose ID is a key's value.
