@@ -56,7 +56,7 @@ func (s *search) stream(ctx context.Context) (done bool, err error) {
 		if s.page.Full() && (index.exact || !sameGroup(last, m.At.Value, index.group)) {
 			return true, nil
 		}
-		if rows == max(s.resources.readLimit(s.resources.limits.StreamedRows), 2*s.query.Limit) || ctx.Err() != nil {
+		if rows == s.streamedRows() || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		last = append(last[:0], m.At.Value...)
@@ -65,6 +65,11 @@ func (s *search) stream(ctx context.Context) (done bool, err error) {
 		}
 	}
 	return index.complete || s.page.Full(), nil
+}
+
+// streamedRows returns how many resources are read in the order of the page before another way may be shorter.
+func (s *search) streamedRows() int {
+	return max(s.resources.readLimit(s.resources.limits.StreamedRows), 2*s.query.Limit)
 }
 
 // orderIndex finds the index of an order that does not begin with the ID.

@@ -48,7 +48,7 @@ func New(log *commits.Log, table *metrics.Table, types func() map[string]*model.
 	return &Resources{log: log, table: table, types: types, limits: limits}
 }
 
-// readLimit is how many resources to read, for which most speaks, rather than all to scan.
+// readLimit returns how many resources, most or fewer, are read by their IDs before a scan of all is shorter.
 func (s *Resources) readLimit(most int) int {
 	return min(most, int(s.log.Resources.Load())/s.limits.ScansPerRead)
 }
@@ -182,9 +182,8 @@ func (s *search) run(ctx context.Context) error {
 	if s.query.History {
 		return s.runHistory(ctx, index, bounds)
 	}
-	few := s.resources.readLimit(s.resources.limits.FewCandidates)
 	if bounds != nil {
-		if ids, ok, err := index.find(ctx, bounds, candidateLimit{few, few}); ok || err != nil {
+		if ids, ok, err := index.find(ctx, bounds, s.fewCandidates()); ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
 	}
@@ -207,6 +206,12 @@ func (s *search) run(ctx context.Context) error {
 		}
 	}
 	return s.scan(ctx, keyspace.Resource)
+}
+
+// fewCandidates allows as many candidates as are read before any other way is tried.
+func (s *search) fewCandidates() candidateLimit {
+	few := s.resources.readLimit(s.resources.limits.FewCandidates)
+	return candidateLimit{few, few}
 }
 
 // anyNumber allows as many candidates as a scan of all resources outweighs.
