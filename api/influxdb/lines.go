@@ -18,9 +18,19 @@ type Lines struct {
 	Values     []float64             // beside Timestamps
 	Total      int                   // number of lines, also those refused, without comments and empty ones
 
+	// Take takes the memory of so many measures beyond Paid, before the lines have them. Its error ends the decoding.
+	// nil: no bound.
+	Take func(measures int) error
+	Paid int // measures whose memory is taken
+
 	body []byte // what fields refer to
 	of   []field
+	last string // the head of the line before, part of body; "" if it has quotes
+	err  error  // of Take
 }
+
+// measuresTaken is the number of measures of one Take.
+const measuresTaken = 1024
 
 // A field says where in the body the names of a measure stand.
 type field struct {
@@ -59,7 +69,9 @@ func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp
 		if from, to := trim(body, at, end); from < to && body[from] != '#' {
 			l.Total++
 			kept := len(l.Values)
-			if reason := l.line(from, to, number, precision, now); reason != "" {
+			if reason := l.line(from, to, number, precision, now); l.err != nil {
+				return l.err
+			} else if reason != "" {
 				l.Values, l.of = l.Values[:kept], l.of[:kept]
 				refuse(number, reason)
 			}
@@ -137,6 +149,7 @@ func (l *Lines) Bytes() int { return 16*cap(l.Values) + 24*cap(l.of) }
 
 func (l *Lines) reset() {
 	l.Timestamps, l.Values, l.of, l.body, l.Total = l.Timestamps[:0], l.Values[:0], l.of[:0], nil, 0
+	l.last, l.err = "", nil
 }
 
 // trim returns where the text of a line begins and ends, without the blanks around it and a carriage return.
@@ -155,7 +168,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // line reads body[from:to], and returns why it cannot.
 func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Timestamp) (reason string) {
 	text := l.body[:to]
-	head := span{uint32(from), uint32(headEnd(text, from))}
+	head := span{uint32(from), uint32(l.headEnd(text, from))}
 	at := skipSpaces(text, int(head.to))
 	if at == int(head.to) {
 		return "no fields"
@@ -172,6 +185,9 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 			return "the value of a field is not a number, boolean or text in quotes"
 		}
 		if isNumber {
+			if len(l.Values) == l.Paid && !l.take() {
+				return l.err.Error()
+			}
 			l.Values = append(l.Values, value)
 			l.of = append(l.of, field{head, name, number})
 		}
@@ -196,8 +212,37 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 	return ""
 }
 
+// take takes memory for more measures.
+func (l *Lines) take() bool {
+	if l.Take == nil {
+		l.Paid = math.MaxInt
+		return true
+	}
+	if l.err = l.Take(measuresTaken); l.err == nil {
+		l.Paid += measuresTaken
+	}
+	return l.err == nil
+}
+
+// headEnd is headEnd of a line. Lines of one head stand side by side.
+func (l *Lines) headEnd(text []byte, at int) int {
+	if end := at + len(l.last); l.last != "" && end < len(text) && text[end] == ' ' && string(text[at:end]) == l.last {
+		return end
+	}
+	end := headEnd(text, at)
+	if l.last = ""; bytes.IndexByte(text[at:end], '"') < 0 {
+		l.last = unsafe.String(unsafe.SliceData(text[at:]), end-at)
+	}
+	return end
+}
+
 // headEnd returns where measurement and tags end: at the first space that is neither escaped nor in quotes.
 func headEnd(text []byte, at int) int {
+	if n := bytes.IndexByte(text[at:], ' '); n >= 0 {
+		if head := text[at : at+n]; bytes.IndexByte(head, '\\') < 0 && bytes.IndexByte(head, '"') < 0 {
+			return at + n
+		}
+	}
 	for at < len(text) && text[at] != ' ' {
 		at = nameEnd(text, at)
 		if at < len(text) && (text[at] == ',' || text[at] == '=') {

@@ -221,3 +221,50 @@ func TestParseCreateDatabase(t *testing.T) {
 	f("select metrics plz", "")
 	f("", "")
 }
+
+// A line means the same beside others: Decode mistakes no head for the one before, its beginning.
+func TestHeadsBesideOthers(t *testing.T) {
+	heads := []string{"cpu,host=a", "cpu,host=ab", `cpu,host=a\ b`, `cpu,host=a\`, `"cpu x",host=a`, `"cpu`, `cpu,host="a b"`,
+		"cpu,host=a", `cpu",host=a`, `cpu,host="a`, "cpu", "cpu,host=a"}
+	describe := func(l *influxdb.Lines) (all string) {
+		for i := range l.Len() {
+			target, _ := l.Target(i, "host")
+			all += fmt.Sprintf("%q %v %v\n", target, l.Values[i], l.Timestamps[i])
+		}
+		return all
+	}
+	var l influxdb.Lines
+	for _, first := range heads {
+		for _, second := range heads {
+			lines := []string{first + ` f=1,g="x y" 5`, second + ` f="z",h=2 6`}
+			want, refused := "", 0
+			for _, line := range lines {
+				refused += len(decode(t, &l, line, nanoseconds()))
+				want += describe(&l)
+			}
+			if n := len(decode(t, &l, strings.Join(lines, "\n"), nanoseconds())); n != refused || describe(&l) != want {
+				t.Errorf("%q: %s and %d refused, want %s and %d", lines, describe(&l), n, want, refused)
+			}
+		}
+	}
+}
+
+// Decode takes memory before it adds measures, and ends without.
+func TestDecodeTakesMemory(t *testing.T) {
+	full, taken := errors.New("full"), 0
+	l := influxdb.Lines{Paid: 10, Take: func(n int) error {
+		if taken += n; taken > 5000 {
+			return full
+		}
+		return nil
+	}}
+	refuse := func(_ int, reason string) { t.Errorf("refused: %s", reason) }
+	line := "m,host=h a=1,b=2\n"
+	if err := l.Decode([]byte(strings.Repeat(line, 2000)), nanoseconds(), now, refuse); err != nil || l.Len() != 4000 ||
+		l.Paid != 10+taken || l.Paid < l.Len() {
+		t.Errorf("%d measures, memory for %d: %v", l.Len(), l.Paid, err)
+	}
+	if err := l.Decode([]byte(strings.Repeat(line, 3000)), nanoseconds(), now, refuse); err != full || l.Len() > l.Paid {
+		t.Errorf("%d measures, memory for %d: %v", l.Len(), l.Paid, err)
+	}
+}

@@ -27,10 +27,14 @@ type entry[V any] struct {
 // NewSequence returns a Sequence of at most limit keys, one at least.
 func NewSequence[V any](limit int) *Sequence[V] { return &Sequence[V]{limit: max(limit, 1)} }
 
-// Find returns the place of a key, -1 for none. The search begins at a place: the one behind that of the key before.
+// Find returns the place of a key, -1 for none. The search begins at a place: the one behind that of the key before,
+// which may also come again.
 func (s *Sequence[V]) Find(key keyhash.Hash, place int) int {
 	if place < len(s.entries) && s.entries[place].hash == key {
 		return place
+	}
+	if place > 0 && place <= len(s.entries) && s.entries[place-1].hash == key {
+		return place - 1
 	}
 	if len(s.slots) == 0 {
 		return -1
