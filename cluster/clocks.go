@@ -75,7 +75,8 @@ const (
 
 // newClocks returns the clocks of this process. With shift, for tests, it counts as a machine of its own with a clock
 // that is ahead by shift.
-func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, logger *slog.Logger) (*clocks, error) {
+func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, boot claim.Clock,
+	logger *slog.Logger) (*clocks, error) {
 	id, err := uuid.Parse(bootID)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: boot ID %q: %w", bootID, err)
@@ -83,7 +84,6 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, lo
 	if shift != 0 {
 		id = uuid.NewSHA1(id, []byte(shift.String()))
 	}
-	boot := claim.BootClock{}
 	id, origin, err := folder.EnsureClock(id, time.Now().UnixNano()-int64(boot.Now())+int64(shift))
 	if err != nil {
 		return nil, fmt.Errorf("cluster: clock: %w", err)

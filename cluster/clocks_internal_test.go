@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
@@ -31,7 +32,7 @@ func clocksThatLog(t *testing.T, logger *slog.Logger) func(shift time.Duration) 
 	t.Cleanup(func() { folder.Release() })
 	return func(shift time.Duration) *clocks {
 		t.Helper()
-		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, logger)
+		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, claim.BootClock{}, logger)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
@@ -36,7 +38,7 @@ func (o *Options) validateCoordination() error {
 
 // claimOptions are the options of all kinds of coordination.
 func (o *Options) claimOptions() claim.Options {
-	options := claim.Options{FS: o.FS, TTL: o.LeaseTTL, Slack: o.LeaseSlack, Logger: o.Logger}
+	options := claim.Options{FS: o.FS, Clock: o.Machine.Clock, TTL: o.LeaseTTL, Slack: o.LeaseSlack, Logger: o.Logger}
 	options.EnsureDefaults()
 	return options
 }
@@ -70,9 +72,10 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (c
 // askTimeout is how long a member has to say that it lives, before the disk is asked.
 const askTimeout = time.Second
 
-// probe checks that the disk does what several processes rely on. A process that others cannot reach goes without.
+// probe checks that the disk does what several processes rely on. A process that others cannot reach goes without, and
+// so does a file system that is no disk.
 func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) error {
-	if o.Role == RoleBoth && isLoopback(address) {
+	if o.Role == RoleBoth && isLoopback(address) || vfs.Root(o.FS) != vfs.Default {
 		return nil
 	}
 	leases := o.claimOptions()

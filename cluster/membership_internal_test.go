@@ -50,7 +50,7 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 			Address: server.Listener.Addr().String()})
 	}
 	s.members = append(s.members, claim.Member{ID: "api", Roles: []string{string(RoleAPI)}})
-	client := peer.NewClient("key", nil)
+	client := peer.NewClient("key", nil, peer.TCP)
 	defer client.Close()
 	var log bytes.Buffer
 	m := newMembership(s, client, slog.New(slog.NewTextHandler(&log, nil)))
@@ -79,7 +79,7 @@ func TestAnnounceWarnsOfSilentProcess(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	client := peer.NewClient("key", nil)
+	client := peer.NewClient("key", nil, peer.TCP)
 	defer client.Close()
 	f := func(every time.Duration, least, most int) {
 		t.Helper()

@@ -42,10 +42,12 @@ func (r Role) names() []string {
 
 // Options of a Process. Data is needed. A zero field takes the default of the package that gets it.
 type Options struct {
-	Data  string // folder
-	FS    vfs.FS // that it is on; nil: the disk
-	Role  Role
-	Sacks int // 0: as the data folder has it, 16 for a new one
+	Data string // folder
+	FS   vfs.FS // that the stores and claims in it are on; nil: the disk
+	Role Role
+	// Machine is the rest of what is beneath the process, beside the disk.
+	Machine Machine
+	Sacks   int // 0: as the data folder has it, 16 for a new one
 
 	ClusterID string // that the data folder must have; "": any
 	State     string // folder in which this machine remembers the clusters of data folders; "": none
@@ -142,6 +144,7 @@ func (o *Options) EnsureDefaults() {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
+	o.Machine.ensureDefaults()
 	if o.Figures == nil {
 		o.Figures = func() model.MemberFigures { return model.MemberFigures{Device: model.DeviceNone} }
 	}
@@ -157,7 +160,7 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) terms() datafolder.Terms {
 	alone := o.Role == RoleBoth && isLoopback(o.PeerListen) && o.ClusterID == "" &&
 		o.coordinationKind() == datafolder.CoordinationFile
-	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID, State: o.State,
+	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID, State: o.State, FS: o.FS,
 		Make: o.Init || alone}
 }
 

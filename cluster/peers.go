@@ -32,7 +32,7 @@ func listen(o *Options, sacks int, key peer.Key, closers *closers) (*peerServer,
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", o.PeerListen)
+	listener, err := o.Machine.Listen("tcp", o.PeerListen)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}

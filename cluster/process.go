@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -131,7 +130,7 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	if err != nil {
 		return err
 	}
-	client := peer.NewClient(key, tls)
+	client := peer.NewClient(key, tls, o.Machine.Dial)
 	coordinator, err := o.coordinator(p.folder, client)
 	if err != nil {
 		return err
@@ -153,7 +152,7 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	p.logger = o.Logger.With("member", session.Member().ID)
 	p.members = newMembership(session, client, p.logger)
 	p.closers.add("membership", p.members.leave)
-	p.clocks, err = newClocks(p.folder, session.Member().Process.BootID, o.ClockShift, p.logger)
+	p.clocks, err = newClocks(p.folder, session.Member().Process.BootID, o.ClockShift, o.Machine.Clock, p.logger)
 	if err != nil {
 		return err
 	}
@@ -196,7 +195,7 @@ func (p *Process) open(ctx context.Context) error {
 			return err
 		}
 	}
-	disk := &stale{root: p.folder.Path, sacks: p.cluster.Sacks, cache: e.cache, files: e.files,
+	disk := &stale{fs: o.FS, root: p.folder.Path, sacks: p.cluster.Sacks, cache: e.cache, files: e.files,
 		snapshots: make(map[int]*snapshot)}
 	p.closers.add("snapshots", func(context.Context) error { return disk.close() })
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
@@ -247,7 +246,7 @@ func (p *Process) newKnownStores(own *metricd.Metricd) *knownStores {
 		stores: make(map[string]*knownStore), suspensions: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gnocco_order_suspensions_total",
 			Help: "Incoming stores that were silent for --order-wait: from then on measures may be taken for too old."})}
-	if !claim.IsLocal(vfs.Default, p.folder.Path) {
+	if !claim.IsLocal(p.options.FS, p.folder.Path) {
 		k.complete = k.complete.Add(p.options.claimOptions().Slack)
 	}
 	p.options.Registerer.MustRegister(k.suspensions, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
@@ -115,7 +114,7 @@ func (s *incomingStores) unreadable(id string, err error) error {
 
 // findLost notes the incoming stores that should be there, as the claims and notes say, and are not.
 func (s *incomingStores) findLost() error {
-	known, err := claim.Known(vfs.Default, s.folder.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
+	known, err := claim.Known(s.environment.ownership.fs, s.folder.Path, strings.TrimSuffix(datafolder.IncomingPrefix, "/"))
 	if err != nil {
 		return err
 	}
@@ -127,7 +126,7 @@ func (s *incomingStores) findLost() error {
 		if slices.Contains(there, name) {
 			continue
 		}
-		if err := claim.Check(vfs.Default, s.folder.Path, name); isDamage(err) {
+		if err := claim.Check(s.environment.ownership.fs, s.folder.Path, name); isDamage(err) {
 			_ = s.environment.damaged.note(name, err)
 		}
 	}

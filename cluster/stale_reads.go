@@ -30,6 +30,7 @@ const (
 // stale reads sacks from snapshots of the disk, for clients that allow it, when no process answers for them. A snapshot
 // lacks the measures that the last holder processed after its last checkpoint.
 type stale struct {
+	fs    vfs.FS
 	root  string
 	sacks int // of the cluster
 	cache *pebble.Cache
@@ -125,7 +126,7 @@ func (s *stale) use(sack int) (*snapshot, error) {
 
 // take takes a snapshot. Its store logs nothing: the sack's holder reports damage.
 func (s *stale) take(sack int) (*snapshot, error) {
-	files, err := claim.TakeSnapshot(vfs.Default, filepath.Join(s.root, datafolder.SackName(sack)))
+	files, err := claim.TakeSnapshot(s.fs, filepath.Join(s.root, datafolder.SackName(sack)))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,7 +34,7 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 	folder *datafolder.Folder, closers *closers) *environment {
 	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes),
 		collector: engine.NewPebbleCollector(), logger: o.Logger, registerer: o.Registerer,
-		fail: failure(lease, folder, o.Logger)}
+		fail: failure(lease, folder, o.Logger, o.Machine.Exit)}
 	closers.add("damaged stores", e.giveBackDamaged)
 	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
 	e.files = pebble.NewFileCache(fileCacheShards, o.OpenTables)
@@ -76,16 +75,16 @@ func (e *environment) giveBackDamaged(ctx context.Context) error {
 }
 
 // failure returns the function that ends the process when a store can't be used any more.
-func failure(lease claim.Lease, folder *datafolder.Folder, logger *slog.Logger) func(error) {
+func failure(lease claim.Lease, folder *datafolder.Folder, logger *slog.Logger, exit func(status int)) func(error) {
 	return func(err error) {
 		if refused := folder.Why(nil); refused != nil {
 			logger.Error(refused.Error(), "error", err)
-			os.Exit(ExitRefusedFolder)
+			exit(ExitRefusedFolder)
 		}
 		if !lease.Valid() {
 			logger.Error(ErrFenced.Error(), "error", lease.Err())
-			os.Exit(ExitFenced)
+			exit(ExitFenced)
 		}
-		engine.ExitOnFailure(logger)(err)
+		engine.ExitOnFailure(logger, exit)(err)
 	}
 }

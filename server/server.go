@@ -70,7 +70,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	// Ports are taken before the stores are opened, which may take long: so a port in use is an error at once, and
 	// those who ask whether the process is ready have an answer.
 	if options.Listen != "" {
-		if s.listener, err = net.Listen("tcp", options.Listen); err != nil {
+		if s.listener, err = options.Cluster.Machine.Listen("tcp", options.Listen); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
 		}
 		// Until the stores are open, clients learn only that the process is not ready.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -20,6 +21,7 @@ var ErrInUse = errors.New("data folder is in use")
 // Folder is a data folder that this process may use.
 type Folder struct {
 	Path string
+	fs   vfs.FS // of the stores; nil: the disk
 	lock *os.File
 
 	id         string      // of the cluster
@@ -109,14 +111,22 @@ const (
 
 // IncomingNames returns the names of the incoming stores, as claims have them.
 func (f *Folder) IncomingNames() ([]string, error) {
-	entries, err := os.ReadDir(f.IncomingDir())
+	disk := f.fs
+	if disk == nil {
+		disk = vfs.Default
+	}
+	entries, err := disk.List(f.IncomingDir())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("datafolder: %w", err)
 	}
+	slices.Sort(entries)
 	var names []string
 	for _, entry := range entries {
-		if entry.IsDir() {
-			names = append(names, IncomingPrefix+entry.Name())
+		// One that is gone meanwhile is none.
+		if info, err := disk.Stat(filepath.Join(f.IncomingDir(), entry)); err == nil && info.IsDir() {
+			names = append(names, IncomingPrefix+entry)
+		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("datafolder: %w", err)
 		}
 	}
 	return names, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 )
@@ -27,6 +28,7 @@ type Terms struct {
 	// State is a folder of this machine. It remembers, outside of data folders, the ID of the cluster in each of them.
 	// "": it remembers nothing.
 	State string
+	FS    vfs.FS // that the stores are on; nil: the disk
 	// Make makes a folder that holds no cluster into a new one, unless State remembers a cluster there.
 	Make bool
 }
@@ -67,6 +69,7 @@ func Enter(path string, terms Terms) (f *Folder, c ClusterFile, made bool, err e
 	if f, err = Share(path); err != nil {
 		return nil, c, false, err
 	}
+	f.fs = terms.FS
 	c, made, err = f.EnsureClusterFile(terms.Sacks, terms.Coordination, terms.Cluster)
 	for _, wanted := range []string{terms.Cluster, known} {
 		if err == nil && wanted != "" && c.ID != wanted {

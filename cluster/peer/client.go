@@ -40,15 +40,21 @@ const (
 	forwardTimeout = 30 * time.Second
 )
 
-// NewClient returns a client; with a TLS configuration it talks TLS.
+// Dialer opens a connection.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// TCP is the Dialer of TCP.
+var TCP Dialer = (&net.Dialer{Timeout: 2 * time.Second, KeepAlive: 10 * time.Second}).DialContext
+
+// NewClient returns a client that connects by dial; with a TLS configuration it talks TLS.
 //
 // The connections to a process have no bound here: a request that waits for one would wait for those that read, as
 // slowly as some client takes their answers. A ping that waits makes a process silent that is not, and a poll or a
 // lookup that waits holds up measures. The clients' requests are bounded by the public port, and the other side bounds
 // what it accepts.
-func NewClient(key Key, config *tls.Config) *Client {
+func NewClient(key Key, config *tls.Config, dial Dialer) *Client {
 	transport := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: 2 * time.Second, KeepAlive: 10 * time.Second}).DialContext,
+		DialContext:         dial,
 		MaxIdleConnsPerHost: 64,
 		IdleConnTimeout:     time.Minute,
 		DisableCompression:  true, // blocks and columns are binary, and the network is near

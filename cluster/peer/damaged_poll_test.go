@@ -84,7 +84,7 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 		}}
 	server := httptest.NewServer(process.Handler())
 	defer server.Close()
-	client := peer.NewClient(key, nil)
+	client := peer.NewClient(key, nil, peer.TCP)
 	defer client.Close()
 	source := peer.NewSource(client, strings.TrimPrefix(server.URL, "http://"), store.ID(), nil,
 		slog.New(slog.DiscardHandler))

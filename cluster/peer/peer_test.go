@@ -50,7 +50,7 @@ func startOther(t *testing.T, sacks int) *other {
 		t.Fatal(err)
 	}
 	o := &other{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}),
-		client: peer.NewClient(key, nil)}
+		client: peer.NewClient(key, nil, peer.TCP)}
 	o.epoch.Store(1)
 	process := &peer.Process{
 		Key: key, Sacks: o.Metricd, Logger: slog.New(slog.DiscardHandler),
@@ -386,7 +386,7 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	archives := new(toldReads)
 	server := httptest.NewServer((&peer.Process{Key: key, Sacks: archives}).Handler())
 	defer server.Close()
-	client := peer.NewClient(key, nil)
+	client := peer.NewClient(key, nil, peer.TCP)
 	defer client.Close()
 	minute, inf := time.Minute, math.Inf(1)
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
@@ -647,7 +647,7 @@ func TestRequestsNeedTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []peer.Key{"", "0", peer.Key(strings.Repeat("0", 64))} {
-		if err := ask(peer.NewClient(key, nil)); err == nil || !strings.Contains(err.Error(), "403") {
+		if err := ask(peer.NewClient(key, nil, peer.TCP)); err == nil || !strings.Contains(err.Error(), "403") {
 			t.Errorf("key %q: %v", key, err)
 		}
 	}

@@ -31,7 +31,7 @@ func newClient(t *testing.T) (*peer.Client, peer.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := peer.NewClient(key, nil)
+	client := peer.NewClient(key, nil, peer.TCP)
 	t.Cleanup(client.Close)
 	return client, key
 }

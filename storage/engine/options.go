@@ -65,17 +65,17 @@ func (o *Options) EnsureDefaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Fail == nil {
-		o.Fail = ExitOnFailure(o.Logger)
+		o.Fail = ExitOnFailure(o.Logger, os.Exit)
 	}
 }
 
-// ExitOnFailure returns a function that logs what made a store unusable, and ends the process.
-func ExitOnFailure(logger *slog.Logger) func(error) {
+// ExitOnFailure returns a function that logs what made a store unusable, and ends the process by exit.
+func ExitOnFailure(logger *slog.Logger, exit func(status int)) func(error) {
 	return func(err error) {
 		if !logger.Enabled(context.Background(), slog.LevelError) {
 			logger = slog.Default() // a process does not end without a word
 		}
 		logger.Error("store failed, the process ends", "error", err)
-		os.Exit(1)
+		exit(1)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -81,7 +82,7 @@ func (o *Options) EnsureDefaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Fail == nil {
-		o.Fail = engine.ExitOnFailure(o.Logger)
+		o.Fail = engine.ExitOnFailure(o.Logger, os.Exit)
 	}
 }
 
