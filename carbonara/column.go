@@ -4,7 +4,8 @@ import "fmt"
 
 // A Column is one stored value per group, from which aggregation methods are answered (see Method.Columns).
 // It is one byte, as written in splits: bit 7 says that it is computed over the differences of consecutive
-// measures (rate:), the rest is a moment or firstPercentile + p for the p-th percentile, 1 <= p <= 99.
+// measures (rate:), the rest is a moment, firstPercentile + p for the p-th percentile, 1 <= p <= 99, or a column of
+// counters (counter.go), which has no rate.
 type Column uint8
 
 // The moments. M2 is the sum of the squared deviations from the group's mean.
@@ -18,8 +19,18 @@ const (
 	ColumnLast
 	numMoments
 
+	// ColumnResets counts the measures that are less than the measure before them in the same group. ColumnResetSum is
+	// the sum of these measures before: last - first + ColumnResetSum is the counter's increase within the group.
+	ColumnResets   Column = 8
+	ColumnResetSum Column = 9
+
 	firstPercentile Column = 10
-	rateBit         Column = 0x80
+
+	// The times of the first and last measure of the group, in seconds since its start.
+	ColumnFirstTime Column = 110
+	ColumnLastTime  Column = 111
+
+	rateBit Column = 0x80
 )
 
 // PercentileColumn returns the column of the p-th percentile, 1 <= p <= 99.
@@ -42,7 +53,14 @@ func (c Column) Percentile() int {
 	return 0
 }
 
-var momentNames = [numMoments]string{"count", "sum", "min", "max", "m2", "first", "last"}
+// IsCounter reports whether c is a column of counters.
+func (c Column) IsCounter() bool {
+	return c == ColumnResets || c == ColumnResetSum || c == ColumnFirstTime || c == ColumnLastTime
+}
+
+var columnNames = map[Column]string{ColumnCount: "count", ColumnSum: "sum", ColumnMin: "min", ColumnMax: "max",
+	ColumnM2: "m2", ColumnFirst: "first", ColumnLast: "last", ColumnResets: "resets", ColumnResetSum: "reset_sum",
+	ColumnFirstTime: "first_time", ColumnLastTime: "last_time"}
 
 // String names the column as documents and inspect do: "sum", "95pct", "rate:m2".
 func (c Column) String() string {
@@ -50,11 +68,11 @@ func (c Column) String() string {
 	if c.IsRate() {
 		prefix = "rate:"
 	}
-	switch b := c.Base(); {
-	case b < numMoments:
-		return prefix + momentNames[b]
-	case c.Percentile() > 0:
-		return fmt.Sprintf("%s%dpct", prefix, c.Percentile())
+	if p := c.Percentile(); p > 0 {
+		return fmt.Sprintf("%s%dpct", prefix, p)
+	}
+	if name, ok := columnNames[c.Base()]; ok {
+		return prefix + name
 	}
 	return fmt.Sprintf("column(%d)", uint8(c))
 }

@@ -12,7 +12,7 @@ import (
 
 // Coarsen combines the groups of src into those of a coarser granularity in dst. For decimals the result is exactly
 // that of the measures: sums are the float64 next to the true sum, where a resampler's may be some units in the last
-// place off. Columns that do not follow from others' (percentiles) are left out.
+// place off. Columns that do not follow from others' (percentiles) are left out; those of counters follow exactly.
 //
 // Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point)
 // below 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which
@@ -23,7 +23,9 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 	if granularity < src.Granularity || granularity%max(src.Granularity, 1) != 0 {
 		return fmt.Errorf("granularity %v is no multiple of %v", granularity, src.Granularity)
 	}
-	columns := slices.DeleteFunc(slices.Clone(src.Columns), func(c Column) bool { return c.Base() >= numMoments })
+	columns := slices.DeleteFunc(slices.Clone(src.Columns), func(c Column) bool {
+		return c.Base() >= numMoments && !c.IsCounter()
+	})
 	dst.Reset(granularity, columns)
 	for i, start := range src.Starts {
 		if to := start.Floor(granularity); i == 0 || dst.Starts[dst.Len()-1] != to {
@@ -46,6 +48,9 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 			}
 			dst.appendMoments(&out, c, e)
 		}
+	}
+	if slices.ContainsFunc(columns, Column.IsCounter) {
+		coarsenCounters(dst, src)
 	}
 	return nil
 }

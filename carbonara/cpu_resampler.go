@@ -169,6 +169,9 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	if plan.measures.any {
 		a.accumulate(&plan.measures, values, 0, open, out)
 	}
+	if plan.counter.any {
+		a.accumulateCounter(&plan.counter, timestamps, values, open, out)
+	}
 	if plan.rate.any {
 		skip := 0
 		if !s.HasPrevious {

@@ -17,6 +17,10 @@ type Groups struct {
 	Columns     []Column // ascending
 	Values      [][]float64
 
+	// Lead says that the first row comes before the range that was asked for: a method of counters takes the step from
+	// it to the second row.
+	Lead bool
+
 	open openSums
 }
 
@@ -79,7 +83,7 @@ func (g *Groups) Column(c Column) []float64 {
 func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 	g.Granularity = granularity
 	g.Columns = columns
-	g.open = openSums{}
+	g.open, g.Lead = openSums{}, false
 	g.Starts = g.Starts[:0]
 	if cap(g.Values) < len(columns) {
 		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)
@@ -134,6 +138,9 @@ func (g *Groups) Search(t Timestamp) int {
 // Aggregate derives method m and appends (start, value) to the two slices. Groups where m is absent (std of one
 // measure, a rate without a difference, what is not known) are left out.
 func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Timestamp, []float64) {
+	if m.IsCounter() {
+		return g.aggregateCounter(m, starts, values)
+	}
 	cols := m.Columns()
 	first := g.Column(cols[0])
 	if first == nil {

@@ -8,7 +8,8 @@ import (
 )
 
 // Method is an aggregation method: mean, sum, last, max, min, std, median, first, count, 1pct … 99pct, each also
-// as rate:, over the differences of consecutive measures. The zero Method is invalid.
+// as rate:, over the differences of consecutive measures; and increase and resets, of counters. The zero Method is
+// invalid.
 type Method uint8
 
 // The methods that have a name. Percentiles come from PercentileMethod, rates from Rate.
@@ -22,13 +23,15 @@ const (
 	Median
 	First
 	Count
+	Increase
+	Resets
 
 	percentileBase Method = 20
 	rateMethod     Method = 0x80
 )
 
 var methodNames = [...]string{Mean: "mean", Sum: "sum", Last: "last", Max: "max", Min: "min", Std: "std",
-	Median: "median", First: "first", Count: "count"}
+	Median: "median", First: "first", Count: "count", Increase: "increase", Resets: "resets"}
 
 // PercentileMethod returns the method "<p>pct", 1 <= p <= 99.
 func PercentileMethod(p int) Method { return percentileBase + Method(p) }
@@ -74,7 +77,7 @@ func ParseMethod(s string) (Method, error) {
 }
 
 // Methods returns all methods in the order in which /v1/capabilities lists them: by name, then the percentiles,
-// then the rates of all of these.
+// then the rates of all of these, then those of counters.
 func Methods() []Method { return slices.Clone(allMethods) }
 
 var allMethods, methodsByName = func() ([]Method, map[string]Method) {
@@ -88,6 +91,7 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 	for _, m := range slices.Clone(all) {
 		all = append(all, m.Rate())
 	}
+	all = append(all, Increase, Resets)
 	byName := make(map[string]Method, len(all))
 	for _, m := range all {
 		byName[m.String()] = m
@@ -95,8 +99,25 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 	return all, byName
 }()
 
-// Columns returns the stored columns that m is answered from.
+// IsCounter reports whether m is a method of counters. Such a method also depends on the group before (counter.go).
+func (m Method) IsCounter() bool { return m == Increase || m == Resets }
+
+// OfAggregates returns the method by which aggregates of m are aggregated again: those of counters add up.
+func (m Method) OfAggregates() Method {
+	if m.IsCounter() {
+		return Sum
+	}
+	return m
+}
+
+// Columns returns the stored columns that m is answered from, ascending.
 func (m Method) Columns() []Column {
+	switch m {
+	case Increase:
+		return []Column{ColumnFirst, ColumnLast, ColumnResetSum}
+	case Resets:
+		return []Column{ColumnFirst, ColumnLast, ColumnResets}
+	}
 	first, second := m.columns()
 	if second == first {
 		return []Column{first}
@@ -104,7 +125,7 @@ func (m Method) Columns() []Column {
 	return []Column{first, second}
 }
 
-// columns returns the one or two stored columns that m is answered from; one twice.
+// columns returns the one or two stored columns that m, which is no method of counters, is answered from; one twice.
 func (m Method) columns() (first, second Column) {
 	switch m.Base() {
 	case Mean:

@@ -86,7 +86,7 @@ func newLayout(columns []Column, rate bool) layout {
 		l.moment[i] = -1
 	}
 	for i, c := range columns {
-		if c.IsRate() != rate {
+		if c.IsRate() != rate || c.IsCounter() {
 			continue
 		}
 		l.any = true

@@ -11,6 +11,7 @@ type Plan struct {
 	Columns       []Column        // ascending; with each column what it takes to continue it
 
 	measures, rate layout
+	counter        counterLayout
 	open           int     // see OpenValues
 	single         []*Plan // of each granularity alone
 }
@@ -22,6 +23,9 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 	p.Granularities = slices.Compact(p.Granularities)
 	for _, m := range methods {
 		p.add(m.Columns())
+		if m.IsCounter() {
+			p.add(counterColumns)
+		}
 	}
 	return p.completed()
 }
@@ -30,10 +34,14 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 func (p *Plan) add(columns []Column) {
 	for _, c := range columns {
 		rate := c & rateBit
-		// Count shows whether a group is open and a rate present; a second moment continues from count and sum.
+		// Count shows whether a group is open and a rate present; a second moment continues from count and sum, and resets
+		// from the last value.
 		p.Columns = append(p.Columns, c, ColumnCount|rate)
 		if c.Base() == ColumnM2 {
 			p.Columns = append(p.Columns, ColumnSum|rate)
+		}
+		if c.IsCounter() {
+			p.Columns = append(p.Columns, ColumnLast)
 		}
 	}
 	slices.Sort(p.Columns)
@@ -92,6 +100,7 @@ func (p *Plan) Single(j int) *Plan { return p.single[j] }
 func (p *Plan) complete() {
 	p.measures = newLayout(p.Columns, false)
 	p.rate = newLayout(p.Columns, true)
+	p.counter = newCounterLayout(p.Columns)
 	p.open = len(p.Columns)
 	for _, l := range []*layout{&p.measures, &p.rate} {
 		if l.moment[ColumnSum] >= 0 {
@@ -109,6 +118,9 @@ func (p *Plan) OpenValues() int { return p.open }
 func (p *Plan) HasRate() bool {
 	return p.rate.any
 }
+
+// HasCounters reports whether any column is one of counters.
+func (p *Plan) HasCounters() bool { return p.counter.any }
 
 // HasMoments reports whether any column is a moment other than a count.
 func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }

@@ -12,6 +12,9 @@ func (s *scratch) groupsPerZone() int {
 
 // methodZone returns the zone of a method's aggregates in a vector of the parsed split.
 func (s *scratch) methodZone(m Method, vector int) (Zone, error) {
+	if m.IsCounter() {
+		return everything, nil // they also depend on the group before
+	}
 	counts, column := m.columns()
 	first, err := s.columnZone(counts, vector)
 	if err != nil || counts == column {

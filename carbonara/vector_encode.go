@@ -93,7 +93,8 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 			e = c.exponentNear(values, f.exponent)
 		}
 		if e >= 0 {
-			dst, e = c.appendBestDecimals(dst, values, &f.family, e, base > ColumnSum && f.known)
+			dst, e = c.appendBestDecimals(dst, values, &f.family, e,
+				base > ColumnSum && f.known && !base.IsCounter())
 			f.finest = max(f.finest, e)
 		}
 	}

@@ -24,12 +24,13 @@ type prefetchedKey struct {
 	metric      uuid.UUID
 	granularity time.Duration
 	from, to    carbonara.Timestamp
+	lead        bool
 	columns     string
 	valueFilter carbonara.ValueFilter // without a method for everything
 }
 
 func keyOf(r *model.Read) prefetchedKey {
-	key := prefetchedKey{metric: r.Metric.ID, granularity: r.Granularity, from: r.From, to: r.To}
+	key := prefetchedKey{metric: r.Metric.ID, granularity: r.Granularity, from: r.From, to: r.To, lead: r.Lead}
 	names := make([]byte, len(r.Columns))
 	for i, c := range r.Columns {
 		names[i] = byte(c)
@@ -129,6 +130,7 @@ func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *que
 	}
 	dst.Reset(read.Granularity, read.Columns)
 	dst.Append(groups)
+	dst.Lead = groups.Lead
 	return budget.Of(ctx).Take(budget.Answers, int64(dst.Bytes()))
 }
 

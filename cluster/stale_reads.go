@@ -92,7 +92,11 @@ func keptGroups(ctx context.Context, store *archive.Store, reads []model.Read, d
 			continue // a snapshot is read by its groups
 		}
 		timespan := r.Metric.ArchivePolicy.Timespan(r.Granularity)
-		if _, err := store.KeptGroups(ctx, r, timespan, dst[i]); err != nil {
+		err := r.WithLead(dst[i], func(read model.Read) error {
+			_, err := store.KeptGroups(ctx, &read, timespan, dst[i])
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -230,7 +230,8 @@ func TestRebuiltIsAsIfFromTheStart(t *testing.T) {
 }
 
 var methodSets = [][]string{{"mean"}, {"sum", "max"}, {"mean", "min", "max", "sum", "std", "count"},
-	{"last", "first", "rate:sum"}, {"median", "max"}, {"rate:mean", "rate:max", "95pct", "sum"}}
+	{"last", "first", "rate:sum"}, {"median", "max"}, {"rate:mean", "rate:max", "95pct", "sum"},
+	{"increase", "resets", "sum"}, {"increase", "95pct"}}
 
 func compareWithFresh(t *testing.T, rng *rand.Rand) {
 	granularitySets := [][]time.Duration{{minute}, {minute, 5 * minute}, {5 * minute},
@@ -332,6 +333,9 @@ func compareGroups(t *testing.T, policies []*model.ArchivePolicy, g time.Duratio
 		}
 		for i, at := range starts {
 			v, ok := all[at]
+			if i == 0 && m.IsCounter() && ok {
+				continue // the step from the group before, which only fresh may have, is missing
+			}
 			if close := math.Abs(v-values[i]) <= 1e-9*math.Abs(v); !ok || !close && m.Base() == carbonara.Std ||
 				v != values[i] && m.Base() != carbonara.Std && !close {
 				t.Errorf("%v at %v of %v: %v, want %v (%v)", m, g, at.Time(), values[i], v, ok)

@@ -161,7 +161,7 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 	}
 	switch {
 	case all:
-		base = carbonara.Methods()
+		base = slices.DeleteFunc(carbonara.Methods(), carbonara.Method.IsCounter) // those that Gnocchi has
 	case !named:
 		base = slices.Clone(defaultMethods)
 	}

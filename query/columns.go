@@ -13,7 +13,7 @@ func ReadOf(metric *model.Metric, granularity time.Duration, method carbonara.Me
 	from, to carbonara.Timestamp) model.Read {
 	return model.Read{
 		Metric: metric, Granularity: granularity, Columns: columnsOf(method),
-		From: from.Floor(granularity), To: to,
+		From: from.Floor(granularity), To: to, Lead: method.IsCounter(),
 	}
 }
 

@@ -28,7 +28,8 @@ func (r *Reader) regroup(ctx context.Context, read *MetricRead, s *Aggregates) e
 	}
 	s.groupsOf.Set(s.aggregates, read.Resample.Group)
 	s.batch.Timestamps = s.groupsOf.Times
-	series := carbonara.Series{Plan: s.groupsOf.Plan(read.Method), To: len(s.aggregates)}
+	method := read.Method.OfAggregates()
+	series := carbonara.Series{Plan: s.groupsOf.Plan(method), To: len(s.aggregates)}
 	s.batch.Series = append(s.batch.Series[:0], series)
 	if err := r.Resampler.Resample(ctx, &s.batch, &s.result); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (r *Reader) regroup(ctx context.Context, read *MetricRead, s *Aggregates) e
 	defer s.result.Release()
 	kept, from := len(s.Starts), read.Resample.Group(read.From)
 	at := kept
-	s.Starts, s.Values = s.result.Groups(0, 0).Aggregate(read.Method, s.Starts, s.Values)
+	s.Starts, s.Values = s.result.Groups(0, 0).Aggregate(method, s.Starts, s.Values)
 	for i := at; i < len(s.Starts); i++ {
 		number := s.groupsOf.Number(s.Starts[i])
 		if start := read.Resample.Start(number); number >= from && start < read.To {

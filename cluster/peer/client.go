@@ -191,6 +191,7 @@ func (c *Client) Groups(ctx context.Context, address string, reads []model.Read,
 			if err := readGroups(ctx, body, dst[i]); err != nil {
 				return err
 			}
+			r.MarkLead(dst[i])
 		}
 		return nil
 	})

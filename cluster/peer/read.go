@@ -25,6 +25,7 @@ type readItem struct {
 	To          carbonara.Timestamp `json:"to"`
 	// a process that does not know this field sends more
 	ValueFilter *valueFilter `json:"value_filter,omitempty"`
+	Lead        bool         `json:"lead,omitempty"`
 }
 
 // valueFilter is a carbonara.ValueFilter as JSON. JSON has no infinities: a side without a bound is left out.
@@ -68,7 +69,7 @@ func (s *valueFilter) valueFilter() (*carbonara.ValueFilter, error) {
 
 func toReadItem(r *model.Read, numbers *policies) readItem {
 	item := readItem{Metric: r.Metric.ID, Policy: numbers.of(r.Metric.ArchivePolicy), Granularity: r.Granularity,
-		From: r.From, To: r.To, ValueFilter: toValueFilter(r.ValueFilter)}
+		From: r.From, To: r.To, ValueFilter: toValueFilter(r.ValueFilter), Lead: r.Lead}
 	for _, column := range r.Columns {
 		item.Columns = append(item.Columns, int(column))
 	}
@@ -80,7 +81,7 @@ func (i *readItem) model(policies []*model.ArchivePolicy) (model.Read, error) {
 		return model.Read{}, model.ErrInvalid
 	}
 	r := model.Read{Metric: &model.Metric{ID: i.Metric, ArchivePolicy: policies[i.Policy]}, Granularity: i.Granularity,
-		Columns: make([]carbonara.Column, len(i.Columns)), From: i.From, To: i.To}
+		Columns: make([]carbonara.Column, len(i.Columns)), From: i.From, To: i.To, Lead: i.Lead}
 	for j, c := range i.Columns {
 		r.Columns[j] = carbonara.Column(c)
 	}

@@ -1,4 +1,5 @@
 // All kernels, as one unit to compile.
+#include "counters.cu"
 #include "counts.cu"
 #include "differences.cu"
 #include "moments_levels.cu"

@@ -102,7 +102,7 @@ func newFamilies(columns []carbonara.Column) []family {
 	for _, rate := range []bool{false, true} {
 		f := family{rate: rate, moments: noMoments}
 		for i, c := range columns {
-			if c.IsRate() != rate {
+			if c.IsRate() != rate || c.IsCounter() {
 				continue
 			}
 			if p := c.Percentile(); p > 0 {
@@ -132,8 +132,8 @@ func newFamilies(columns []carbonara.Column) []family {
 // sections are byte offsets within the device's block: first what is packed, then what is copied from the batch, then
 // what is computed.
 type sections struct {
-	values, timestamps, base, unit, previous, open, fractions, first, flags, bits, ranks int64
-	counters, sums, rows, rowsEnd, differences, end                                      int64
+	values, timestamps, base, unit, previous, open, counterOpen, fractions, first, flags, bits, ranks int64
+	counters, sums, rows, rowsEnd, differences, end                                                   int64
 }
 
 // counter is where the number of runs of a level and family that were left over stands.
@@ -152,6 +152,8 @@ const (
 	openValues   = moments + 1 // as moments.h has it
 	bytesPerOpen = 8 * openValues
 	bytesPerSum  = 2 * 8
+
+	counterOpen = 3 // of a counter's open row: counters.cu
 )
 
 // prepare lays a chunk out, each series' timestamps as layoutOf says, or as they are unpacked. An error wraps
@@ -252,6 +254,9 @@ func (p *chunk) place() {
 	a.previous = take(8 * series)
 	if p.open {
 		a.open = take(len(p.levels) * len(p.families) * series * bytesPerOpen)
+		if p.plan.HasCounters() {
+			a.counterOpen = take(len(p.levels) * series * 8 * counterOpen)
+		}
 	}
 	a.fractions = take(8 * fractions)
 	a.first, a.flags = take(4*series), take(4*series)

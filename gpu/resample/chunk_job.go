@@ -188,6 +188,11 @@ func (p *chunk) launch(stream *device.Stream, multiprocessors int) error {
 			}
 			fractions += int64(8 * len(family.percentiles))
 		}
+		if p.plan.HasCounters() {
+			if err := p.launchCounters(stream, j); err != nil {
+				return err
+			}
+		}
 	}
 	for f := range p.families {
 		if p.families[f].any && !p.families[f].counts && len(p.fused) > 0 {

@@ -119,6 +119,9 @@ func (p *chunk) packSeries() {
 				p.openRow(rows[k*openValues:][:openValues], &p.batch.Series[i], j, &p.families[f])
 			}
 		}
+		if p.plan.HasCounters() {
+			p.packCounters(j)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ type program struct {
 	differences      cu.Function
 	moments          [2][2]cu.Function // [long][m2]
 	counts           cu.Function
+	counters         [2]cu.Function // [long]
 	momentsLevels    [2]cu.Function // [m2]
 	extremes         cu.Function
 	percentilesShort cu.Function
@@ -42,6 +43,7 @@ const (
 	extremeThreads              = 128
 	extremeRuns                 = 16  // a block
 	countsRuns                  = 128 // a block, one a thread
+	counterThreads              = 128
 	// measures a run, from which a warp lane for each run beats copying whole stretches
 	longFrom = 24
 	fuseFrom = 200 // and from which several granularities are fused
@@ -61,6 +63,7 @@ func loadProgram(e *device.Engine) (*program, error) {
 		"moments_long_plain": &p.moments[1][0], "moments_long_m2": &p.moments[1][1],
 		"moments_levels_plain": &p.momentsLevels[0], "moments_levels_m2": &p.momentsLevels[1],
 		"extremes": &p.extremes, "counts": &p.counts,
+		"counters_short": &p.counters[0], "counters_long": &p.counters[1],
 		"unpack_values": &p.unpackValues, "unpack_times": &p.unpackTimes,
 		"percentiles_short": &p.percentilesShort, "percentiles_warp": &p.percentilesWarp,
 		"percentiles_long": &p.percentilesLong,

@@ -149,12 +149,19 @@ func openDiffers(plan *carbonara.Plan, want, got *carbonara.Groups) error {
 var allMoments = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum,
 	carbonara.Std, carbonara.Count, carbonara.First, carbonara.Last}
 
-// withRates adds rate: of each.
+// withRates adds rate: of each that has it.
 func withRates(methods []carbonara.Method) []carbonara.Method {
 	for _, m := range slices.Clone(methods) {
-		methods = append(methods, m.Rate())
+		if !m.IsCounter() {
+			methods = append(methods, m.Rate())
+		}
 	}
 	return methods
+}
+
+// withCounters adds the methods of counters.
+func withCounters(methods []carbonara.Method) []carbonara.Method {
+	return append(slices.Clone(methods), carbonara.Increase, carbonara.Resets)
 }
 
 var orderMethods = append(slices.Clone(allMoments), carbonara.Median, carbonara.PercentileMethod(5),
@@ -262,7 +269,7 @@ func TestResamplerSizes(t *testing.T) {
 	r := newResampler(t, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour},
-		withRates(orderMethods))
+		withRates(withCounters(orderMethods)))
 	for _, n := range []int{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 255, 257, 1021, 2047, 2048, 2049, 6151, 8191, 8192,
 		8193, 16385, 24593} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -286,7 +293,7 @@ func TestResamplerManyRuns(t *testing.T) {
 	r.FuseFrom(10)
 	rng := rand.New(rand.NewPCG(13, 14))
 	plan := carbonara.NewPlan([]time.Duration{5 * time.Second, time.Minute, 4 * time.Minute, 20 * time.Minute},
-		withRates(slices.Clone(allMoments)))
+		withRates(withCounters(allMoments)))
 	batch := &carbonara.Batch{}
 	for range 150 {
 		timestamps, values := shape{n: 50 + rng.IntN(100), step: 300 * time.Millisecond, unit: time.Millisecond,
@@ -316,6 +323,7 @@ func TestResamplerLevels(t *testing.T) {
 		"counts":  {nine, withRates([]carbonara.Method{carbonara.Count})},
 		"largest": {nine, []carbonara.Method{carbonara.Max.Rate()}},
 		"order":   {nine[:6], orderMethods},
+		"counter": {nine, withCounters(nil)},
 		"doubled": {doubled, allMoments},
 		"strange": {append([]time.Duration{7 * time.Second}, nine...), allMoments},
 	} {
@@ -368,7 +376,7 @@ func TestResamplerRandomShapes(t *testing.T) {
 				granularities = append(granularities, widths[rng.IntN(len(widths))])
 			}
 			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median},
-				{carbonara.Mean, carbonara.Sum}, {carbonara.Count}}[rng.IntN(6)]
+				{carbonara.Mean, carbonara.Sum}, {carbonara.Count}, withCounters(nil), withCounters(orderMethods)}[rng.IntN(8)]
 			if rng.IntN(2) == 0 {
 				methods = withRates(slices.Clone(methods))
 			}

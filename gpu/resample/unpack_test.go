@@ -117,7 +117,7 @@ func TestUnpack(t *testing.T) {
 	r := newResampler(t, 0)
 	seen := make(map[string]int)
 	sizes := []int{1, 2, 3, 4, 127, 128, 129, 255, 256, 257, 1000, 1023, 1024, 1025, 1152, 2047, 2048, 2300, 3072}
-	plan := carbonara.NewPlan([]time.Duration{time.Second, time.Hour}, withRates(slices.Clone(exactly)))
+	plan := carbonara.NewPlan([]time.Duration{time.Second, time.Hour}, withRates(withCounters(exactly)))
 	for name, value := range valuesOf {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(21, 22))
@@ -286,7 +286,8 @@ func TestUnpackGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := &carbonara.Batch{}
-	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, withRates(slices.Clone(orderMethods)))
+	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour},
+		withRates(withCounters(orderMethods)))
 	for _, v := range vectors {
 		if len(v.Values) > 0 {
 			addPacked(t, batch, plan, v.Timestamps, v.Values, 1<<16, 0, len(v.Values))

@@ -87,7 +87,8 @@ func (v *View) read(f func() error) error {
 func (v *View) Groups(ctx context.Context, read model.Read, now time.Time, dst *carbonara.Groups) error {
 	return v.read(func() error {
 		walk := v.options.Store.SingleWalk()
-		return errors.Join(v.groupsLocked(ctx, &walk, read, now, dst), walk.Close())
+		err := read.WithLead(dst, func(read model.Read) error { return v.groupsLocked(ctx, &walk, read, now, dst) })
+		return errors.Join(err, walk.Close())
 	})
 }
 
@@ -100,7 +101,8 @@ func (v *View) EachGroups(ctx context.Context, reads []model.Read, now time.Time
 		defer func() { err = errors.Join(err, walk.Close()) }()
 		for i := range reads {
 			dst.Reset(reads[i].Granularity, reads[i].Columns)
-			if err := v.groupsLocked(ctx, &walk, reads[i], now, dst); err != nil {
+			err := reads[i].WithLead(dst, func(read model.Read) error { return v.groupsLocked(ctx, &walk, read, now, dst) })
+			if err != nil {
 				return err
 			}
 			if err := use(i); err != nil {

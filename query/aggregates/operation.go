@@ -86,6 +86,9 @@ func Reaggregate(references []Reference, across string, method carbonara.Method,
 	if len(references) == 0 {
 		return nil, ErrNoMetric
 	}
+	if across == method.String() {
+		across = method.OfAggregates().String()
+	}
 	by, ok := parseAcrossMethod(across)
 	if !ok {
 		return nil, &InvalidError{Reason: "'" + across + "' cannot aggregate across metrics"}
@@ -96,7 +99,8 @@ func Reaggregate(references []Reference, across string, method carbonara.Method,
 	}
 	if grouping != nil {
 		metrics := []*node{operand}
-		operand = &node{kind: kindResample, name: "resample", method: method, grouping: grouping, operands: metrics}
+		operand = &node{kind: kindResample, name: "resample", method: method.OfAggregates(), grouping: grouping,
+			operands: metrics}
 	}
 	root := &node{kind: kindAggregate, name: "aggregate", across: by, operands: []*node{operand}}
 	return &Operation{References: references, root: root}, nil
