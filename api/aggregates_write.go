@@ -81,7 +81,7 @@ func (o *rowWriter) results(found []query.Operand, results []*aggregates.Result)
 type nameTree struct {
 	names    []string
 	children map[string]*nameTree
-	series   []int // of a leaf: what is shown there
+	series   []int // of a leaf: the series that are shown there
 }
 
 func newNameTree() *nameTree { return &nameTree{children: map[string]*nameTree{}} }

@@ -20,7 +20,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// api serves the routes. It is shared by all requests; what changes in it has locks of its own.
+// api serves the routes. All requests share it; its parts that change have locks of their own.
 type api struct {
 	*web.Env
 	options  Options

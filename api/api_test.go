@@ -57,7 +57,7 @@ func TestBuildIsAVersionOfGnocchi(t *testing.T) {
 	}
 }
 
-// Balancers check with HEAD. What Gnocchi refuses, we refuse.
+// Balancers check with HEAD. The server refuses the same requests as Gnocchi.
 func TestHead(t *testing.T) {
 	web := httptest.NewServer(newServer(t, nil).handler)
 	defer web.Close()
@@ -133,7 +133,7 @@ func TestErrorsFollowAccept(t *testing.T) {
 	s.want(t, "HEAD /v1/metric", "", 405, "~405")
 }
 
-// What other servers take for the same URL is the same here.
+// URLs that other servers treat as the same are the same here.
 func TestEquivalentURLs(t *testing.T) {
 	s := newServer(t, nil)
 	s.policy(t, "a;b%zz")

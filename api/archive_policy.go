@@ -169,7 +169,8 @@ func parseBackWindow(in web.Node) (int, error) {
 	return int(n), nil
 }
 
-// maxGranularities of an archive policy. Each is a series to write and to read for every metric; nobody has ten.
+// maxGranularities of an archive policy. Each is a series to write and to read for every metric; real policies have
+// fewer than ten.
 const maxGranularities = 64
 
 func parseDefinition(in web.Node) ([]model.DefinitionInput, error) {

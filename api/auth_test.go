@@ -28,7 +28,7 @@ func trusted(user, project, roles string) []string {
 	return []string{"Authorization", "", "X-User-Id", user, "X-Project-Id", project, "X-Roles", roles}
 }
 
-// Who may do what, in mode keystone, by Gnocchi's rules: by method and path, the letters of those who may.
+// In mode keystone Gnocchi's rules decide. Each row has a method, a path and the letters of the permitted users.
 func TestRulesAcrossUsers(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Auth = auth.TrustedHeaders{} })
 	users := map[string][]string{
@@ -129,7 +129,7 @@ func TestRulesAcrossUsers(t *testing.T) {
 	seen("GET /v1/metric", "", `"load"`, "acmo")
 	seen("GET /v1/metric", "", metric, "acm")
 
-	// Nobody deletes what is not theirs.
+	// Users delete only their own resources and metrics.
 	for _, letter := range []string{"x", "o", "s"} {
 		s.want(t, "DELETE /v1/resource/generic", `{"=":{"id":"`+id+`"}}`, 200, `{"deleted": 0}`, users[letter]...)
 	}
@@ -307,7 +307,8 @@ func TestKeystone(t *testing.T) {
 	}
 }
 
-// Who cannot renew tokens sends an application credential by Basic: Keystone is asked for its token now and then.
+// Clients that cannot renew tokens send an application credential by Basic. The server asks Keystone for its token now
+// and then.
 func TestKeystoneApplicationCredential(t *testing.T) {
 	var late atomic.Int64
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(late.Load())) }

@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/policy"
 )
 
-// History older than a metric's back window is loaded through a metric of its own, by who may post to both.
+// Users who may post to both metrics load history older than the back window through a metric of its own.
 func TestBackfill(t *testing.T) {
 	s := newServer(t, nil)
 	s.create(t, "/v1/archive_policy",
@@ -51,7 +51,7 @@ func TestBackfill(t *testing.T) {
 		"user", "jd")
 }
 
-// A backfill creates a metric: who may only post measures cannot begin one.
+// A backfill creates a metric, so users who may only post measures cannot begin one.
 func TestBackfillCreatesMetric(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"create metric": "role:admin", "post measures": "", "get measures": ""}`))
 	check(t, err)
@@ -64,8 +64,8 @@ func TestBackfillCreatesMetric(t *testing.T) {
 	s.want(t, "POST /v1/metric/"+id+"/backfill", "", http.StatusCreated, "~id", "user", "admin")
 }
 
-// What a client left behind that did not end its backfill goes with the user's next one. It is not moved, because it
-// may lack measures; nor does a metric go that only has such a name, or is another user's.
+// A user's next backfill deletes the metric of an earlier one that did not end. Its measures are not moved, because
+// some may be missing. Metrics of other users, and those that only have such a name, stay.
 func TestBackfillReplacesLeftOver(t *testing.T) {
 	s := newServer(t, nil)
 	s.create(t, "/v1/archive_policy",

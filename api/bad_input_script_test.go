@@ -24,7 +24,7 @@ const badInputFile = "testdata/bad_input.txt"
 
 var headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]+): (.*)$`)
 
-// readBadInput reads the script; what stands between the requests, comments, is in original of the one after.
+// readBadInput reads the script. Comments between two requests are in original of the second.
 func readBadInput(t *testing.T) (script []*badInput, tail []string) {
 	t.Helper()
 	content, err := os.ReadFile(badInputFile)

@@ -108,8 +108,8 @@ func TestBadInputIsComplete(t *testing.T) {
 	}
 }
 
-// What is wrong whatever the operation: names that do not exist or are no text, bodies of the wrong type, cut off,
-// deep, huge, not UTF-8. The requests are made from openapi.yaml, so a new operation is among them.
+// Some input is wrong for every operation: unknown names, names that are no text, and bodies of the wrong type, cut
+// off, deep, huge or not UTF-8. The requests are made from openapi.yaml, so a new operation is among them.
 func TestBadInputOfAnyOperation(t *testing.T) {
 	script, _ := readBadInput(t)
 	b := newBadInputServer(t, script)
@@ -199,7 +199,7 @@ func mayBeEmpty(o contract.Operation) bool {
 		strings.HasPrefix(o.Path, "/v1/aggregation/resource/")
 }
 
-// badInputServer is a server with what the script sets up.
+// badInputServer is a server with the metrics and resources that the script needs.
 type badInputServer struct {
 	*server
 	names map[string]string // IDs by name

@@ -24,8 +24,7 @@ type changes struct {
 	}
 }
 
-// The metrics that moved from one window to the next come first, by how far; those of which nothing is known are not
-// compared.
+// The metrics that moved most from one window to the next come first. Metrics without aggregates are not compared.
 func TestChanges(t *testing.T) {
 	s := newServer(t, nil)
 	const window = 60
@@ -82,7 +81,7 @@ func TestChanges(t *testing.T) {
 		one)); got.Metrics != 1 || len(got.Changes) != 1 || got.Changes[0].ID != one {
 		t.Errorf("%+v", got)
 	}
-	// Nobody learns of metrics that they may not read.
+	// Users learn only of metrics that they may read.
 	if got := ask(fmt.Sprintf(`{"start":%d,"stop":%d}`, window, 2*window), "user", "other"); got.Metrics != 0 ||
 		got.Compared != 0 || len(got.Changes) != 0 {
 		t.Errorf("%+v", got)
@@ -100,7 +99,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is kept of a metric is told to those who may get its measures.
+// Users who may get a metric's measures may see the size of its archive.
 func TestMetricArchive(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"get measures": "role:admin"}`))
 	check(t, err)

@@ -22,8 +22,8 @@ const consolePolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; f
 // consolePage is the name of the console's page among its files.
 const consolePage = "index.html"
 
-// consoleFiles returns the console's files by name. Its page says what a person is asked for who signs in: a script
-// that had to ask would begin later.
+// consoleFiles returns the console's files by name. Its page contains the kind of credentials that the login form asks
+// for: a script that requests it first would begin later.
 func consoleFiles(credentials auth.Credentials) map[string]*static.File {
 	entries, err := console.Files.ReadDir("dist")
 	if err != nil {
@@ -48,7 +48,7 @@ func consoleFiles(credentials auth.Credentials) map[string]*static.File {
 	return files
 }
 
-// hashed matches the names of built files, which have the hash of what is inside.
+// hashed matches the names of built files, which contain the hash of their content.
 var hashed = regexp.MustCompile(`-[A-Z0-9]{8}\.[a-z]+$`)
 
 func fileType(name string) string {
@@ -62,8 +62,8 @@ func fileType(name string) string {
 	}
 }
 
-// console serves the console, everywhere and to everyone: what it shows it asks the API for. Most processes are never
-// asked for it, so its files are read when somebody does.
+// console serves the console to everyone: it reads all data through the API. Most processes never serve it, so the
+// first request reads its files.
 func (a *api) console(page func(path string, h http.HandlerFunc)) {
 	files := sync.OnceValue(func() map[string]*static.File { return consoleFiles(a.Auth.Credentials()) })
 	page("/ui", a.Public(func(w http.ResponseWriter, r *http.Request) error {

@@ -16,7 +16,8 @@ import (
 
 const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
-// A browser finds the console at the address of the server; whoever does not name text/html finds what was there.
+// A browser finds the console at the address of the server. A client that does not name text/html finds the versions of
+// the API.
 func TestRootSendsBrowsersToTheConsole(t *testing.T) {
 	s := newServer(t, nil)
 	for path, want := range map[string]string{"/": "ui/", "/gnocchi": "gnocchi/ui/", "/gnocchi/": "ui/"} {
@@ -77,8 +78,8 @@ func TestConsoleIsServed(t *testing.T) {
 	s.want(t, "GET /ui/odd.js", "", http.StatusNotFound, "~no file odd.js", "Authorization", "")
 }
 
-// What a first visit loads is 60 kB at most, and all of it 300 kB. The page names files, and scripts name those that
-// they do not wait for.
+// A first visit loads 60 kB at most, and all files have 300 kB at most. The page names files, and scripts name those
+// that they load later.
 func TestConsoleIsSmall(t *testing.T) {
 	entries, err := console.Files.ReadDir("dist")
 	check(t, err)

@@ -94,7 +94,7 @@ func related(rows int) correlate.Values {
 	return columns
 }
 
-// What is answered equals what the engine makes of the same values.
+// The answer equals the result of the engine for the same values.
 func TestCorrelations(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.MaxLimit = 100 })
 	byID := s.series(t, related(400))
@@ -139,7 +139,7 @@ func TestCorrelations(t *testing.T) {
 		}
 	}
 
-	// Nobody else finds it; once deleted, nobody does.
+	// Only its owner finds it, until it is deleted.
 	for _, request := range []string{"GET " + path, "GET " + path + "/redundant", "DELETE " + path} {
 		s.want(t, request, "", 404, "~does not exist", "user", "other")
 	}

@@ -15,5 +15,5 @@
 //
 //   - A handler returns an error before it has written anything; web/errors.go gives it status and body.
 //   - A request of measures is accepted as a whole or not at all, and 202 means durable.
-//   - What Gnocchi's code answers counts, status and text, where its documentation says otherwise.
+//   - Where Gnocchi's code and documentation differ, the API follows the code, in status and text.
 package api

@@ -18,8 +18,7 @@ func getDescription(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// getDocs serves the page that shows the description. What it refers to is relative to /docs without a slash at its
-// end.
+// getDocs serves the page that shows the description. Its links are relative to /docs without a slash at its end.
 func getDocs(w http.ResponseWriter, r *http.Request) error {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		w.Header().Set("Location", "../docs")

@@ -35,7 +35,7 @@ func closeTo(t *testing.T, got, want string) bool {
 // exactMethods are those that follow from moments.
 var exactMethods = []string{"mean", "sum", "min", "max", "std", "count"}
 
-// What is combined exactly is what one metric with all the measures answers: across metrics with different numbers of
+// An exact combination equals the answer of one metric with all the measures: across metrics with different numbers of
 // measures, over time, and both. Its sums are even closer: of two decimals there is nothing beyond the second.
 func TestExact(t *testing.T) {
 	s := newServer(t, nil)
@@ -136,7 +136,7 @@ func TestExact(t *testing.T) {
 		answer("GET /v1/metric/"+all+"/measures?aggregation=mean", "")) {
 		t.Error("the mean of means is exact")
 	}
-	// What is combined can be operated on, also where hours stand beside minutes in no operation.
+	// Operations accept combined series, also where hours stand beside minutes in no operation.
 	operations := fmt.Sprintf(`{"operations":"(- (aggregate sum %[1]s) (* 2 (aggregate sum %[1]s)))"}`, metrics("sum"))
 	if got := answer("POST /v1/aggregates?exact=true", operations); !strings.HasPrefix(got,
 		`{"measures": {"aggregated": [["2024`) {

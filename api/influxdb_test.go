@@ -87,8 +87,8 @@ func TestInfluxDB(t *testing.T) {
 	s.want(t, "GET /v1/resource/telegraf/c", "", 200, "~")
 }
 
-// A line with a fault is lost by itself, whatever the fault, and the answer says which one and why. It is JSON, which
-// Telegraf has to have: anything else it sends again for ever.
+// A line with a fault is lost alone, and the answer names the line and the fault. The answer is JSON: without it,
+// Telegraf repeats the batch forever.
 func TestInfluxDBRefusesLines(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
@@ -145,7 +145,7 @@ func TestInfluxDBRefusesLines(t *testing.T) {
 	}
 }
 
-// A resource's ID may be a UUID, which is not the user's own: nobody writes to another's, known or not.
+// A resource's ID may be the UUID of another user's resource. Users write only to their own, known or not.
 func TestInfluxDBKeepsUsersApart(t *testing.T) {
 	s := newServer(t, nil)
 	s.rule(t)

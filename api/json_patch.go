@@ -72,7 +72,7 @@ func applyPatch(document map[string]any, operations []patchOperation) (map[strin
 	return patched.(map[string]any), nil // no path is empty: the top stays an object
 }
 
-// apply returns a copy of value, an object, with what path leads to added or removed.
+// apply returns a copy of value, an object, in which it has added or removed the member that path leads to.
 func (p *patchOperation) apply(value any, path []string) (any, error) {
 	object, ok := value.(map[string]any)
 	name := path[0]

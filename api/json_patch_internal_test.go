@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Whatever the patch, it is refused with a 4xx, or leaves a type whose own document makes it again.
+// Each patch is refused with a 4xx, or leaves a type whose own document makes the same type.
 func FuzzPatch(f *testing.F) {
 	for _, seed := range []string{
 		`[{"op":"add","path":"/attributes/b","value":{"type":"number","required":true,"min":1,"options":{"fill":2}}}]`,

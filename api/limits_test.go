@@ -70,7 +70,7 @@ func queries(ids []string) [][2]string {
 	}
 }
 
-// Whatever reads ends with --query-timeout, and says so.
+// Every read ends with --query-timeout, and says so.
 func TestQueryTimeout(t *testing.T) {
 	s, ids := limited(t, web.Limits{QueryTimeout: time.Nanosecond})
 	for _, q := range append(queries(ids),
@@ -148,7 +148,7 @@ func TestTermLimit(t *testing.T) {
 		"~original_resource_id")
 }
 
-// gate lets prefetches through one by one: those of queries across metrics.
+// gate lets the prefetches of queries across metrics through one by one.
 type gate struct {
 	query.Archives
 	in, out chan struct{}

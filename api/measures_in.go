@@ -115,8 +115,8 @@ var (
 	zeroLength      = []string{"0"}
 )
 
-// decoded takes what the measures of a body need from here on, rather than what they might have needed, and lets go of
-// a large body. Small ones are not worth it.
+// decoded replaces the estimated memory of a body's measures by the memory that they need from here on, and releases a
+// large body. Small ones are not worth it.
 func (s *incomingScratch) decoded(ctx context.Context) error {
 	body := len(s.body)
 	if body <= 64<<10 {

@@ -106,7 +106,7 @@ func TestBatch(t *testing.T) {
 	s.want(t, batch, body(ids[0], foreign), 202, "", "user", "admin")
 	s.want(t, batch, `[]`, 400, "~expected a dictionary")
 	s.want(t, batch, `{"x":[]}`, 400, "~")
-	// Nothing of the two refused requests was stored: only what admin sent counts.
+	// The two refused requests left no measures: only those of admin count.
 	s.want(t, "GET /v1/metric/"+foreign+"/measures?refresh=true&aggregation=count", "", 200,
 		`[["2015-03-06T14:33:57+00:00", 1.0, 1.0], ["2015-03-06T14:34:12+00:00", 1.0, 1.0]]`, "user", "jd")
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // largeServers are two servers of the same 60 metrics with 2,400 measures each, one every other minute, of resources
-// with the metric m: one has a budget of 3 MiB, of which an answer may have half, and the other one none.
+// with the metric m. One has a budget of 3 MiB, half of it for an answer; the other has no budget.
 func largeServers(t *testing.T) (small, unbounded *server, shared *budget.Budget, ids []string) {
 	t.Helper()
 	unbounded = newServer(t, nil)
@@ -52,8 +52,8 @@ func largeServers(t *testing.T) (small, unbounded *server, shared *budget.Budget
 	return small, unbounded, shared, ids
 }
 
-// A query that needs more memory than an answer may have is evaluated in parts of the time, and gives the same. One
-// that cannot be is refused at once, with what it needs and what it may have.
+// A query that needs more memory than an answer may have is evaluated in parts of the time, and gives the same. A query
+// that cannot be split is refused at once, with its need and its limit.
 func TestLargeQueriesAreEvaluatedInParts(t *testing.T) {
 	small, unbounded, shared, ids := largeServers(t)
 	byID := func(operations string) string {
@@ -112,7 +112,7 @@ func TestLargeQueriesAreEvaluatedInParts(t *testing.T) {
 }
 
 // Queries that fit one after the other all have their answers, and small ones between them. Each needs more than a
-// quarter of what there is.
+// quarter of the memory.
 func TestQueriesWaitForMemory(t *testing.T) {
 	small, unbounded, shared, ids := largeServers(t)
 	small.options.Limits.Queries = 16

@@ -90,8 +90,8 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 }
 
-// The memory for large bodies of InfluxDB's lines, and for what they become, is waited for before they are read: so of
-// many at once those that are admitted end.
+// Large bodies of InfluxDB's lines wait for the memory of the bodies and their measures before they are read. So of
+// many at once, the admitted ones end.
 func TestMemoryOfLines(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)
@@ -221,7 +221,8 @@ func TestMemoryOfPromQL(t *testing.T) {
 	s.want(t, "GET /api/v1/query?time=1&query=count({archive_policy=%22seconds%22})", "", 200, `~[1,"`)
 }
 
-// A correlation holds memory until it is computed, and for its result. What can never fit is said to be too much.
+// A correlation holds memory until it is computed, and for its result. A request that can never fit is refused as too
+// large.
 func TestMemoryOfCorrelations(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	shared := budget.New(8<<20, registry)

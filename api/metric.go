@@ -20,7 +20,7 @@ type metricHandler func(w http.ResponseWriter, r *http.Request, who *auth.Identi
 // metricHandlers serve metrics; measures_in.go and measures_read.go serve their measures.
 type metricHandlers struct{ *api }
 
-// withMetric finds the metric that the path names, for who the rule lets pass.
+// withMetric finds the metric that the path names, for users whom the rule lets pass.
 func (a *api) withMetric(rule string, h metricHandler) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		text := web.Param(r, "id")

@@ -12,7 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/query"
 )
 
-// getArchive serves GET /v1/metric/{id}/archive: what is kept of a metric, in bytes.
+// getArchive serves GET /v1/metric/{id}/archive: the size of a metric's archive, in bytes.
 func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	if refresh, err := query.ParseBool(r.URL.Query(), "refresh", false); err != nil {
 		return err

@@ -63,7 +63,7 @@ func TestDescribedOperationsAnswer(t *testing.T) {
 			"/ui/licences.txt").Replace(b.path(o))
 		for _, prefix := range []string{"", "/gnocchi"} {
 			if o.Path == "/metrics" && prefix != "" {
-				continue // for who runs the server
+				continue // for operators of the server
 			}
 			if w := b.call(t, o.Method+" "+prefix+path, "", "user", "admin", "Accept",
 				"*/*"); w.Code >= http.StatusBadRequest {

@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/query"
 )
 
-// What a policy costs is told by a sample of its metrics.
+// A sample of a policy's metrics estimates its cost.
 const (
 	defaultCostSample = 25
 	maxCostSample     = 1000
@@ -57,7 +57,7 @@ func (a policyHandlers) cost(w http.ResponseWriter, r *http.Request, who *auth.I
 	return a.writeCost(w, r, policy, policy)
 }
 
-// costOf tells what a policy's metrics would cost, were it another one. Nothing is changed.
+// costOf estimates the cost of a policy's metrics under another policy. It changes nothing.
 func (a policyHandlers) costOf(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	policy, err := a.costly(r, who)
 	if err != nil {

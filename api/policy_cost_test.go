@@ -66,7 +66,7 @@ func TestPolicyCost(t *testing.T) {
 		return decode[policyCost](t, s.want(t, request, body, 200, "~", admin...).Body.String())
 	}
 
-	// What is, and what was measured agrees with what lies on the disk.
+	// The present policy: the estimates agree with the bytes on the disk.
 	now := ask("GET /v1/archive_policy/p/cost", "")
 	if now.Metrics != 4 || now.Sampled != 4 || now.Silent != 2 || len(now.Assumed) != 0 || len(now.Granularities) != 2 {
 		t.Fatalf("got %+v", now)
@@ -93,7 +93,8 @@ func TestPolicyCost(t *testing.T) {
 		t.Errorf("the same policy: %v and %v", same.Bytes, now.Bytes)
 	}
 
-	// What would be: seconds from the ten of seconds, hours from minutes, without limit; a column that nothing tells.
+	// Another policy: seconds estimated from tens of seconds, hours from minutes, without limit, and a column without
+	// an estimate.
 	then := ask("POST /v1/archive_policy/p/cost",
 		`{"definition":[{"granularity":"1 s","timespan":"1 h"},{"granularity":"10 s","timespan":"2 days"},{"granularity":"1 h"}],"aggregation_methods":["mean","95pct"],"back_window":1}`)
 	g := then.Granularities

@@ -16,7 +16,7 @@ type readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []string `json:"reasons"` // why not
 	// Missing names stores that no process of the cluster holds, such as "index" and "sacks/003". That is no reason to
-	// send requests elsewhere: other processes lack them, too.
+	// send requests elsewhere: other processes also lack them.
 	Missing []string `json:"missing"`
 }
 

@@ -61,7 +61,7 @@ func TestPrometheus(t *testing.T) {
 		t.Helper()
 		s.want(t, "GET /v1/resource/"+path+"/measures?refresh=true", "", 200, want, "user", user)
 	}
-	// Who may not create resource types cannot be the first.
+	// A user who may not create resource types cannot be the first.
 	write("jd", 403, "", "up 1 1000 job=j,instance=h:9")
 	s.want(t, "GET /v1/resource_type/prometheus", "", 404, "~")
 
@@ -78,7 +78,7 @@ func TestPrometheus(t *testing.T) {
 		`[["1970-01-01T00:00:01+00:00", 1.0, 2.0], ["1970-01-01T00:00:05+00:00", 1.0, 5.0]]`)
 	measures("admin", "prometheus/j@h:9/metric/new", `[["1970-01-01T00:00:05+00:00", 1.0, 6.0]]`)
 
-	// What was deleted is created anew, though it was known.
+	// A deleted metric is created anew, though it was known.
 	s.want(t, "DELETE /v1/resource/prometheus/j@h:9/metric/up", "", 204, "", "user", "admin")
 	write("admin", 202, "", "up 7 7000 job=j,instance=h:9")
 	measures("admin", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:07+00:00", 1.0, 7.0]]`)
@@ -91,7 +91,7 @@ func TestPrometheus(t *testing.T) {
 	measures("jd", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:09+00:00", 1.0, 9.0]]`)
 	measures("admin", "prometheus/j@h:9/metric/up", `[["1970-01-01T00:00:08+00:00", 1.0, 8.0]]`)
 
-	// A resource of another type stands in the way: nothing of the request is accepted.
+	// A resource of another type stands in the way, so the whole request is refused.
 	s.want(t, "POST /v1/resource/generic", `{"id":"j@other"}`, 201, "~", "user", "jd")
 	write("jd", 409, `"cause": "Resource already exists"`, "up 10 10000 job=j,instance=h:9",
 		"up 1 1000 job=j,instance=other", "up 1 1000 job=j,instance=third")
@@ -153,7 +153,7 @@ func TestPrometheusConcurrently(t *testing.T) {
 	}
 }
 
-// Prometheus puts each measure into a series of its own: those of one series all count. Of several series that
+// Prometheus puts each measure into a series of its own. All measures of one series count. Of several series that
 // Gnocchi's mapping makes one metric of, the last one counts.
 func TestPrometheusSeriesSeveralTimes(t *testing.T) {
 	s := newServer(t, nil)

@@ -116,7 +116,7 @@ func TestPromQLAccessInAllModes(t *testing.T) {
 	}
 }
 
-// A rule that an operator has replaced counts for PromQL, too.
+// A rule that an operator has replaced also counts for PromQL.
 func TestPromQLByPolicyFile(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"get measures": "role:admin", "create metric": "role:admin"}`))
 	check(t, err)

@@ -225,7 +225,7 @@ func TestPromQL(t *testing.T) {
 	}
 }
 
-// Who may see what of series, as the REST API decides it: TestRulesAcrossUsers over PromQL.
+// PromQL shows a user the same series as the REST API: TestRulesAcrossUsers over PromQL.
 func TestPromQLAcrossUsers(t *testing.T) {
 	s, users := promqlServer(t)
 	seen := map[string]string{ // metrics, and label values
@@ -281,7 +281,7 @@ func TestPromQLAcrossUsers(t *testing.T) {
 	}
 }
 
-// Prometheus' API and Gnocchi's never have a path in common, whatever the prefix.
+// Prometheus' API and Gnocchi's have no path in common, with any prefix.
 func TestPromQLStandsBesideGnocchi(t *testing.T) {
 	for _, prefix := range []string{"", "/api", "/api/v1", "/v1", "/gnocchi"} {
 		s := newServer(t, func(o *api.Options) { o.Prefix = prefix })

@@ -75,7 +75,7 @@ func TestRemoteWriteKeepsLabels(t *testing.T) {
 	query("other", "up",
 		`"result":[{"metric":{"__name__":"up","instance":"h:9","job":"j","zone":"a"},"value":[100,"9"]}]`)
 
-	// What was deleted is another metric when it comes again.
+	// A deleted series is another metric when it comes again.
 	for _, m := range metrics {
 		if m.Labels["zone"] == "a" {
 			s.want(t, "DELETE /v1/metric/"+m.ID, "", 204, "", "user", "jd")
@@ -99,7 +99,7 @@ func (s *server) refreshAll(t *testing.T, user string) {
 	}
 }
 
-// What is wrong with one series keeps no other one from being stored.
+// A fault of one series keeps no other one from being stored.
 func TestRemoteWriteRefuses(t *testing.T) {
 	s := newServer(t, nil)
 	f := func(status int, want, body string, headers ...string) {
@@ -156,14 +156,14 @@ func TestRemoteWriteLeavesOutWrongTimes(t *testing.T) {
 	}
 }
 
-// A series that is refused for good does not hide that others are to be sent again.
+// A series that is refused permanently does not hide that others are to be sent again.
 func TestRemoteWriteSaysWhatToRepeat(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Limits.NewSeries = 1 })
 	s.want(t, "POST /api/v1/write", remoteWrite("- 1 1000 job=j", "a 1 1000", "b 1 1000"), 429,
 		"~may begin 1 series", append([]string{"user", "jd"}, asRemoteWrite...)...)
 }
 
-// Labels are a set: a series is the same in whatever order senders name them, new or known.
+// Labels are a set: a series is the same in every order of its labels, new or known.
 func TestRemoteWriteInAnyOrder(t *testing.T) {
 	s := newServer(t, nil)
 	for range 3 {

@@ -18,7 +18,7 @@ type resourceHandler func(w http.ResponseWriter, r *http.Request, who *auth.Iden
 // resourceHandlers serve resources, their history and their metrics.
 type resourceHandlers struct{ *api }
 
-// withResource finds the resource that the path names, for who the rule lets change it.
+// withResource finds the resource that the path names, for users whom the rule lets change it.
 func (a *api) withResource(rule string, h resourceHandler) web.UserHandler {
 	return a.withResourceFor(h, func(who *auth.Identity, resource *model.Resource) error {
 		return a.Enforce(who, rule, web.ResourceTarget(resource))
@@ -45,7 +45,7 @@ func (a *api) withResourceFor(h resourceHandler, check func(*auth.Identity, *mod
 	}
 }
 
-// findResource returns the resource that the path names. Who may see it is the caller's to check.
+// findResource returns the resource that the path names. The caller checks whether the user may see it.
 func (a *api) findResource(r *http.Request, who *auth.Identity) (*model.Resource, error) {
 	id, err := a.resourceID(r, who)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestCreateResources(t *testing.T) {
 	post("all", `[{"id":"a","s":"one","metrics":{"cpu":{"archive_policy_name":"none"}}}]`, 400,
 		"~Archive policy none does not exist")
 
-	// All or none: whatever the fault, wherever it stands, nothing is there afterwards.
+	// All or none: with any fault at any place, no resource is there afterwards.
 	one := `{"id":"` + aID + `","s":"one","metrics":{"cpu":{"archive_policy_name":"low"}}}`
 	post("all", `[`+one+`,`+one+`]`, 409, "~"+aID)
 	post("all", `[`+one+`,{"id":"`+other+`","s":"two","metrics":{"cpu":"`+other+`"}}]`, 400, "~"+other)

@@ -13,8 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/query"
 )
 
-// history shows the states that a resource has been in. What is wrong with the query is told before what is with the
-// resource.
+// history shows the states that a resource has been in. Faults of the query are reported before those of the resource.
 func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
 	details, err := query.ParseBool(values, "details", false)

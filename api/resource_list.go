@@ -25,7 +25,7 @@ type resourceList struct {
 	sees    func(*model.Resource) bool // nil: all
 	order   *filter.Order
 	page    web.Page
-	history bool     // past states, too
+	history bool     // with past states
 	details bool     // with the attributes that kind does not have
 	attrs   []string // to show; nil: all
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// withNamedMetric finds the metric that the path names within a resource, for who the rule lets pass.
+// withNamedMetric finds the metric that the path names within a resource, for users whom the rule lets pass.
 func (a *api) withNamedMetric(rule string, h metricHandler) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		id, err := a.resourceID(r, who)

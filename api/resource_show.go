@@ -25,7 +25,8 @@ type resourceJSON struct {
 // showResource shows r with its metrics if it has them read, and with the attributes of its type.
 func showResource(r *model.Resource) resourceJSON { return resourceJSON{Resource: r} }
 
-// asType is for a resource that is read as of a type, which may be generic: what the type does not have is left out.
+// asType is for a resource that is read as of a type, which may be generic. Attributes that the type does not have are
+// left out.
 func asType(r *model.Resource, resourceType string) *model.Resource {
 	if resourceType == model.GenericType && r.Type != resourceType {
 		generic := *r
@@ -117,7 +118,7 @@ func (o *objectWriter) separate(empty *bool) {
 	*empty = false
 }
 
-// value appends a value, of which most are texts.
+// value appends a value. Most are texts.
 func (o *objectWriter) value(value any) {
 	switch v := value.(type) {
 	case string:

@@ -116,7 +116,7 @@ func TestPatchResource(t *testing.T) {
 	s.want(t, "PATCH "+path, `{"metrics":{"disk":{"archive_policy_name":"low"}}}`, 200, `~"disk"`, "user", "admin")
 	s.want(t, "GET "+path+"/metric/disk", "", 200, `~"creator": "foobar"`)
 	s.want(t, "GET "+path+"/history", "", 200, `~"s": "one"`)
-	// What is new comes first.
+	// New states come first.
 	s.want(t, "POST "+path+"/metric", `{"zoo":{"archive_policy_name":"low"}}`, 200, "~")
 	if names := s.call(t, "POST "+path+"/metric", `{"elk":{"archive_policy_name":"low"}}`).Body.String(); strings.Index(
 		names, "elk") > strings.Index(names, "disk") {

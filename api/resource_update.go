@@ -67,8 +67,8 @@ func refusedParts(err error) error {
 	return err
 }
 
-// resourceKeys are what the body of a resource of a type may hold, for web.Node.Fields; those of required attributes
-// with a suffix.
+// resourceKeys are the keys that the body of a resource of a type may hold, for web.Node.Fields. Required attributes
+// have a suffix.
 func resourceKeys(kind *model.ResourceType, required string) []string {
 	keys := []string{"started_at", "ended_at", "user_id", "project_id", "metrics"}
 	for _, attribute := range kind.Attributes {

@@ -105,7 +105,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
 }
 
-// routesForOperators are for who runs the server.
+// routesForOperators are for the operators of the server.
 func (a *api) routesForOperators(r chi.Router) {
 	if a.options.Gatherer != nil {
 		figures := promhttp.HandlerFor(a.options.Gatherer, promhttp.HandlerOpts{})

@@ -40,8 +40,8 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 	}
 }
 
-// getMeasuresWithoutIndex answers users whom the rule permits whatever the metric's resource is. The resource can only
-// add to what Gnocchi's rule permits: the holder of the index decides about all other users.
+// getMeasuresWithoutIndex answers users whom the rule permits for any resource of the metric. By Gnocchi's rule the
+// resource can only add permissions, so the holder of the index decides about all other users.
 func (a *api) getMeasuresWithoutIndex(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	if id, err := model.ParseUUID(web.Param(r, "id")); err == nil {
 		metric, err := a.findMetric(r.Context(), id)

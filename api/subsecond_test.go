@@ -2,7 +2,7 @@ package api_test
 
 import "testing"
 
-// Timestamps between two seconds have a fraction in every answer; those of whole seconds look as Gnocchi's do.
+// Timestamps between two seconds have a fraction in every answer. Whole seconds look as in Gnocchi.
 func TestTimestampsBelowASecond(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "POST /v1/archive_policy", `{"name":"half","aggregation_methods":["mean"],

@@ -20,7 +20,7 @@ import (
 
 // valueSearch is a search for aggregates by their values.
 type valueSearch struct {
-	query.MetricRead        // Granularities nil: those of each metric's archive policy; Method 0 if none has this name
+	query.MetricRead        // Granularities nil: all of each metric's archive policy; Method 0: no method has this name
 	name             string // of the method
 }
 
@@ -130,7 +130,7 @@ func parseValueSearch(values url.Values, now carbonara.Timestamp) (*valueSearch,
 // rowBytes is what a row takes that waits for others.
 const rowBytes = 64
 
-// searchMetric writes the rows of one metric. None is sent before all metrics are read, so that an error is never too
+// searchMetric writes the rows of one metric. All metrics are read before a row is sent, so that an error is never too
 // late.
 func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *model.Metric, search *valueSearch,
 	out *text.Writer) error {

@@ -36,7 +36,7 @@ func TestSearchValues(t *testing.T) {
 	f(`{"and": []}`, "abcd")
 	f(`{"or": []}`, "")
 	f(`{"=": [{"%": 4}, 1]}`, "a") // the remainder has the sign of the divisor
-	f(`{"%": 4}`, "ad")            // what is not zero holds, NaN too
+	f(`{"%": 4}`, "ad")            // any value but zero holds, also NaN
 	f(`{">": [{"*": 2}, {"+": 3}]}`, "c")
 	f(`{"=": [{"^": [{"-": 1}, 2]}, 9]}`, "c")
 	f(`{"=": [9, 9]}`, "abcd")

@@ -18,7 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
-// readingAll are archives that nothing is left out of, whatever the filter says.
+// readingAll are archives that ignore the filter, so that every split is read.
 type readingAll struct {
 	query.Archives
 	groups int // read
@@ -98,8 +98,8 @@ func randomPredicate(rng *rand.Rand, values []float64, depth int) string {
 	return fmt.Sprintf(`{%q: %s}`, comparison, constant())
 }
 
-// A search finds the same with what by its zones holds nothing left out: of archives of many operands, late measures
-// and heads, whatever the filter says.
+// A search finds the same if it skips splits by their zones: in archives of many operands, with late measures and
+// heads, for every filter.
 func TestSearchValuesByZones(t *testing.T) {
 	const seed = 33
 	rng := rand.New(rand.NewPCG(seed, seed))

@@ -36,7 +36,7 @@ func TestTrustedHeaders(t *testing.T) {
 	f("nobody", "X-User-Id", "u", "X-Roles", "admin", "X-Identity-Status", "Invalid")
 }
 
-// A Keystone whose certificate an authority of one's own signed is asked where that authority is named.
+// A Keystone with a certificate from a private authority is asked if the options name that authority.
 func TestKeystoneAuthority(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // of clients that do not trust it

@@ -1,6 +1,6 @@
 // Package auth finds out who sent a request. Each mode of authentication is an Authenticator: Basic, Htpasswd,
-// Keystone, RemoteUser and TrustedHeaders; Options choose one. What an Identity may do is for package policy to say,
-// and for package api to enforce.
+// Keystone, RemoteUser and TrustedHeaders; Options choose one. Package policy decides what an Identity may do, and
+// package api enforces it.
 //
 // A request without valid credentials fails with ErrNoCredentials. A check that needs a server which does not answer
 // fails with ErrKeystone. Failed logins of Htpasswd are slowed by address (failed_logins.go), with a

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// failedLogins slows who guesses passwords, by address: a number of wrong ones is free, each one more costs its address
-// a wait. An address has a part of the processors only, so that others can log in meanwhile. Nobody is locked out for
-// longer than the wait, and what counts is the address, never the user: nobody can lock out another.
+// failedLogins delays password guessing per address: a number of wrong passwords is free, and each further one makes
+// the address wait. An address uses a part of the processors only, so that others can log in meanwhile. The wait is the
+// only lockout. It applies to the address, never to the user, so one address cannot lock out another.
 type failedLogins struct {
 	now func() time.Time
 

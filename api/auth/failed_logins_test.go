@@ -106,7 +106,8 @@ func TestFailedLoginsAreSlowed(t *testing.T) {
 	f("wrong", "[2001:db8:0:1::1]:2", "jd", "guess")
 }
 
-// Behind a proxy the client counts that the proxy names, last in the list; what the client wrote before it does not.
+// Behind a proxy the client is the last in the list, which the proxy has added. Entries from the client itself are
+// ignored.
 func TestFailedLoginsBehindProxy(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for _, names := range [][2]string{{"X-Forwarded-For", "%s"}, {"Forwarded", `proto=https;for="%s:99"`}} {

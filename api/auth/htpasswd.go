@@ -106,7 +106,7 @@ func (h *Htpasswd) Authenticate(r *http.Request) (*Identity, error) {
 		return ok && known && hash == user.hash
 	}
 	if passed() {
-		h.passed.renew(key, h.now()) // it stays good, whoever guesses at the same address
+		h.passed.renew(key, h.now()) // it stays good while others guess at the same address
 		return user.identity, nil
 	}
 	leave, err := h.failed.enter(r.Context(), clientAddress(r, h.proxy))

@@ -27,11 +27,11 @@ type Authenticator interface {
 	// Challenge returns the WWW-Authenticate header of a 401; "" for none.
 	Challenge() string
 
-	// Credentials says what a person is asked for who signs in.
+	// Credentials returns the kind of credentials that a login form asks for.
 	Credentials() Credentials
 }
 
-// Credentials are what a person is asked for who signs in.
+// Credentials are the kinds of credentials that a login form asks for.
 type Credentials string
 
 // The kinds of Credentials.
@@ -45,7 +45,7 @@ const (
 
 // An Identity is a user who sent a request. It is shared and never modified.
 type Identity struct {
-	User      string // becomes the creator of what they create: a user's name, or "user ID:project ID"
+	User      string // becomes the creator of metrics and resources: a user's name, or "user ID:project ID"
 	ProjectID string // "" in modes without projects
 
 	Credentials policy.Credentials // what rules are checked against

@@ -50,7 +50,7 @@ const (
 	maxTokenBytes = 4 << 20
 )
 
-// keystoneClient returns one that trusts the certificates of a PEM file, too; "" for none.
+// keystoneClient returns a client that also trusts the certificates of a PEM file; "" for none.
 func keystoneClient(authority string) (*http.Client, error) {
 	client := &http.Client{Timeout: keystoneTimeout}
 	if authority == "" {
@@ -222,7 +222,7 @@ func (k *Keystone) ask(ctx context.Context, token string) (*keystoneToken, error
 	}
 }
 
-// create asks Keystone for a token by an application credential: what it says of the token is all that is needed of it.
+// create asks Keystone for a token by an application credential. Only the description of the token is used.
 func (k *Keystone) create(ctx context.Context, id, secret string) (*keystoneToken, error) {
 	account := keystone.Account{ApplicationCredentialID: id, Secret: func() (string, error) { return secret, nil }}
 	answer := new(keystoneToken)

@@ -3,7 +3,7 @@ package auth
 import "net/http"
 
 // RemoteUser believes a header that a proxy in front sets after it has checked the user. The proxy removes the header
-// from what clients send. User "admin" has the admin role.
+// from the requests of clients. User "admin" has the admin role.
 type RemoteUser struct {
 	Header string // such as X-Remote-User
 }

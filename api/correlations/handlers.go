@@ -38,7 +38,7 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/correlations/{id}/redundant", a.Authenticated(a.Timed(a.withJob(a.redundant))))
 }
 
-// ownerOf names the user who may see a job: nobody else learns that it exists.
+// ownerOf names the only user who may see a job, or learn that it exists.
 func ownerOf(who *auth.Identity) string { return who.User + "\x00" + who.ProjectID }
 
 // withJob finds the user's job that the path names.
@@ -52,8 +52,8 @@ func (a *Handlers) withJob(h func(http.ResponseWriter, *http.Request, *correlati
 	}
 }
 
-// create reads the metrics' aggregates, while the client waits, and correlates them: what takes longer than
-// Wait is answered with 202, and to be asked for again.
+// create reads the metrics' aggregates, while the client waits, and correlates them. A job that takes longer than Wait
+// is answered with 202, and the client asks again.
 func (a *Handlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	body, err := a.DecodeBody(w, r)
 	if err != nil {

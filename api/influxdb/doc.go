@@ -17,6 +17,6 @@
 // escapes space, comma and equals sign, and stands for itself before anything else. Fields of text are left out. Beyond
 // Gnocchi, which refuses these or ignores what follows: integers may be negative or unsigned ("-1i", "1u"), booleans
 // count as 1 and 0, several spaces are as good as one, lines that begin with "#" are comments, the precision of
-// timestamps may be told, blanks may stand before a line, and a text in quotes may hold line feeds. What is left over
-// at the end of a line is a fault. A line with a fault is refused by itself, as InfluxDB does.
+// timestamps may be told, blanks may stand before a line, and a text in quotes may hold line feeds. Text after the
+// timestamp of a line is a fault. A line with a fault is refused by itself, as InfluxDB does.
 package influxdb

@@ -115,7 +115,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	if err != nil {
 		return err
 	}
-	if len(s.body) == 0 { // whatever the database is, as in Gnocchi
+	if len(s.body) == 0 { // with any database, as in Gnocchi
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
@@ -155,9 +155,9 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 // sampleBytes is how much of a large body tells how many fields all of it has.
 const sampleBytes = 64 << 10
 
-// readBody reads the body. Memory is taken for what it becomes as well, as far as that can be told from a plain one's
-// beginning, before the rest is read: so large requests wait one behind the other, rather than to find out too late
-// that they do not get on beside each other. What is taken is factor times the body's size.
+// readBody reads the body. It reserves factor times the body's size: memory for the body and for its measures, which
+// the beginning of a plain body estimates. The reservation precedes the rest of the body, so large requests wait for
+// each other before they are read.
 func (a *Handlers) readBody(w http.ResponseWriter, r *http.Request, s *scratch) (
 	factor web.Factor, err error) {
 	factor = web.PlainFactor

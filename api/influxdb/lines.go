@@ -319,7 +319,7 @@ func parseValue(text []byte, at int) (value float64, end int, isNumber, ok bool)
 			return 0, 0, false, false
 		}
 	}
-	for _, c := range word { // the parser takes hexadecimal digits, underscores, NaN and infinities, too
+	for _, c := range word { // the parser also accepts hexadecimal digits, underscores, NaN and infinities
 		if c-'0' > 9 && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+' {
 			return 0, 0, false, false
 		}

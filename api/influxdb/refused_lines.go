@@ -67,8 +67,8 @@ func (l *refusedLines) drop(line int, err error) {
 func (l *refusedLines) count() int { return l.unread + len(l.dropped) }
 
 // answer refuses these of so many lines: with the status and description of the first, as Gnocchi, which knows no
-// other, and with 400 where lines are stored. InfluxDB's clients look for "error", whatever they accept: Telegraf
-// sends a batch again and again whose answer is no JSON.
+// other, and with 400 where lines are stored. The answer is JSON with an "error", even if the client accepts other
+// types: Telegraf repeats a batch until it gets JSON.
 func (l *refusedLines) answer(w http.ResponseWriter, total int) error {
 	slices.SortStableFunc(l.shown, func(a, b refusedLine) int { return cmp.Compare(a.number, b.number) })
 	shown := l.shown[:min(len(l.shown), maxShownLines)]

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is kept of refused lines is bounded while they come in, and each line is shown once.
+// The memory for refused lines is bounded while they come in, and each line is shown once.
 func TestRefusedLinesAreBounded(t *testing.T) {
 	var l refusedLines
 	for line := 1; line <= 1000; line++ {

@@ -54,7 +54,7 @@ func (d *Decoder) DecodeMetric(body []byte, id uuid.UUID, now carbonara.Timestam
 }
 
 // DecodeBatch decodes the body of POST /v1/batch/metrics/measures, lists of measures by metric, into dst, which it
-// resets. Metrics with an empty list are in dst, too. Of lists for the same metric the last one counts. An error is a
+// resets. Metrics with an empty list are also in dst. Of lists for the same metric the last one counts. An error is a
 // *DecodeError, and dst is empty then.
 func (d *Decoder) DecodeBatch(body []byte, now carbonara.Timestamp, dst *model.Measures) error {
 	dst.Reset()

@@ -249,7 +249,7 @@ func TestManyMetrics(t *testing.T) {
 	ids := make([]uuid.UUID, n)
 	for i := range ids {
 		ids[i] = uuid.NewSHA1(id, fmt.Append(nil, i))
-		// Little white space and short measures: less than what the set's first size expects.
+		// White space and measures are shorter than the first size of the set expects.
 		fmt.Fprintf(&body, `%c"%s":[]`, "{,"[min(i, 1)], ids[i])
 	}
 	m, err := decode(true, body.String()+"}")

@@ -6,9 +6,9 @@
 // Gnocchi takes and words the errors. A fuzz test holds them equal: where the scanner does not give up, both give the
 // same bits. Read decoder.go first. docs/decisions/0006-measures-json.md has the numbers behind this.
 //
-// What JSON is follows the parser that Gnocchi uses, not RFC 8259: NaN, Infinity and -Infinity stand bare, numbers may
-// have leading zeros or end in a point, strings may hold control characters, of duplicate keys the last one counts,
-// nesting ends at 1024. Where that parser accepts what can only be a fault ("-" for 0), it is refused here.
+// The JSON is that of the parser that Gnocchi uses, not of RFC 8259. NaN, Infinity and -Infinity stand bare. Numbers
+// may have leading zeros or end in a point. Strings may hold control characters. Of duplicate keys the last one counts.
+// Nesting ends at 1024. That parser accepts some obvious faults, such as "-" for 0; they are refused here.
 //
 // A list of measures is read in the form of its first timestamp (model.TimestampForm). Gnocchi takes a number after
 // ISO timestamps for nanoseconds and null for no time at all; here both are refused.

@@ -20,7 +20,7 @@ type document struct {
 	now      carbonara.Timestamp
 }
 
-// A node is one value: body[from:to] is its text, without quotes if it is a string. What an object contains follows it,
+// A node is one value: body[from:to] is its text, without quotes if it is a string. The members of an object follow it,
 // keys and values by turns, up to node number end (exclusive). An array is list number from.
 type node struct {
 	kind     nodeKind
@@ -85,7 +85,8 @@ func (d *document) forget() {
 	}
 }
 
-// text returns a string node's content, or the text of another one. It is a view of the body: who keeps it clones it.
+// text returns a string node's content, or the text of another one. It is a view of the body: a caller that keeps it
+// clones it.
 func (d *document) text(n node) string {
 	raw := d.body[n.from:n.to]
 	if n.escaped {

@@ -75,8 +75,8 @@ func (p *parser) measure(depth int) (timestamp, value node, isObject bool) {
 	return timestamp, value, true
 }
 
-// listOf returns the list that a value is. To Gnocchi whatever can be walked through is a list; only without elements
-// nothing is wrong with them.
+// listOf returns the list that a value is. To Gnocchi every value that can be iterated is a list. Only an empty one has
+// no wrong elements.
 func (d *document) listOf(value uint32) list {
 	switch n := d.nodes[value]; {
 	case n.kind == arrayNode:
@@ -123,7 +123,7 @@ func place(lists []list, dst *model.Measures) {
 	dst.Timestamps, dst.Values = timestamps, values
 }
 
-// timestamp reads a timestamp in a form; if that is 0, in whichever form it has, which form becomes.
+// timestamp reads a timestamp in a form. If form is 0, it accepts each form and sets form to the one it finds.
 func (d *document) timestamp(n node, form *model.TimestampForm, now carbonara.Timestamp) (
 	carbonara.Timestamp, *DecodeError) {
 	var text string

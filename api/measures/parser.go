@@ -70,7 +70,7 @@ func (p *parser) keepMember(depth int) {
 	}
 }
 
-// pay takes the memory for what was kept since the last call.
+// pay charges the memory of the nodes that were kept since the last call.
 func (p *parser) pay() {
 	if p.take != nil && p.owed > 0 && p.refused == nil {
 		if p.refused = p.take(p.owed); p.refused != nil {

@@ -15,7 +15,7 @@ import (
 
 // The scanner reads the usual shape only: measures of exactly a timestamp and a value, in either order; ISO timestamps
 // as model.ParseISO takes them, or numbers without exponent; values that are plain numbers; metrics as 36 characters;
-// white space anywhere. Whatever else comes, it gives up, and what is in dst by then means nothing.
+// white space anywhere. At any other input it gives up, and the content of dst then means nothing.
 
 // bytesPerMetric is the least that a metric with one measure takes in a body that we expect.
 const bytesPerMetric = 96

@@ -22,7 +22,7 @@ type Credentials struct {
 	Attributes map[string]string // user, user_id, project_id, domain_id …; "" is as good as absent
 }
 
-// Target returns an attribute of what a request is about: nil for null, and false if there is no such attribute. A nil
+// Target returns an attribute of the object of a request: nil for null, and false if there is no such attribute. A nil
 // Target has none.
 type Target func(key string) (value any, ok bool)
 

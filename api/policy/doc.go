@@ -10,8 +10,8 @@
 //	not ... and ... or ( ... )     not binds most, or least
 //
 // The target is what the request is about: a metric, a resource. Where it lacks an attribute, a check of that attribute
-// fails; so does a check of a credential that the user does not have. That goes for what is null or empty on both
-// sides, too, where oslo.policy finds that None is None and lets a user without a project see what has no project.
+// fails; so does a check of a credential that the user does not have. A check also fails if both sides are null or
+// empty. There oslo.policy finds that None is None, and a user without a project sees resources without a project.
 //
 // Read access_rules.go first, then parse.go. The default rules stand in defaults.go; a YAML file may replace any of
 // them. A file with a mistake is refused as a whole when it is read, where oslo.policy would log it and refuse requests

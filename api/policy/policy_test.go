@@ -107,7 +107,7 @@ func TestDefaults(t *testing.T) {
 	}
 	about := target(map[string]any{"creator": "c:pc", "created_by_user_id": "c", "created_by_project_id": "pc",
 		"project_id": "po", "resource.project_id": "po"})
-	// Letters of who may: a(dmin), s(ervice), c(reator), m(ate), o(wner); "*" for everyone.
+	// Letters of permitted users: a(dmin), s(ervice), c(reator), m(ate), o(wner); "*" for everyone.
 	letters := map[string]string{"admin": "a", "service": "s", "creator": "c", "mate": "m", "owner": "o",
 		"other": "x", "nobody": "n"}
 	rules := policy.Default()
@@ -154,7 +154,7 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the file, it is refused or its rules answer.
+// FuzzParse: every file is refused, or its rules answer.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`it: role:admin and (not user:%(creator)s or rule:creator)`))
 	f.Add([]byte(`{"it": "True:%(on)s or !", "a": "rule:it"}`))

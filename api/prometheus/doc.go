@@ -4,8 +4,7 @@
 // target_metric.go.
 //
 // Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that
-// has one. What the message says twice counts as protobuf has it: repeated fields add up, of others the last one
-// counts.
+// has one. Duplicate fields count as protobuf has it: repeated fields add up, of others the last one counts.
 //
 // Which metric a series belongs to depends on where it is sent. Labels keeps all: each set of labels is a metric.
 // Target is Gnocchi's mapping: labels job and instance name the resource, "job@instance", the label __name__ names the

@@ -39,8 +39,8 @@ func (a *Handlers) writeSeries(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, cmp.Or(shown.Description(), http.StatusText(answer.Status)), answer.Status)
 }
 
-// postSeries accepts a remote write. What is wrong with one series does not keep the others from being stored: a sender
-// does not repeat what was answered with 400.
+// postSeries accepts a remote write. A fault of one series does not keep the others from being stored: a sender does
+// not repeat a request that was answered with 400.
 func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	s := a.pool.Get()
 	defer func() { a.pool.Put(s, s.bytes()) }()
@@ -50,7 +50,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	var first error
 	dropped := 0
 	p := ingest.Protocol{Labels: true, Drop: func(_ int, err error) {
-		// What another attempt may mend goes first: a sender does not repeat what was answered with 400.
+		// Errors that another attempt may mend go first: a sender does not repeat a request that was answered with 400.
 		if first == nil || isBadRequest(first) && !isBadRequest(err) {
 			first = err
 		}

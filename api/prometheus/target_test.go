@@ -94,7 +94,7 @@ func TestTargetRefuses(t *testing.T) {
 	f("not valid UTF-8", "__name__", "a", "b\xff", "c")
 }
 
-// Equal keys are of the same labels in the same order, whatever stands beside them.
+// Equal keys are of the same labels in the same order, with any text beside them.
 func TestKeysAreLabelsAsTheyCame(t *testing.T) {
 	r := request(t,
 		[]string{"__name__", "up", "job", "j", "zone", "a"},

@@ -35,7 +35,7 @@ type WriteRequest struct {
 	taken int // since the message was uncompressed
 
 	plain  []byte
-	labels []label // scratch: those of one series
+	labels []label // scratch: the labels of one series
 }
 
 // Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the
@@ -110,7 +110,7 @@ func (r *WriteRequest) Bytes() int {
 	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series)
 }
 
-// What the parts of a message take until its measures are durable, with the room that slices keep to grow.
+// The memory that the parts of a message need until its measures are durable, with the room that slices keep to grow.
 const (
 	bytesPerSeries   = 150
 	bytesPerMeasure  = 100
@@ -118,7 +118,7 @@ const (
 	bytesTaken       = 128 << 10 // at once
 )
 
-// take takes memory for what was parsed, some at a time.
+// take charges the memory of the parsed series and measures, some at a time.
 func (r *WriteRequest) take() error {
 	more := bytesPerSeries*len(r.Series) + bytesPerMeasure*len(r.Values) + bytesPerMetadata*len(r.Metadata) - r.taken
 	if more < bytesTaken || r.Take == nil {
@@ -149,7 +149,7 @@ func (r *WriteRequest) parse(message []byte) error {
 	return nil
 }
 
-// parseSeries parses plain[at:end]. It only checks that labels can be read: those of a known series are never looked at.
+// parseSeries parses plain[at:end]. It only checks that labels can be read: a known series needs none of them.
 func (r *WriteRequest) parseSeries(at, end int) error {
 	series := Series{From: len(r.Timestamps)}
 	histogram, wrongTime := false, false
@@ -186,7 +186,7 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 	if wrongTime && r.WrongTime == "" {
 		r.WrongTime = nameOf(r.labelsOf(series))
 	}
-	if series.From == series.To { // nothing to accept, whatever its labels
+	if series.From == series.To { // nothing to accept, with any labels
 		return nil
 	}
 	r.Series = append(r.Series, series)
@@ -284,7 +284,7 @@ func (r *WriteRequest) parseMeasure(message []byte) error {
 	if err != nil {
 		return fmt.Errorf("prometheus: measure: %w", err)
 	}
-	if milliseconds > math.MaxInt64/uint64(time.Millisecond) { // negative ones are huge, too
+	if milliseconds > math.MaxInt64/uint64(time.Millisecond) { // negative ones are also huge
 		return errTimestamp
 	}
 	if bits == staleMarker {

@@ -74,8 +74,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// What a message of a million measures takes is asked for before it is decoded, by its size, and then as it is decoded:
-// a refusal ends the work at once.
+// A message of a million measures asks for memory before it is decoded, by its size, and then while it is decoded. A
+// refusal ends the work at once.
 func TestRefusedMemoryEndsDecoding(t *testing.T) {
 	const measures = 1_000_000
 	plain := appendMessage(nil, series{labels: []string{"__name__", "a"}, times: make([]int64, measures),

@@ -143,7 +143,7 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 	if err != nil {
 		return err
 	}
-	bounded := request.Get("timeout") != "" // be it to no time at all
+	bounded := request.Get("timeout") != "" // even if to no time at all
 	if limit := a.Limits.QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
 		timeout, bounded = limit, true
 	}
@@ -251,7 +251,7 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 	return answer, nil
 }
 
-// matchers reads match[], of which each has to ask for something, as Prometheus wants it.
+// matchers reads match[]. Each of them has to ask for something, as in Prometheus.
 func (a Handlers) matchers(r *request) ([][]*labels.Matcher, error) {
 	lists, err := a.anyMatchers(r)
 	for _, list := range lists {
@@ -272,8 +272,7 @@ func (a Handlers) anyMatchers(r *request) ([][]*labels.Matcher, error) {
 	return lists, r.checkTimes()
 }
 
-// checkTimes refuses times that are none. Labels are those of now: what a resource was called earlier, its history
-// says.
+// checkTimes refuses times that are none. Labels are those of now: a resource's earlier names are in its history.
 func (r *request) checkTimes() error {
 	if _, err := r.Time("start", time.Time{}); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Parameters are those of a request, be they in its URL or in its form.
+// Parameters are those of a request, in its URL or in its form.
 type Parameters url.Values
 
 // Get returns a parameter, "" for none.

@@ -20,7 +20,7 @@ type File struct {
 	caching     string // Cache-Control
 }
 
-// What browsers may do with a file that they have.
+// How long browsers may use a file that they have.
 const (
 	asked     = "no-cache" // it is asked for again each time, and answered with 304
 	immutable = "public, max-age=31536000, immutable"

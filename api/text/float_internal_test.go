@@ -14,7 +14,7 @@ func TestAppendFloat(t *testing.T) {
 			t.Errorf("%x: %s, want %s", value, got, want)
 		}
 	}
-	// What Python's repr gives.
+	// The output of Python's repr.
 	f(0, "0.0")
 	f(math.Copysign(0, -1), "-0.0")
 	f(1, "1.0")

@@ -73,7 +73,7 @@ func appendShortest(dst []byte, v float64) (_ []byte, ok bool) {
 	if min(down, up) <= reach {
 		next = tens
 	}
-	whole := uint64(v) // the decimal's, too: an integer next to v would be v
+	whole := uint64(v) // also the decimal's: an integer next to v would be v
 	return appendFraction(appendWhole(dst, whole), next-whole*s.ten, int(s.digits)), true
 }
 

@@ -99,7 +99,7 @@ func (w *Writer) flush(least int) {
 	w.body = w.body[:0]
 }
 
-// ErrSent says that an answer ended in an error after a part of it was sent: the connection has to end, too, so that
+// ErrSent says that an answer ended in an error after a part of it was sent: the connection also has to end, so that
 // the client does not take the part for the whole.
 var ErrSent = errors.New("text: a part of the answer is sent")
 

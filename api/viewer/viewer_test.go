@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/viewer"
 )
 
-// What is served is what npm's package holds: SHA256SUMS is written from it.
+// The served files are those of npm's package: SHA256SUMS is written from it.
 func TestFilesAreThoseOfThePackage(t *testing.T) {
 	sums, err := os.ReadFile("swagger-ui/SHA256SUMS")
 	if err != nil {

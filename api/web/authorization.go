@@ -109,8 +109,9 @@ func (a *Authorizer) CreatorCounts(rule string) bool {
 	return true
 }
 
-// VisibleSeries is visibleMetrics for series, whose resources need not be read; what is asked is the metrics' measures,
-// so the rule is never void. What the rule depends on mostly is the same for many: the function remembers its answers.
+// VisibleSeries is visibleMetrics for series, whose resources need not be read. The request is for the metrics'
+// measures, so the rule is never void. Many series mostly share the attributes that the rule depends on: the function
+// remembers its answers.
 func (a *Authorizer) VisibleSeries(who *auth.Identity, rule string) postings.Sees {
 	if a.Enforce(who, rule, nil) == nil {
 		return nil

@@ -66,7 +66,7 @@ func (e *Env) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, use 
 	return dst, unzip.Close()
 }
 
-// ReadEncoded is readBody for a body as it is, whatever its encoding.
+// ReadEncoded is readBody for a body as it is, in any encoding.
 func (e *Env) ReadEncoded(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor Factor,
 	dst []byte) ([]byte, error) {
 	limit = e.bodyLimit(limit, factor)
@@ -142,7 +142,7 @@ func (e *Env) DecodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 	if err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(body) { // encoding/json would put another character in the place of what is not
+	if !utf8.Valid(body) { // encoding/json would replace invalid bytes by another character
 		return nil, Undecodable("not UTF-8")
 	}
 	if text.HasLoneSurrogate(body) {

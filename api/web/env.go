@@ -13,8 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
-// Env is what the handlers of all protocols share: who may do what, what a request may take, the process's log and
-// metrics. It is shared by all requests; its parts that change have locks of their own.
+// Env has the shared parts of all protocols' handlers: permissions, the limits of a request, the process's log and
+// metrics. All requests share it; its parts that change have locks of their own.
 type Env struct {
 	Authorizer
 	MaxBodyBytes int64  // of a request
@@ -58,7 +58,7 @@ func (e *Env) Public(h handler) http.HandlerFunc {
 // AcceptJSON is public, for clients that accept JSON.
 func (e *Env) AcceptJSON(h handler) http.HandlerFunc {
 	return e.Public(func(w http.ResponseWriter, r *http.Request) error {
-		// A DELETE has no answer: whatever its client accepts is fine.
+		// A DELETE has no answer, so its client may accept any type.
 		if r.Method != http.MethodDelete && !AcceptsJSON(r) {
 			return &Error{Status: http.StatusNotAcceptable}
 		}
@@ -71,8 +71,8 @@ func (e *Env) Authenticated(h UserHandler) http.HandlerFunc {
 	return e.AcceptJSON(e.WithIdentity(h))
 }
 
-// AuthenticatedAnyType serves h to users with valid credentials, whatever they accept. It is for answers without
-// content, which other databases' protocols have, and for those that choose their type.
+// AuthenticatedAnyType serves h to users with valid credentials, with any types that they accept. It is for answers
+// without content, which other databases' protocols have, and for those that choose their type.
 func (e *Env) AuthenticatedAnyType(h UserHandler) http.HandlerFunc {
 	return e.Public(e.WithIdentity(h))
 }
@@ -88,7 +88,7 @@ func (e *Env) WithIdentity(h UserHandler) handler {
 	}
 }
 
-// Authorized serves h to users whom the rule permits, whatever the request is about. Handlers enforce the rules that
+// Authorized serves h to users whom the rule permits for any object of the request. Handlers enforce the rules that
 // depend on a target.
 func (e *Env) Authorized(rule string, h UserHandler) http.HandlerFunc {
 	return e.Authenticated(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
@@ -99,8 +99,8 @@ func (e *Env) Authorized(rule string, h UserHandler) http.HandlerFunc {
 	})
 }
 
-// AuthorizedList serves a list, cut to what the rule lets the user see: h calls visibleResources or visibleMetrics. If
-// everyone sees all of it, no credentials are needed and h gets no user.
+// AuthorizedList serves a list of the elements that the rule lets the user see: h calls visibleResources or
+// visibleMetrics. If everyone sees all of it, no credentials are needed and h gets no user.
 func (e *Env) AuthorizedList(rule string, h UserHandler) http.HandlerFunc {
 	if e.unrestricted(rule) {
 		return e.AcceptJSON(func(w http.ResponseWriter, r *http.Request) error { return h(w, r, nil) })
@@ -134,8 +134,8 @@ func (e *Env) Fail(w http.ResponseWriter, r *http.Request, err error) {
 // lingerTime is for how long the rest of a refused body is read.
 const lingerTime = 5 * time.Second
 
-// answerBeforeBody refuses a request whose body the client may still be sending. What comes is thrown away: were the
-// connection closed at once, the client would find it reset, rather than the answer.
+// answerBeforeBody refuses a request whose body the client may still be sending. The rest of the body is discarded: if
+// the connection closed at once, the client would find it reset, rather than the answer.
 func answerBeforeBody(w http.ResponseWriter, r *http.Request, answer *Error) {
 	connection := http.NewResponseController(w)
 	if r.ContentLength == 0 || r.Header.Get("Expect") != "" || connection.EnableFullDuplex() != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/gnocco-db/gnocco/api/text"
 )
 
-// An error names what is wrong with a request, which may be all of a large body. What it says is bounded, whatever the
-// body: a client that creates what an error lists, and sends again, is after thousands of entries at most.
+// An error names the faults of a request, perhaps every entry of a large body. Its size is bounded for every body: it
+// lists thousands of entries at most. A client creates the listed metrics and sends the body again.
 const (
 	maxErrorText  = 16 << 10 // bytes of each text
 	maxErrorBytes = 1 << 20  // of a list, in JSON
 )
 
-// Bounded returns a description that is within the bounds. What it leaves out, it says.
+// Bounded returns a description that is within the bounds. It counts the entries that it leaves out.
 func Bounded(detail any) any {
 	switch d := detail.(type) {
 	case nil:

@@ -283,7 +283,7 @@ func unaggregableMetrics(err *query.UnaggregableError) *Error {
 	return BadCause("Metrics cannot be aggregated", err.Reason, detail)
 }
 
-// explanations are shown above the description to who does not take JSON.
+// explanations are shown above the description to clients that do not accept JSON.
 var explanations = map[int]string{
 	http.StatusBadRequest:            "The request was not understood.",
 	http.StatusUnauthorized:          "This needs credentials: send a user name by basic authentication.",
@@ -315,8 +315,8 @@ func (e *Error) Description() string {
 	return strings.TrimSpace(string(text.AppendJSON(nil, e.Detail)))
 }
 
-// write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for who
-// takes it; else text, as for who says nothing.
+// write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for
+// clients that accept it; else text, also for clients without an Accept header.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 	e = &Error{Status: e.Status, Detail: Bounded(e.Detail)}
 	title := http.StatusText(e.Status)

@@ -35,8 +35,8 @@ func (l *failureLog) pass(status int, now time.Time) (withheld int, ok bool) {
 }
 
 // LogFailure logs requests that failed for no fault of the client's. Each that we have no answer for is an error. Of
-// requests that wait for space, time or another server, one in a while is a warning. What we do not implement was asked
-// for in error.
+// requests that wait for space, time or another server, one in a while is a warning. A request for a method that we do
+// not implement is the client's error.
 func (e *Env) LogFailure(r *http.Request, answer *Error, err error) {
 	level, withheld := slog.LevelError, 0
 	switch answer.Status {

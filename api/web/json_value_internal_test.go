@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Of several keys that are not allowed, the first by name is told, whatever the order of the map.
+// Of several keys that are not allowed, the first by name is reported, in any order of the map.
 func TestFieldsTellTheFirstExtraKey(t *testing.T) {
 	for range 20 {
 		in := Node{Value: map[string]any{"id": "a", "zone": 1, "colour": 2, "place": 3}}

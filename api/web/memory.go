@@ -58,7 +58,7 @@ func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
 func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-m.factor.Of(bytes)) }
 
 // Patiently reads an answer by read, and once more from its beginning where other requests held memory that it needed,
-// after they have given back so much. It waits until ctx ends. What it reserved is given back when the answer begins.
+// after they have given back so much. It waits until ctx ends. The beginning of the answer releases its reservation.
 func (e *Env) Patiently(ctx context.Context, read func() error) error {
 	account := budget.Of(ctx)
 	for {

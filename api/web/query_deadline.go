@@ -10,8 +10,9 @@ import (
 // clockAsks is how often a queryDeadline's Err asks the clock before it leaves that to a timer.
 const clockAsks = 16
 
-// queryDeadline is context.WithDeadlineCause for what mostly ends soon and waits for nobody: it has no timer, and is no
-// child of its parent, until somebody asks for Done or asks often for Err. That saves a read of one metric 3 µs.
+// queryDeadline is context.WithDeadlineCause for queries, which mostly end soon and without waiting: it has no timer,
+// and is no child of its parent, until somebody asks for Done or asks often for Err. That saves a read of one metric 3
+// µs.
 type queryDeadline struct {
 	context.Context // the parent
 	at              time.Time
@@ -20,7 +21,7 @@ type queryDeadline struct {
 	timed           atomic.Pointer[timedContext] // nil: not needed so far
 	ended           atomic.Bool
 
-	mu sync.Mutex // of who sets timed
+	mu sync.Mutex // held to set timed
 }
 
 // timedContext is a context that has a timer.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A queryDeadline behaves as context.WithDeadlineCause does, whatever is asked first.
+// A queryDeadline behaves as context.WithDeadlineCause does, in any order of calls.
 func TestQueryDeadline(t *testing.T) {
 	why := errors.New("why")
 	type key struct{}
@@ -81,7 +81,7 @@ func TestQueryDeadline(t *testing.T) {
 	}
 }
 
-// What waits for a queryDeadline notices its end.
+// A waiter for a queryDeadline notices its end.
 func TestQueryDeadlineWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("why")

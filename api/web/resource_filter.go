@@ -86,9 +86,9 @@ func (in Node) SearchFilter() (*filter.Expr, error) {
 	return in.filter()
 }
 
-// FindSorted returns the resources, or with history all their states, that a filter matches and the user may
-// search, in the order of these attributes (none: the usual one), with their metrics of these names (nil: all). It
-// returns that order, too.
+// FindSorted returns the resources, or with history all their states, that a filter matches and the user may search, in
+// the order of these attributes (none: the usual one), with their metrics of these names (nil: all). It also returns
+// that order.
 func (e *Env) FindSorted(ctx context.Context, who *auth.Identity, kind *model.ResourceType, expr *filter.Expr,
 	history bool, attributes, names []string) ([]*model.Resource, *filter.Order, error) {
 	if len(attributes) == 0 {

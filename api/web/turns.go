@@ -24,7 +24,7 @@ type turns struct {
 	mu      sync.Mutex
 	free    int
 	waiting int
-	queues  map[string][]*queuedQuery // by user; none is empty
+	queues  map[string][]*queuedQuery // by user; each has a query
 	users   []string                  // of queues; whose turn is next comes first
 }
 

@@ -61,7 +61,7 @@ func TestTurnsAreFair(t *testing.T) {
 	})
 }
 
-// A turn ends with its request or when its answer begins. Who leaves is told why there was no turn.
+// A turn ends with its request or when its answer begins. A query that leaves early gets the reason why it had no turn.
 func TestTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		instruments, err := newInstruments(nil)

@@ -191,7 +191,7 @@ func requireHardened(t *testing.T, units []string) {
 	}
 }
 
-// Each instruction of the Dockerfile is one that there is; what it copies from the tree is there.
+// Each instruction of the Dockerfile exists, and so does each file that it copies from the tree.
 func TestDockerfile(t *testing.T) {
 	content, err := os.ReadFile("../Dockerfile")
 	if err != nil {

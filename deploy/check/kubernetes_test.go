@@ -398,7 +398,7 @@ func allowed(t *testing.T, m *manifest, set *appsv1.StatefulSet) (map[string]str
 	return found, restricted
 }
 
-// What a site adds opens Keystone to APIs, one pod included, and etcd to peers.
+// The rules that a site adds open Keystone to APIs, one pod included, and etcd to peers.
 func TestEgress(t *testing.T) {
 	const keystone, etcd = `[{"ipBlock":{"cidr":"192.0.2.10/32"}}]`, `[{"ipBlock":{"cidr":"192.0.2.20/32"}}]`
 	for _, file := range []string{"one/gnocco.yaml", "cluster/gnocco.yaml"} {
