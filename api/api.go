@@ -82,7 +82,8 @@ func New(options Options) (http.Handler, error) {
 	series := postings.New(a.Index, postings.Options{Bytes: options.LabelBytes, Budget: a.Budget,
 		Ceilometer: options.PromQLNames == CeilometerNames})
 	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: series,
-		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now})
+		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
+		Upstream: options.PromQLEngine == UpstreamEngine})
 	remoteWrite := prometheus.New(env, a.ingester)
 	options.Correlations.Budget = a.Budget
 	rooms := []room{a, influxdb.New(env, a.ingester), remoteWrite,

@@ -176,7 +176,7 @@ func TestMemoryOfPromQL(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Budget, o.Limits.QueryTimeout = shared, time.Minute })
 	s.series(t, related(400))
 	const instant = "GET /api/v1/query?time=399&query=count({archive_policy=%22seconds%22})"
-	long := "GET /api/v1/query_range?start=0&end=9000&step=1&query=sum({archive_policy=%22seconds%22})"
+	long := "GET /api/v1/query_range?start=0&end=9000&step=1&query=avg+without+()+({archive_policy=%22seconds%22})"
 	s.want(t, instant, "", 200, `~[399,"8"]`)
 	labels := used(t, registry)
 	if labels == 0 || labels > 1<<20 {
@@ -184,7 +184,7 @@ func TestMemoryOfPromQL(t *testing.T) {
 	}
 	other := shared.Account()
 	check(t, other.Take(budget.Answers, 4<<20))
-	for _, request := range []string{long, // 8 series at 9,001 times, and at as many what is computed of them
+	for _, request := range []string{long, // 8 series at 9,001 times, and as many averages
 		"GET /api/v1/query?query=sum_over_time(vector(1)[20h:1s])"} {
 		synctest.Test(t, func(t *testing.T) { // which wait a minute
 			w := s.want(t, request, "", 503,

@@ -70,7 +70,8 @@ type Settings struct {
 
 	Limits web.Limits // of one request
 
-	PromQLNames string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
+	PromQLNames  string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
+	PromQLEngine string // what evaluates PromQL: ColumnsEngine or UpstreamEngine; "": the former
 
 	Correlations correlations.Options
 }
@@ -79,6 +80,12 @@ type Settings struct {
 const (
 	GnocchiNames    = "gnocchi"
 	CeilometerNames = "ceilometer" // as Ceilometer's exporter for Prometheus calls them
+)
+
+// Engines of PromQL. They give the same answers.
+const (
+	ColumnsEngine  = "columns"  // the most asked expressions over many series at once, on all cores
+	UpstreamEngine = "upstream" // Prometheus' engine alone
 )
 
 // EnsureDefaults fills in what was left zero.
@@ -107,6 +114,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.PromQLNames == "" {
 		o.PromQLNames = GnocchiNames
+	}
+	if o.PromQLEngine == "" {
+		o.PromQLEngine = ColumnsEngine
 	}
 	o.Correlations.EnsureDefaults()
 	if o.Resampler == nil {
@@ -138,6 +148,9 @@ func (o *Options) Validate() error {
 	}
 	if o.PromQLNames != GnocchiNames && o.PromQLNames != CeilometerNames {
 		fault("PromQLNames is %q, not %s or %s", o.PromQLNames, GnocchiNames, CeilometerNames)
+	}
+	if o.PromQLEngine != ColumnsEngine && o.PromQLEngine != UpstreamEngine {
+		fault("PromQLEngine is %q, not %s or %s", o.PromQLEngine, ColumnsEngine, UpstreamEngine)
 	}
 	if o.MaxBodyBytes < 0 {
 		fault("MaxBodyBytes is negative")

@@ -121,6 +121,8 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 	flags.StringVar(&o.API.PromQLNames, "promql-names", "gnocchi",
 		"how PromQL calls metrics of resources and their labels: gnocchi, or ceilometer, as Ceilometer's exporter for "+
 			"Prometheus does (ceilometer_cpu, project, resource)")
+	flags.StringVar(&o.API.PromQLEngine, "promql-engine", "columns",
+		"what evaluates PromQL: columns (the most asked expressions on all cores), or upstream (Prometheus' engine alone)")
 	flags.StringVar(&o.API.Prefix, "prefix", "", "path below which the API is served as well, such as /gnocchi")
 	flags.BoolVar(&o.API.ProxyHeaders, "proxy-headers", false, "trust the headers Forwarded and X-Forwarded-*")
 	flags.StringSliceVar(&o.API.CORSOrigins, "cors-allowed-origin", nil,

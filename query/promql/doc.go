@@ -6,6 +6,10 @@
 // finds them by labels. For each one it is decided which columns to read (reading.go) and which granularity serves
 // which time (parts.go). The groups, read through query.Archives (read_ahead.go), become samples (samples.go).
 //
+// Before the engine runs, package columns evaluates the parts of the expression that are pipelines: selectors with
+// functions over their ranges, operations and aggregations (pipelines.go, rows.go). Selectors of the results take their
+// places (computed_series.go); a query that is one pipeline needs no engine.
+//
 // # How a group becomes a sample
 //
 // 1. The law. A range query gives at every step what an instant query gives at that time. Late measures and retention

@@ -23,6 +23,7 @@ type Options struct {
 
 	MaxSamples int // that a query may hold at once; 0: 4,000,000
 	Syntax     parser.Options
+	Upstream   bool // Prometheus' engine alone evaluates, and no pipelines of package columns
 
 	Logger *slog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now

@@ -21,3 +21,13 @@ func (e *Engine) Upstream() *upstream.Engine {
 func (e *Engine) Queryable(granularity time.Duration) storage.Queryable {
 	return e.source(&Query{Lookback: leastLookback, Granularity: granularity})
 }
+
+// Alone is the engine without pipelines.
+func (e *Engine) Alone() *Engine {
+	options := e.options
+	options.Upstream = true
+	return New(options)
+}
+
+// Pipelines returns how many a query has.
+func Pipelines(q upstream.Query) int { return len(q.(*charged).pipelines) }

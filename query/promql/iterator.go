@@ -21,6 +21,7 @@ type iterator struct {
 	taken                      int64 // bytes of memory, for all of it
 	err                        error
 	loaded                     bool
+	plain                      bool // moments are those of single measures: they are values
 }
 
 // bytes is the memory that the samples have.
@@ -35,7 +36,7 @@ func (it *iterator) reset() {
 // grow makes room for so many samples, and one that ends them.
 func (it *iterator) grow(n int, ofMoments bool) {
 	it.times = slices.Grow(it.times, n+1)
-	if ofMoments {
+	if ofMoments && !it.plain {
 		it.moments = slices.Grow(it.moments, n)
 	} else {
 		it.values = slices.Grow(it.values, n+1)
@@ -46,7 +47,13 @@ func (it *iterator) grow(n int, ofMoments bool) {
 func (it *iterator) add(t int64, v float64) { it.values = set(it.values, it.place(t), v) }
 
 // addMoments is add for moments.
-func (it *iterator) addMoments(t int64, m moments) { it.moments = set(it.moments, it.place(t), m) }
+func (it *iterator) addMoments(t int64, m moments) {
+	if it.plain {
+		it.add(t, m.sum)
+		return
+	}
+	it.moments = set(it.moments, it.place(t), m)
+}
 
 // place returns where the sample of a time belongs.
 func (it *iterator) place(t int64) int {

@@ -75,8 +75,9 @@ func (s *source) charge(ctx context.Context, bytes int64) error {
 // charged is a query that gives back the memory of its samples when it is closed.
 type charged struct {
 	upstream.Query
-	account *budget.Account
-	source  *source
+	account   *budget.Account
+	source    *source
+	pipelines []*pipeline
 }
 
 // Close implements upstream.Query.
@@ -91,10 +92,14 @@ func (s *source) charged(ctx context.Context, prepared upstream.Query, err error
 	if err != nil {
 		return nil, err
 	}
-	q := &charged{prepared, budget.Of(ctx), s}
-	if err := s.chargeStatement(ctx, prepared.Statement().(*parser.EvalStmt)); err != nil {
+	statement := prepared.Statement().(*parser.EvalStmt)
+	q := &charged{Query: prepared, account: budget.Of(ctx), source: s}
+	if err := s.chargeStatement(ctx, statement); err != nil {
 		q.Close()
 		return nil, err
+	}
+	if !s.engine.options.Upstream {
+		q.pipelines = pipelinesOf(statement)
 	}
 	return q, nil
 }

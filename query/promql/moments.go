@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // moments are count, sum and second moment of measures. Some readings leave the last out.
@@ -27,10 +28,8 @@ func overMoments(name string, of func([]moments) float64) upstream.FunctionCall 
 		// The engine asks for a range of samples, whose values are their places.
 		from := int(matrix[0].Floats[0].F)
 		groups := it.moments[from : from+len(matrix[0].Floats)]
-		for _, m := range groups {
-			if m.count != 1 {
-				return append(enh.Out, upstream.Sample{F: of(groups)}), nil
-			}
+		if !areSingle(groups) {
+			return append(enh.Out, upstream.Sample{F: of(groups)}), nil
 		}
 		raw := upstream.Series{Metric: matrix[0].Metric, Floats: make([]upstream.FPoint, len(groups))}
 		for i, m := range groups {
@@ -38,6 +37,38 @@ func overMoments(name string, of func([]moments) float64) upstream.FunctionCall 
 		}
 		return plain(vectors, upstream.Matrix{raw}, args, enh)
 	}
+}
+
+// combining returns the function over ranges of an iterator that has moments, as overMoments has it.
+func combining(it *iterator, function string) func(from, to int) float64 {
+	of := map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
+		stdvarFunction: variance}[function]
+	var values []float64
+	return func(from, to int) float64 {
+		groups := it.moments[from:to]
+		if !areSingle(groups) {
+			return of(groups)
+		}
+		values = values[:0]
+		for _, m := range groups {
+			values = append(values, m.sum)
+		}
+		return columns.Over(plainFunctions[function], values)
+	}
+}
+
+// plainFunctions are those that our functions are for single measures.
+var plainFunctions = map[string]string{avgFunction: "avg_over_time", stddevFunction: "stddev_over_time",
+	stdvarFunction: "stdvar_over_time"}
+
+// areSingle reports whether each group is one measure.
+func areSingle(groups []moments) bool {
+	for _, m := range groups {
+		if m.count != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // iteratorOf returns the samples that the engine goes through for a call of a function, nil if they are not ours.

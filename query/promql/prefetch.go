@@ -23,6 +23,35 @@ var rawColumns = []carbonara.Column{carbonara.ColumnLast}
 
 func (s *series) staleness() *query.Staleness { return s.selection.source.Staleness }
 
+// mostFirst is how much time of raw measures is read before it is known which ones are kept.
+const mostFirst = 3 * time.Hour
+
+// firstRead asks as rawEnd does and, unless that may be for nothing, for the raw measures that the series may need.
+func (s *series) firstRead() model.Read {
+	read := s.rawEnd()
+	from, to := s.startOf(0), timestampOf(s.selection.end).Add(time.Millisecond)
+	if s.reading.raw && to-from <= carbonara.Timestamp(mostFirst) && from < to {
+		read.From, read.To = from, to
+	}
+	return read
+}
+
+// complete reports whether a read answered a planned series: all that it reads, if it reads anything, is the part that
+// is returned.
+func (s *series) complete(read *model.Read) (only *part, ok bool) {
+	for i := range s.parts {
+		p := &s.parts[i]
+		switch {
+		case p.from >= p.to:
+		case only != nil || p.granularity != 0 || p.from < read.From || p.to > read.To:
+			return nil, false
+		default:
+			only = p
+		}
+	}
+	return only, true
+}
+
 // readOf asks for a part's groups.
 func (s *series) readOf(p part) model.Read {
 	if p.granularity == 0 {
@@ -67,31 +96,46 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 // readsOf returns what planned series read, and notes what the answer should say of it.
 func (sel *selection) readsOf(all []*series) []model.Read {
 	var reads []model.Read
-	var origins []time.Duration
+	for _, s := range all {
+		sel.note(s)
+		reads = s.appendReads(reads)
+	}
+	sel.noteOrigins()
+	return reads
+}
+
+// appendReads appends what reads the parts of a planned series.
+func (s *series) appendReads(reads []model.Read) []model.Read {
+	for _, p := range s.parts {
+		if p.from < p.to {
+			reads = append(reads, s.readOf(p))
+		}
+	}
+	return reads
+}
+
+// note notes what the answer should say of a planned series.
+func (sel *selection) note(s *series) {
 	served := timestampOf(sel.first) // what is older is only looked back at
 	if sel.length > 0 {
 		served = timestampOf(sel.start)
 	}
-	for _, s := range all {
-		for _, p := range s.parts {
-			if p.from >= p.to {
-				continue
-			}
-			if s.reading.note != nil && p.granularity > 0 {
-				sel.notes.Add(s.reading.note)
-			}
-			if p.to.Add(p.granularity) > served && !slices.Contains(origins, p.granularity) {
-				origins = append(origins, p.granularity)
-			}
-			reads = append(reads, s.readOf(p))
+	for _, p := range s.parts {
+		if p.from >= p.to {
+			continue
+		}
+		if s.reading.note != nil && p.granularity > 0 {
+			sel.notes.Add(s.reading.note)
+		}
+		if p.to.Add(p.granularity) > served && !slices.Contains(sel.origins, p.granularity) {
+			sel.origins = append(sel.origins, p.granularity)
 		}
 	}
-	sel.noteOrigins(origins)
-	return reads
 }
 
 // noteOrigins says which granularities a selector was answered from, unless it was measures themselves.
-func (sel *selection) noteOrigins(origins []time.Duration) {
+func (sel *selection) noteOrigins() {
+	origins := sel.origins
 	slices.Sort(origins)
 	if !sel.source.Origins || len(origins) == 0 || origins[len(origins)-1] == 0 {
 		return

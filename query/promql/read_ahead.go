@@ -100,6 +100,21 @@ func (a *readAhead) iterator() *iterator {
 
 // loadRun reads series of one sack, and calls done after each. It ends once that is false.
 func (a *readAhead) loadRun(ctx context.Context, memory *scratch, run []*series, done func(*iterator) bool) error {
+	into := func(s *series) *iterator { return a.read[s.place] }
+	return readParts(ctx, memory, run, into, func(s *series, it *iterator) error {
+		if err := s.selection.source.cover(ctx, it); err != nil {
+			return err
+		}
+		if it.loaded = true; !done(it) {
+			return errEnough
+		}
+		return nil
+	})
+}
+
+// readParts reads the planned parts of series of one sack into iterators, and calls done once each is complete.
+func readParts(ctx context.Context, memory *scratch, run []*series, into func(*series) *iterator,
+	done func(*series, *iterator) error) error {
 	type source struct {
 		series *series
 		part   part
@@ -114,30 +129,27 @@ func (a *readAhead) loadRun(ctx context.Context, memory *scratch, run []*series,
 				reads, sources = append(reads, s.readOf(p)), append(sources, source{series: s, part: p})
 			}
 		}
-		if len(reads) == n {
-			a.read[s.place].loaded = true
-		} else {
+		if len(reads) > n {
 			sources[len(sources)-1].last = true
+		} else if err := done(s, into(s)); err != nil {
+			return err
 		}
 	}
 	if len(reads) == 0 {
 		return nil
 	}
 	return run[0].archives.EachGroups(ctx, reads, run[0].staleness(), &memory.groups, func(i int) error {
-		s, it := sources[i].series, a.read[sources[i].series.place]
+		s, it := sources[i].series, into(sources[i].series)
 		read := int64(memory.groups.Bytes())
 		if err := s.appendPart(it, memory, sources[i].part); err != nil {
 			return err
 		}
 		budget.Of(ctx).Give(budget.Answers, read) // the next series takes its place
-		if err := s.selection.source.cover(ctx, it); err != nil || !sources[i].last {
-			return err
+		if !sources[i].last {
+			return nil
 		}
 		s.finish(it)
-		if it.loaded = true; !done(it) {
-			return errEnough
-		}
-		return nil
+		return done(s, it)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // Functions of ours, which no expression of a client can name. The engine tells the querier the name of the function
@@ -25,7 +26,8 @@ const (
 	aggregationMatcher = "__aggregation__"
 	granularityMatcher = "__granularity__"
 	quantileMatcher    = "__quantile__"
-	offsetMatcher      = "__offset__" // in ms, of a selector in a subquery
+	offsetMatcher      = "__offset__"   // in ms, of a selector in a subquery
+	computedMatcher    = "__computed__" // of what a pipeline gave
 )
 
 func init() {
@@ -33,6 +35,10 @@ func init() {
 	upstream.FunctionCalls[avgFunction] = overMoments("avg_over_time", average)
 	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", deviation)
 	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", variance)
+	for name, like := range map[string]string{countFunction: "sum_over_time", avgFunction: "avg_over_time",
+		stddevFunction: "stddev_over_time", stdvarFunction: "stdvar_over_time"} {
+		columns.Register(name, like)
+	}
 }
 
 // A rewriter parses expressions and makes of them what archives answer exactly. It is the engine's parser.

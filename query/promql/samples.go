@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"context"
 	"math"
 
 	"github.com/prometheus/prometheus/model/value"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // scratch is the memory of reading one series.
@@ -15,11 +17,34 @@ type scratch struct {
 	groups carbonara.Groups
 	starts []carbonara.Timestamp
 	values []float64
+	it     iterator        // of a series that a pipeline goes through
+	row    columns.Scratch // of its row
 }
 
-func (s *scratch) bytes() int { return s.groups.Capacity() + 8*(cap(s.starts)+cap(s.values)) }
+func (s *scratch) bytes() int {
+	return s.groups.Capacity() + 8*(cap(s.starts)+cap(s.values)) + int(s.it.bytes()) + s.row.Bytes()
+}
 
 var scratches budget.Pool[scratch]
+
+// take takes memory for the samples of the series in it, as far as earlier ones needed less.
+func (s *scratch) take(ctx context.Context) error {
+	more := s.it.bytes() - s.it.taken
+	if more <= 0 {
+		return nil
+	}
+	s.it.taken += more
+	return budget.Of(ctx).Take(budget.Answers, more)
+}
+
+// cover returns what gives back the memory that take takes from now on.
+func (s *scratch) cover(ctx context.Context) (end func()) {
+	s.it.taken = 0
+	return func() {
+		budget.Of(ctx).Give(budget.Answers, s.it.taken)
+		s.it.taken = 0
+	}
+}
 
 // appendPart appends the samples of a part's groups.
 func (s *series) appendPart(it *iterator, memory *scratch, p part) error {

@@ -35,6 +35,7 @@ type selection struct {
 	ahead   *readAhead
 	current *iterator // the series through which the engine goes: it takes one after the other
 	notes   annotations.Annotations
+	origins []time.Duration // that served samples
 	known   map[readingKey]*reading
 }
 

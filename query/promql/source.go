@@ -21,7 +21,8 @@ type source struct {
 	engine *Engine
 	now    time.Time
 
-	longest int64 // ms: how far the engine looks back
+	longest  int64                         // ms: how far the engine looks back
+	computed map[*labels.Matcher]*computed // what pipelines gave, by the matcher that stands for it
 	memory
 }
 
@@ -49,8 +50,17 @@ func (s *source) LabelValues(ctx context.Context, name string, _ *storage.LabelH
 func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectHints,
 	matchers ...*labels.Matcher) storage.SeriesSet {
 	sel := s.newSelection(hints)
+	for _, m := range matchers {
+		if done, ok := s.computed[m]; ok {
+			return &computedSet{computed: done, at: -1}
+		}
+	}
 	series, err := sel.find(ctx, sorted, matchers)
 	if err == nil {
+		err = s.chargeSamples(ctx, int64(len(series)), sel.steps())
+	}
+	if err == nil {
+		sel.ahead = newReadAhead(series, s.engine.options.MaxSamples)
 		err = sel.prefetch(ctx, series)
 	}
 	if err != nil {
@@ -75,9 +85,6 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.chargeSamples(ctx, int64(len(all)), sel.steps()); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(all, func(a, b *series) int {
 		if sorted {
 			return labels.Compare(a.labels, b.labels)
@@ -89,7 +96,6 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 	for i, one := range all {
 		one.place = i
 	}
-	sel.ahead = newReadAhead(all, s.engine.options.MaxSamples)
 	return all, nil
 }
 

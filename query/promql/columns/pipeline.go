@@ -1,0 +1,170 @@
+package columns
+
+import (
+	"math"
+	"slices"
+
+	common "github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/parser/posrange"
+	"github.com/prometheus/prometheus/schema"
+)
+
+// Pipeline is a selector, a function over its range, operations on each value, an aggregation and operations on its
+// values. All but the selector may be missing.
+type Pipeline struct {
+	Selector *parser.VectorSelector
+	Range    int64 // ms; 0: a selector of instants
+
+	call          *parser.Call // over the range
+	parameters    []float64    // of call, but for the range
+	before, after operations
+	aggregation   *parser.AggregateExpr // nil: none
+	grouping      []string              // of aggregation, sorted
+}
+
+// absent is what a row has at times without a value. No operation on numbers gives this NaN.
+var absent = math.Float64frombits(value.StaleNaN)
+
+func isAbsent(v float64) bool { return math.Float64bits(v) == value.StaleNaN }
+
+// Compile returns the pipeline that an expression is, nil if it is none.
+func Compile(expr parser.Expr) *Pipeline {
+	switch e := expr.(type) {
+	case *parser.ParenExpr:
+		return Compile(e.Expr)
+	case *parser.VectorSelector:
+		if isPlain(e) {
+			e.Offset = e.OriginalOffset // as the engine does before it evaluates
+			return &Pipeline{Selector: e}
+		}
+	case *parser.Call:
+		if p := ofRange(e); p != nil {
+			return p
+		}
+		return ofFunction(e)
+	case *parser.UnaryExpr:
+		if e.Expr.Type() != parser.ValueTypeVector {
+			return nil
+		}
+		if e.Op == parser.SUB {
+			return Compile(e.Expr).with(operation{apply: negated, drops: true})
+		}
+		return Compile(e.Expr)
+	case *parser.BinaryExpr:
+		return ofBinary(e)
+	case *parser.AggregateExpr:
+		if p := Compile(e.Expr); p != nil && p.aggregation == nil && folds(e.Op) {
+			p.aggregation, p.grouping = e, slices.Clone(e.Grouping)
+			if e.Without {
+				p.grouping = append(p.grouping, common.MetricNameLabel, common.MetricTypeLabel, common.MetricUnitLabel)
+			}
+			slices.Sort(p.grouping)
+			return p
+		}
+	}
+	return nil
+}
+
+// isPlain reports whether a selector has no modifier but an offset.
+func isPlain(s *parser.VectorSelector) bool {
+	return s.Timestamp == nil && s.StartOrEnd == 0 && !s.Anchored && !s.Smoothed && !s.SkipHistogramBuckets
+}
+
+// ofRange returns the pipeline of a function over a range, nil for others.
+func ofRange(call *parser.Call) *Pipeline {
+	if !overRanges[call.Func.Name] {
+		return nil
+	}
+	p := &Pipeline{call: call}
+	for _, arg := range call.Args {
+		if matrix, ok := arg.(*parser.MatrixSelector); ok {
+			selector, ok := matrix.VectorSelector.(*parser.VectorSelector)
+			if !ok || !isPlain(selector) || matrix.RangeExpr != nil || matrix.Range <= 0 {
+				return nil
+			}
+			selector.Offset = selector.OriginalOffset
+			p.Selector, p.Range = selector, matrix.Range.Milliseconds()
+			continue
+		}
+		parameter, ok := constant(arg)
+		if !ok {
+			return nil
+		}
+		p.parameters = append(p.parameters, parameter)
+	}
+	if p.Selector == nil || p.Range == 0 {
+		return nil
+	}
+	return p
+}
+
+// constant returns the value of an expression that is a number.
+func constant(expr parser.Expr) (float64, bool) {
+	switch e := expr.(type) {
+	case *parser.NumberLiteral:
+		return e.Val, true
+	case *parser.ParenExpr:
+		return constant(e.Expr)
+	case *parser.StepInvariantExpr:
+		return constant(e.Expr)
+	case *parser.UnaryExpr:
+		v, ok := constant(e.Expr)
+		if e.Op == parser.SUB {
+			v = -v
+		}
+		return v, ok
+	}
+	return 0, false
+}
+
+// with adds an operation on each value; a nil pipeline stays nil.
+func (p *Pipeline) with(o operation) *Pipeline {
+	if p != nil && p.aggregation == nil {
+		p.before = append(p.before, o)
+	} else if p != nil {
+		p.after = append(p.after, o)
+	}
+	return p
+}
+
+// IsSelector reports whether the pipeline is a selector of instants and no more.
+func (p *Pipeline) IsSelector() bool {
+	return p.call == nil && len(p.before) == 0 && p.aggregation == nil
+}
+
+// Aggregates reports whether rows are folded.
+func (p *Pipeline) Aggregates() bool { return p.aggregation != nil }
+
+// Function returns the name of the function over the range, "" for none.
+func (p *Pipeline) Function() string {
+	if p.call == nil {
+		return ""
+	}
+	return p.call.Func.Name
+}
+
+// RangePosition returns where the first argument of the function over the range stands in the text.
+func (p *Pipeline) RangePosition() posrange.PositionRange { return p.call.Args[0].PositionRange() }
+
+// DropsNames reports whether rows lack the names of their series.
+func (p *Pipeline) DropsNames() bool {
+	keeps := p.call == nil || p.call.Func.Name == "last_over_time" || p.call.Func.Name == "first_over_time"
+	return !keeps || p.before.drop()
+}
+
+// DropsNamesAfter reports whether an operation after the aggregation drops the names of results.
+func (p *Pipeline) DropsNamesAfter() bool { return p.after.drop() }
+
+// Shown returns the labels of the row of a series.
+func (p *Pipeline) Shown(of labels.Labels) labels.Labels {
+	if p.DropsNames() {
+		return WithoutName(of)
+	}
+	return of
+}
+
+// WithoutName returns labels without those that say which metric it is.
+func WithoutName(of labels.Labels) labels.Labels { return of.DropReserved(schema.IsMetadataLabel) }

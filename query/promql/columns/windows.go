@@ -1,0 +1,157 @@
+package columns
+
+import (
+	"math"
+
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/util/kahansum"
+)
+
+// overRanges are the functions over ranges that give a series for each series.
+var overRanges = map[string]bool{
+	"rate": true, "increase": true, "delta": true, "irate": true, "idelta": true, "deriv": true, "changes": true,
+	"resets": true, "predict_linear": true, "avg_over_time": true, "sum_over_time": true, "min_over_time": true,
+	"max_over_time": true, "count_over_time": true, "last_over_time": true, "first_over_time": true,
+	"present_over_time": true, "stddev_over_time": true, "stdvar_over_time": true, "quantile_over_time": true,
+	"mad_over_time": true, "double_exponential_smoothing": true, "ts_of_min_over_time": true,
+	"ts_of_max_over_time": true, "ts_of_first_over_time": true, "ts_of_last_over_time": true,
+}
+
+// Register adds a function over ranges by another name: that of the engine's table, which answers for what is not a
+// single value. Of single values it is the function called like.
+func Register(name, like string) {
+	overRanges[name] = true
+	if f := valueWindows[like]; f != nil {
+		valueWindows[name] = f
+	}
+}
+
+// valueWindows are functions of the values of a range, which has one at least. They do what the engine does, in its
+// order.
+var valueWindows = map[string]func([]float64) float64{
+	"sum_over_time": sum, "avg_over_time": average, "min_over_time": lowest, "max_over_time": highest,
+	"count_over_time":   func(v []float64) float64 { return float64(len(v)) },
+	"last_over_time":    func(v []float64) float64 { return v[len(v)-1] },
+	"first_over_time":   func(v []float64) float64 { return v[0] },
+	"present_over_time": func([]float64) float64 { return 1 },
+}
+
+// Over returns one of the engine's functions over the values of a range, if it needs no more than these. There is one at
+// least.
+func Over(function string, values []float64) float64 {
+	if f := valueWindows[function]; f != nil {
+		return f(values)
+	}
+	points := make([]upstream.FPoint, len(values))
+	for i, v := range values {
+		points[i].F = v
+	}
+	result, _ := upstream.FunctionCalls[function](nil, upstream.Matrix{{Floats: points}}, nil, &upstream.EvalNodeHelper{})
+	return result[0].F
+}
+
+func sum(values []float64) float64 {
+	var sum, c float64
+	for _, v := range values {
+		sum, c = kahansum.Inc(v, sum, c)
+	}
+	if math.IsInf(sum, 0) {
+		return sum
+	}
+	return sum + c
+}
+
+func average(values []float64) float64 {
+	sum, c := values[0], 0.0
+	for i, v := range values[1:] {
+		next, nextC := kahansum.Inc(v, sum, c)
+		if math.IsInf(next, 0) {
+			return incrementalAverage(values[i+1:], float64(i+1), sum, c)
+		}
+		sum, c = next, nextC
+	}
+	n := float64(len(values))
+	return sum/n + c/n
+}
+
+// incrementalAverage continues an average of n values, whose sum with the next would overflow.
+func incrementalAverage(values []float64, n, sum, c float64) float64 {
+	mean := sum / n
+	c /= n
+	for _, v := range values {
+		n++
+		q := (n - 1) / n
+		mean, c = kahansum.Inc(v/n, q*mean, q*c)
+	}
+	return mean + c
+}
+
+func lowest(values []float64) float64 {
+	least := values[0]
+	for _, v := range values {
+		if v < least || math.IsNaN(least) {
+			least = v
+		}
+	}
+	return least
+}
+
+func highest(values []float64) float64 {
+	most := values[0]
+	for _, v := range values {
+		if v > most || math.IsNaN(most) {
+			most = v
+		}
+	}
+	return most
+}
+
+// rate is a function that extrapolates the increase over a range.
+type rate struct{ ofCounter, perSecond bool }
+
+var rates = map[string]*rate{"rate": {true, true}, "increase": {true, false}, "delta": {}}
+
+// of returns the rate of the samples in (start, end], which has so many seconds; absent of less than two samples.
+func (r *rate) of(times []int64, values []float64, start, end int64, seconds float64) float64 {
+	last := len(values) - 1
+	if last == 0 {
+		return absent
+	}
+	result := values[last] - values[0]
+	if r.ofCounter {
+		previous := values[0]
+		for _, v := range values[1:] {
+			if v < previous {
+				result += previous
+			}
+			previous = v
+		}
+	}
+	toStart, toEnd := float64(times[0]-start)/1000, float64(end-times[last])/1000
+	sampled := float64(times[last]-times[0]) / 1000
+	between := sampled / float64(last)
+	threshold := between * 1.1
+	if toStart >= threshold {
+		toStart = between / 2
+	}
+	if r.ofCounter { // it began at zero, not before
+		toZero := toStart
+		if result > 0 && values[0] >= 0 {
+			toZero = sampled * (values[0] / result)
+		}
+		if toZero < toStart {
+			toStart = toZero
+		}
+	}
+	if toEnd >= threshold {
+		toEnd = between / 2
+	}
+	factor := 1.0
+	if sampled != 0 {
+		factor = (sampled + toStart + toEnd) / sampled
+	}
+	if r.perSecond {
+		factor /= seconds
+	}
+	return result * factor
+}

@@ -1,0 +1,184 @@
+package promql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/timestamp"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/annotations"
+	"github.com/prometheus/prometheus/util/stats"
+
+	"github.com/gnocco-db/gnocco/query/promql/columns"
+)
+
+// pipeline is a part of a query's expression that package columns evaluates.
+type pipeline struct {
+	*columns.Pipeline
+	expr parser.Expr
+	slot *parser.Expr // where it stands in the statement
+}
+
+// pipelinesOf returns the largest parts of a statement that are pipelines. Parts that are evaluated at other times than
+// the query's stay with the engine.
+func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
+	var search func(slot *parser.Expr)
+	search = func(slot *parser.Expr) {
+		if (*slot).Type() == parser.ValueTypeVector {
+			if p := columns.Compile(*slot); p != nil {
+				found = append(found, &pipeline{p, *slot, slot})
+				return
+			}
+		}
+		switch e := (*slot).(type) {
+		case *parser.ParenExpr:
+			search(&e.Expr)
+		case *parser.UnaryExpr:
+			search(&e.Expr)
+		case *parser.AggregateExpr:
+			search(&e.Expr)
+		case *parser.BinaryExpr:
+			search(&e.LHS)
+			search(&e.RHS)
+		case *parser.Call:
+			if e.Func.Name == "info" { // reads by itself
+				return
+			}
+			for i := range e.Args {
+				if _, ok := unwrap(e.Args[i]).(*parser.VectorSelector); !ok || !readsSelectors[e.Func.Name] {
+					search(&e.Args[i])
+				}
+			}
+		}
+	}
+	search(&statement.Expr)
+	return found
+}
+
+// readsSelectors are functions of a vector to which it matters that this is a selector.
+var readsSelectors = map[string]bool{"absent": true, "timestamp": true, "start_timestamp": true}
+
+// errSameLabels says that series have the same labels without their names. The engine knows what that means.
+var errSameLabels = errors.New("promql: series have the same labels without names")
+
+// Exec implements upstream.Query.
+func (q *charged) Exec(ctx context.Context) *upstream.Result {
+	statement := q.Statement().(*parser.EvalStmt)
+	var notes annotations.Annotations
+	statistics := q.Stats()
+	timer := statistics.Timers.GetTimer(stats.EvalTotalTime).Start()
+	for _, p := range q.pipelines {
+		done, err := q.source.compute(ctx, p.Pipeline, statement)
+		isAll := p.slot == &statement.Expr
+		if errors.Is(err, errSameLabels) || err != nil && !isAll && ctx.Err() == nil {
+			continue // of several errors, the engine decides which one is the answer
+		}
+		if err != nil {
+			return &upstream.Result{Err: err, Warnings: notes}
+		}
+		statistics.Samples.IncrementSeries(done.series)
+		statistics.Samples.IncrementSamplesAtStep(0, done.used)
+		statistics.Samples.IncrementSamplesReadAtStep(0, done.used)
+		if isAll {
+			timer.Stop()
+			return done.result(statement)
+		}
+		notes.Merge(done.notes)
+		// The engine holds a result for each series that it is given.
+		if err := q.source.chargeSamples(ctx, int64(len(done.matrix)), 0); err != nil {
+			return &upstream.Result{Err: err, Warnings: notes}
+		}
+		*p.slot = q.source.stand(p, done)
+	}
+	timer.Stop()
+	result := q.Query.Exec(ctx)
+	for _, p := range q.pipelines {
+		*p.slot = p.expr
+	}
+	return result
+}
+
+// stand returns a selector that stands for what a pipeline gave. It has the pipeline's place in the text, for notes.
+func (s *source) stand(p *pipeline, done *computed) parser.Expr {
+	m := pseudoMatcher(computedMatcher, "")
+	if s.computed == nil {
+		s.computed = map[*labels.Matcher]*computed{}
+	}
+	s.computed[m] = done
+	// absent() answers with the labels that a selector names once.
+	return &parser.VectorSelector{LabelMatchers: []*labels.Matcher{m, m}, PosRange: p.expr.PositionRange()}
+}
+
+// timesOf returns the times of a statement.
+func timesOf(statement *parser.EvalStmt) columns.Times {
+	start, end := timestamp.FromTime(statement.Start), timestamp.FromTime(statement.End)
+	if statement.Interval == 0 {
+		return columns.Times{Start: start, N: 1}
+	}
+	t := columns.Times{Start: start, Step: statement.Interval.Milliseconds()}
+	if end >= start && t.Step > 0 {
+		t.N = int((end-start)/t.Step) + 1
+	}
+	return t
+}
+
+// hintsOf returns what the engine says of a selector to those who read it.
+func (s *source) hintsOf(p *columns.Pipeline, at columns.Times) *storage.SelectHints {
+	offset := p.Selector.Offset.Milliseconds()
+	h := &storage.SelectHints{Start: at.Start - offset, End: at.At(at.N-1) - offset, Step: at.Step, Range: p.Range,
+		Func: p.Function()}
+	if p.Range > 0 {
+		h.Start -= p.Range - 1
+	} else {
+		h.Start -= s.longest - 1
+	}
+	return h
+}
+
+// computed is what a pipeline gave.
+type computed struct {
+	matrix       upstream.Matrix
+	at           columns.Times
+	notes        annotations.Annotations
+	series, used int64 // samples
+}
+
+// result returns the answer to a query that is one pipeline, as the engine gives it.
+func (c *computed) result(statement *parser.EvalStmt) *upstream.Result {
+	result := &upstream.Result{Value: c.matrix, Warnings: c.notes}
+	if statement.Interval > 0 || !statement.Start.Equal(statement.End) {
+		sort.Sort(c.matrix)
+		return result
+	}
+	vector := make(upstream.Vector, len(c.matrix))
+	for i, s := range c.matrix {
+		vector[i] = upstream.Sample{Metric: s.Metric, F: s.Floats[0].F, T: c.at.Start}
+	}
+	result.Value = vector
+	return result
+}
+
+// ended returns why a query ended if its context did, in the engine's words, and else the error.
+func ended(ctx context.Context, err error) error {
+	const during = "expression evaluation"
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return upstream.ErrQueryCanceled(during)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return upstream.ErrQueryTimeout(during)
+	}
+	return err
+}
+
+// expanding is an error of finding series, in the engine's words.
+func expanding(ctx context.Context, err error) error {
+	if err = ended(ctx, err); ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("expanding series: %w", err)
+}

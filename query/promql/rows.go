@@ -1,0 +1,329 @@
+package promql
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/parallel"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
+)
+
+// rowsAtOnce bounds the values of the rows that are held at once, but for one row.
+const rowsAtOnce = 512 << 10
+
+// computation is the evaluation of a pipeline.
+type computation struct {
+	*columns.Pipeline
+	source *source
+	sel    *selection
+	at     columns.Times
+	all    []*series
+	groups []int32       // of series, if rows are folded
+	fold   *columns.Fold // nil: rows are the result
+	result upstream.Matrix
+	points int64 // in result
+	seen   []int // by group: the first series that has a value, from 1
+	first  int   // series whose row is the first of rows
+	rows   []float64
+	filled []bool // by row: it has a value
+
+	used atomic.Int64 // samples
+
+	mu    sync.Mutex
+	notes annotations.Annotations
+	rest  []*series // that have more to read than their first read gave
+	names []string  // of metrics whose rates were taken
+}
+
+// compute evaluates a pipeline at the times of a statement.
+func (s *source) compute(ctx context.Context, p *columns.Pipeline, statement *parser.EvalStmt) (*computed, error) {
+	c := &computation{Pipeline: p, source: s, at: timesOf(statement)}
+	if c.at.N == 0 {
+		return &computed{at: c.at}, nil
+	}
+	c.sel = s.newSelection(s.hintsOf(p, c.at))
+	var err error
+	if c.all, err = c.sel.find(ctx, false, p.Selector.LabelMatchers); err != nil {
+		return nil, expanding(ctx, err)
+	}
+	if !c.haveNames() {
+		return nil, errSameLabels
+	}
+	if p.Aggregates() {
+		if err := c.beginFold(ctx); err != nil {
+			return nil, ended(ctx, err)
+		}
+	}
+	if err := c.run(ctx); err != nil {
+		return nil, ended(ctx, err)
+	}
+	if c.fold != nil {
+		if err := c.endFold(ctx); err != nil {
+			return nil, ended(ctx, err)
+		}
+	}
+	c.sel.noteOrigins()
+	c.notes.Merge(c.sel.notes)
+	return &computed{c.result, c.at, c.notes, int64(len(c.all)), c.used.Load()}, nil
+}
+
+// haveNames reports whether series that lose their names still have distinct labels.
+func (c *computation) haveNames() bool {
+	if !c.DropsNames() {
+		return true
+	}
+	oneName := true
+	for _, s := range c.all {
+		oneName = oneName && s.labels.Get(model.LabelName) == c.all[0].labels.Get(model.LabelName) &&
+			!s.labels.Has("__type__") && !s.labels.Has("__unit__")
+	}
+	if oneName {
+		return true
+	}
+	known := make(map[uint64]bool, len(c.all))
+	for _, s := range c.all {
+		hash := columns.WithoutName(s.labels).Hash()
+		if known[hash] {
+			return false
+		}
+		known[hash] = true
+	}
+	return true
+}
+
+func (c *computation) beginFold(ctx context.Context) error {
+	c.fold = c.NewFold(c.at.N)
+	c.groups = make([]int32, len(c.all))
+	for i, s := range c.all {
+		c.groups[i] = c.fold.Group(c.Shown(s.labels))
+	}
+	c.seen = make([]int, c.fold.Groups())
+	if err := c.source.charge(ctx, c.fold.Bytes()); err != nil {
+		return err
+	}
+	c.fold.Begin()
+	return nil
+}
+
+// run computes the rows of all series, some at a time.
+func (c *computation) run(ctx context.Context) error {
+	n := min(len(c.all), max(1, rowsAtOnce/c.at.N))
+	account, bytes := budget.Of(ctx), 8*int64(n)*int64(c.at.N)
+	if err := account.Take(budget.Answers, bytes); err != nil {
+		return err
+	}
+	defer account.Give(budget.Answers, bytes)
+	c.rows, c.filled = make([]float64, n*c.at.N), make([]bool, n)
+	for c.first = 0; c.first < len(c.all); c.first += n {
+		some := c.all[c.first:min(c.first+n, len(c.all))]
+		clear(c.filled)
+		if err := c.read(ctx, some); err != nil {
+			return err
+		}
+		var err error
+		if c.fold != nil {
+			err = c.foldRows(ctx, some)
+		} else {
+			err = c.keepRows(ctx, some)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row returns the place of a series' row.
+func (c *computation) row(s *series) []float64 {
+	at := (s.place - c.first) * c.at.N
+	return c.rows[at : at+c.at.N : at+c.at.N]
+}
+
+// read computes the rows of some series. Most are complete with one look-up each: it says which raw measures are kept,
+// and reads them.
+func (c *computation) read(ctx context.Context, some []*series) error {
+	archives, staleness := c.source.engine.options.Archives, c.source.Staleness
+	reads := make([]model.Read, len(some))
+	for i, s := range some {
+		reads[i] = s.firstRead()
+	}
+	found, err := archives.Prefetch(ctx, reads, staleness)
+	if err != nil {
+		return expanding(ctx, err)
+	}
+	c.rest = c.rest[:0]
+	err = eachRun(ctx, some, func(ctx context.Context, memory *scratch, run []*series) error {
+		defer memory.cover(ctx)()
+		first := run[0].place - c.first
+		return found.EachGroups(ctx, reads[first:first+len(run)], staleness, &memory.groups, func(i int) error {
+			s, bytes := run[i], int64(memory.groups.Bytes())
+			defer budget.Of(ctx).Give(budget.Answers, bytes)
+			s.plan(&memory.groups)
+			if p, ok := s.complete(&reads[first+i]); !ok {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.rest = append(c.rest, s)
+				return nil
+			} else if p != nil {
+				memory.it.reset()
+				memory.it.plain = true
+				if err := s.appendPart(&memory.it, memory, *p); err != nil {
+					return err
+				}
+				s.finish(&memory.it)
+				return c.compute(ctx, s, memory)
+			}
+			return nil
+		})
+	})
+	for _, s := range some {
+		c.sel.note(s)
+	}
+	if err != nil || len(c.rest) == 0 {
+		return err
+	}
+	slices.SortFunc(c.rest, func(a, b *series) int { return a.place - b.place })
+	return c.readRest(ctx)
+}
+
+// readRest computes the rows of the series that have more to read.
+func (c *computation) readRest(ctx context.Context) error {
+	var reads []model.Read
+	for _, s := range c.rest {
+		reads = s.appendReads(reads)
+	}
+	found, err := c.source.engine.options.Archives.Prefetch(ctx, reads, c.source.Staleness)
+	if err != nil {
+		return expanding(ctx, err)
+	}
+	for _, s := range c.rest {
+		s.archives = found
+	}
+	return eachRun(ctx, c.rest, func(ctx context.Context, memory *scratch, run []*series) error {
+		defer memory.cover(ctx)()
+		memory.it.reset()
+		into := func(*series) *iterator { return &memory.it }
+		return readParts(ctx, memory, run, into, func(s *series, it *iterator) error {
+			defer it.reset()
+			return c.compute(ctx, s, memory)
+		})
+	})
+}
+
+// compute computes a series' row from the samples in memory.
+func (c *computation) compute(ctx context.Context, s *series, memory *scratch) error {
+	it := &memory.it
+	if err := memory.take(ctx); err != nil || len(it.times) == 0 {
+		return err
+	}
+	samples := columns.Samples{Labels: s.labels, Times: it.times, Values: it.values}
+	if len(it.moments) > 0 {
+		samples.Combine = combining(it, c.Function())
+	}
+	filled, called, used := c.Row(&memory.row, &samples, c.at, c.source.longest, c.row(s))
+	c.used.Add(used)
+	c.filled[s.place-c.first] = filled
+	isRate := called && (c.Function() == "rate" || c.Function() == "increase")
+	if len(samples.Notes) == 0 && !isRate {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes.Merge(samples.Notes)
+	if name := s.labels.Get(model.LabelName); isRate && name != "" && !slices.Contains(c.names, name) {
+		c.names = append(c.names, name)
+		if !isCounterName(name) {
+			c.notes.Add(annotations.NewPossibleNonCounterInfo(name, c.RangePosition()))
+		}
+	}
+	return nil
+}
+
+// isCounterName reports whether the engine takes a metric of this name for a counter.
+func isCounterName(name string) bool {
+	return strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_sum") || strings.HasSuffix(name, "_count") ||
+		strings.HasSuffix(name, "_bucket")
+}
+
+// foldRows adds the rows of some series to their groups, in their order: each goroutine at some times.
+func (c *computation) foldRows(ctx context.Context, some []*series) error {
+	for i, s := range some {
+		if group := c.groups[s.place]; c.filled[i] && c.seen[group] == 0 {
+			c.seen[group] = s.place + 1
+		}
+	}
+	const valuesPerWorker = 64 << 10
+	workers := min(parallel.Workers(1+len(some)*c.at.N/valuesPerWorker), c.at.N)
+	return parallel.Run(ctx, workers, workers, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
+		for job := range jobs {
+			from, to := job*c.at.N/workers, (job+1)*c.at.N/workers
+			for i, s := range some {
+				if c.filled[i] {
+					c.fold.Add(c.groups[s.place], c.row(s), from, to)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// endFold makes the result of the groups, in the order in which they came.
+func (c *computation) endFold(ctx context.Context) error {
+	var order []int
+	for group, seen := range c.seen {
+		if seen > 0 {
+			order = append(order, group)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return c.seen[a] - c.seen[b] })
+	if c.DropsNamesAfter() && c.fold.DropNames(order) {
+		return errSameLabels
+	}
+	for _, group := range order {
+		if row, any := c.fold.Result(group); any {
+			if err := c.keep(ctx, c.fold.Labels(group), row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepRows adds the rows of some series to the result.
+func (c *computation) keepRows(ctx context.Context, some []*series) error {
+	for i, s := range some {
+		if c.filled[i] {
+			if err := c.keep(ctx, c.Shown(s.labels), c.row(s)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep adds a row to the result.
+func (c *computation) keep(ctx context.Context, shown labels.Labels, row []float64) error {
+	n := 0
+	columns.Present(row, func(int, float64) { n++ })
+	if c.points += int64(n); c.points > int64(c.source.engine.options.MaxSamples) {
+		return upstream.ErrTooManySamples("query execution")
+	}
+	if err := c.source.charge(ctx, sampleBytes*int64(n)); err != nil {
+		return err
+	}
+	points := make([]upstream.FPoint, 0, n)
+	columns.Present(row, func(i int, v float64) { points = append(points, upstream.FPoint{T: c.at.At(i), F: v}) })
+	c.result = append(c.result, upstream.Series{Metric: shown, Floats: points})
+	return nil
+}

@@ -1,0 +1,132 @@
+package promql_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	common "github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/promql"
+)
+
+// scriptedEval is a line of an upstream script that evaluates an expression.
+var scriptedEval = regexp.MustCompile(`^\s*eval(?:_\w+)? (?:instant (?:at (\S+) )?|range from (\S+) to (\S+) step (\S+) )(.*)$`)
+
+// All expressions of upstream's scripts, over the floats that these load, give the bits of Prometheus' engine.
+func TestScriptedExpressionsAreLikeTheEngine(t *testing.T) {
+	evaluated, computed := 0, 0
+	for _, script := range readScripts(t, moduleDir(t)) {
+		n, with := compareScript(t, script)
+		evaluated, computed = evaluated+n, computed+with
+	}
+	t.Logf("%d evaluations, %d with pipelines", evaluated, computed)
+	if evaluated < 2000 || computed < evaluated/3 {
+		t.Errorf("%d evaluations, %d with pipelines: fewer than there were", evaluated, computed)
+	}
+}
+
+// compareScript evaluates the expressions of a script after what it loads.
+func compareScript(t *testing.T, script script) (evaluated, computed int) {
+	t.Helper()
+	s := newStore(t, promqltest.TestParserOpts)
+	defer s.stop()
+	const shift = 30 * 365 * 24 * time.Hour // scripts begin in 1970, and a policy keeps what is before its first block
+	s.now = time.Unix(0, 0).Add(2 * shift)
+	s.policy("p", []string{"last", "mean", "min", "max", "sum", "count", "std", "first"}, shift)
+	s.load(t, script.load, shift)
+	for _, e := range script.evals {
+		line, _, _ := strings.Cut(e.text, "\n")
+		m := scriptedEval.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		ofText := func(text string) time.Time {
+			d, err := common.ParseDuration(text)
+			if err != nil {
+				d = 0
+			}
+			return time.Unix(0, 0).Add(shift + time.Duration(d))
+		}
+		run := func(engine *promql.Engine) (*upstream.Result, int) {
+			var q upstream.Query
+			var err error
+			ctx, asked := context.Background(), &promql.Query{Expr: m[5], Lookback: 5 * time.Minute}
+			if m[2] == "" {
+				q, err = engine.Instant(ctx, asked, ofText(m[1]))
+			} else {
+				step, _ := common.ParseDuration(m[4])
+				q, err = engine.Range(ctx, asked, ofText(m[2]), ofText(m[3]), max(time.Duration(step), time.Second))
+			}
+			if err != nil {
+				return &upstream.Result{Err: err}, 0
+			}
+			return q.Exec(ctx), promql.Pipelines(q)
+		}
+		got, pipelines := run(s.engine)
+		evaluated++
+		if pipelines > 0 {
+			computed++
+		}
+		requireSame(t, line, got, func() *upstream.Result {
+			result, _ := run(s.engine.Alone())
+			return result
+		})
+	}
+	return evaluated, computed
+}
+
+// load stores what the load commands of a script say, later by shift. Native histograms are left out.
+func (s *store) load(t *testing.T, commands string, shift time.Duration) {
+	t.Helper()
+	storage := promqltest.LoadedStorage(t, commands)
+	defer storage.Close()
+	q, err := storage.Querier(-1<<62, 1<<62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	set := q.Select(t.Context(), true, nil, labels.MustNewMatcher(labels.MatchRegexp, "any", ".*"))
+	p, err := s.Index.ArchivePolicy("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set.Next() {
+		var text []byte
+		var all []labels.Label
+		set.At().Labels().Range(func(l labels.Label) { all = append(all, l) })
+		slices.SortFunc(all, func(a, b labels.Label) int { return strings.Compare(a.Name, b.Name) })
+		for _, l := range all {
+			text = model.AppendLabel(text, l.Name, l.Value)
+		}
+		var times []time.Time
+		var values []float64
+		for it := set.At().Iterator(nil); ; {
+			kind := it.Next()
+			if kind == chunkenc.ValNone {
+				break
+			}
+			if at := it.AtT(); kind == chunkenc.ValFloat && at >= 0 {
+				_, v := it.At()
+				times, values = append(times, time.UnixMilli(at).Add(shift)), append(values, v)
+			}
+		}
+		if len(times) == 0 || len(text) == 0 {
+			continue
+		}
+		m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
+		if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{m}); err != nil {
+			t.Fatal(err)
+		}
+		s.measures(m.ID, times, values)
+	}
+}
