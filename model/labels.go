@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/binary"
 	"iter"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -54,6 +55,9 @@ func (l *Labels) next() (string, bool) {
 	return "", false
 }
 
+// textLength returns how many bytes a text takes.
+func textLength(text string) int { return (bits.Len(uint(len(text)|1))+6)/7 + len(text) }
+
 // Get returns the value of a label, "" for none.
 func (l Labels) Get(name string) string {
 	for n, value := range l.All() {
@@ -66,12 +70,12 @@ func (l Labels) Get(name string) string {
 
 // Valid reports whether l is what AppendLabel makes: whole, in order and valid UTF-8.
 func (l Labels) Valid() bool {
-	again, last := make([]byte, 0, len(l)), ""
+	length, last := 0, "" // as AppendLabel writes what could be read
 	for name, value := range l.All() {
 		if name <= last || value == "" || !utf8.ValidString(name) || !utf8.ValidString(value) {
 			return false
 		}
-		again, last = AppendLabel(again, name, value), name
+		length, last = length+textLength(name)+textLength(value), name
 	}
-	return string(again) == string(l)
+	return length == len(l)
 }

@@ -264,7 +264,8 @@ func TestDecodeTakesMemory(t *testing.T) {
 		l.Paid != 10+taken || l.Paid < l.Len() {
 		t.Errorf("%d measures, memory for %d: %v", l.Len(), l.Paid, err)
 	}
-	if err := l.Decode([]byte(strings.Repeat(line, 3000)), nanoseconds(), now, refuse); err != full || l.Len() > l.Paid {
+	err := l.Decode([]byte(strings.Repeat(line, 3000)), nanoseconds(), now, refuse)
+	if err != full || l.Len() > l.Paid {
 		t.Errorf("%d measures, memory for %d: %v", l.Len(), l.Paid, err)
 	}
 }

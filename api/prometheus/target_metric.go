@@ -122,8 +122,7 @@ func names(labels []label) (name, job, instance []byte) {
 	return name, job, instance
 }
 
-// sorted returns labels by name, each once and none empty. Prometheus sends them so; where they are not, they are put in
-// order in place.
+// sorted returns labels by name, each once and none empty. Prometheus sends them so; others are put in order in place.
 func sorted(labels []label) []label {
 	if !slices.IsSortedFunc(labels, byName) {
 		slices.SortStableFunc(labels, byName)

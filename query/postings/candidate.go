@@ -26,7 +26,7 @@ func (c Candidate) ArchivePolicy() string { return c.state.texts[c.state.metrics
 // Resource returns the ID and the creator of the metric's resource, and whether it has one.
 func (c Candidate) Resource() (id uuid.UUID, creator string, ok bool) {
 	place := c.state.metrics[c.place].resource
-	if place == none || c.state.resources[place].pushed {
+	if place == none {
 		return id, "", false
 	}
 	r := &c.state.resources[place]
@@ -37,19 +37,22 @@ func (c Candidate) Resource() (id uuid.UUID, creator string, ok bool) {
 // project_id or user_id.
 func (c Candidate) Attribute(name string) string {
 	m := &c.state.metrics[c.place]
-	if m.resource == none {
+	if m.resource == none && !m.pushed {
 		return ""
 	}
-	r := &c.state.resources[m.resource]
 	switch name {
 	case labelOriginalID:
-		return c.state.texts[r.original]
+		return c.state.texts[c.state.original(m)]
 	case "type":
 		name = labelResourceType
 	default:
 		name = attributeLabel(name)
 	}
-	return c.state.texts[find(r.labels, c.state.symbols[name])]
+	symbol, ok := c.state.symbolOf(name)
+	if !ok {
+		return ""
+	}
+	return c.state.texts[c.state.find(m, symbol)]
 }
 
 // Sees reports whether somebody sees a series. nil: all of them. It is for one goroutine.

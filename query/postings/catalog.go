@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +24,7 @@ import (
 type Index interface {
 	EachMetric(ctx context.Context, f func(*model.Metric)) error
 	EachLiveResource(ctx context.Context, f func(*model.Resource)) error
-	Metric(id uuid.UUID) (*model.Metric, error)
+	Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error
 	Resource(resourceType string, id uuid.UUID) (*model.Resource, error)
 	ChangesSince(number uint64) (metrics, resources []uuid.UUID, last uint64, ok bool)
 }
@@ -82,14 +84,13 @@ type metric struct {
 	id                          uuid.UUID
 	resource                    uint32 // place in resources; none
 	name, unit, policy, creator symbol
-	gone                        bool
+	labels, count               uint32 // of a pushed one, in pushedLabels.of
+	pushed, gone                bool
 }
 
-// resource is the labels that the series of a resource share, and what access rules ask of it. A series that was pushed
-// with labels has one of its own, which is no resource: these are all of its labels but for its name.
+// resource is the labels that the series of a resource share, and what access rules ask of it.
 type resource struct {
 	id       uuid.UUID
-	pushed   bool
 	labels   []pair // by name
 	shown    []pair // instead of labels, if Ceilometer's names are used
 	original symbol
@@ -102,18 +103,21 @@ type resource struct {
 type state struct {
 	last uint64 // number of the change
 
-	texts   []string
-	symbols map[string]symbol
-	bytes   int64 // roughly
+	texts   []string        // each once
+	symbols table           // of texts
+	piece   strings.Builder // of memory for texts
+	bytes   int64           // roughly
 
 	metrics   []metric
 	resources []resource
-	gone      int // of either
-	places    map[uuid.UUID]uint32
+	gone      int   // of either
+	places    table // of metrics, by ID
 	resPlaces map[uuid.UUID]uint32
 
-	named  map[symbol][]uint32            // metrics by name, ascending
+	named  map[symbol][]uint32            // metrics by name, ascending; they may be gone
 	values map[symbol]map[symbol][]uint32 // resources by label and value, ascending
+
+	pushed pushedLabels
 
 	naming *naming // nil: Gnocchi's names
 
@@ -122,15 +126,17 @@ type state struct {
 
 // Bytes that maps, slices and structs take, about.
 const (
-	bytesPerMetric   = 112
+	bytesPerMetric   = 72
 	bytesPerResource = 144
 	bytesPerLabel    = 12
-	bytesPerText     = 96
+	bytesPerText     = 32
 )
 
 func newState(last uint64) *state {
-	return &state{last: last, texts: []string{""}, symbols: map[string]symbol{"": 0}, places: map[uuid.UUID]uint32{},
-		resPlaces: map[uuid.UUID]uint32{}, named: map[symbol][]uint32{}, values: map[symbol]map[symbol][]uint32{}}
+	s := &state{last: last, resPlaces: map[uuid.UUID]uint32{}, named: map[symbol][]uint32{},
+		values: map[symbol]map[symbol][]uint32{}, pushed: pushedLabels{named: map[symbol][]uint32{}}}
+	s.intern("")
+	return s
 }
 
 // view calls f with the catalog as the index is now, or later. f must not keep it.
@@ -176,14 +182,13 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 		}
 		s.setResource(id, r)
 	}
-	for _, id := range metrics {
-		m, err := c.index.Metric(id)
-		if err != nil && !errors.Is(err, model.ErrNotFound) {
-			return err
-		}
-		s.dropMetric(id)
-		if err == nil {
-			s.addMetric(m)
+	found := make([]*model.Metric, len(metrics))
+	if err := c.index.Find(ctx, metrics, found); err != nil {
+		return err
+	}
+	for i, id := range metrics {
+		if s.dropMetric(id); found[i] != nil {
+			s.addMetric(found[i])
 		}
 	}
 	if s.bytes > c.most { // what is forgotten still counts
@@ -264,38 +269,75 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 
 // intern returns the symbol of a text, which is new perhaps.
 func (s *state) intern(text string) symbol {
-	if known, ok := s.symbols[text]; ok {
+	if known, ok := s.symbolOf(text); ok {
 		return known
 	}
 	added := symbol(len(s.texts))
-	s.texts = append(s.texts, text)
-	s.symbols[text] = added
+	s.texts = append(s.texts, s.keep(text))
+	s.symbols.add(maphash.String(seed, text), uint32(added), func(place uint32) uint64 {
+		return maphash.String(seed, s.texts[place])
+	})
 	s.bytes += int64(len(text)) + bytesPerText
 	return added
 }
 
+// symbolOf returns the symbol of a known text.
+func (s *state) symbolOf(text string) (symbol, bool) {
+	place, ok := s.symbols.find(maphash.String(seed, text), func(place uint32) bool { return s.texts[place] == text })
+	return symbol(place), ok
+}
+
+// pieceBytes is the size of the pieces of memory that texts share.
+const pieceBytes = 32 << 10
+
+// keep returns a copy of a text.
+func (s *state) keep(text string) string {
+	if len(text) > pieceBytes/8 {
+		return strings.Clone(text)
+	}
+	if s.piece.Cap()-s.piece.Len() < len(text) {
+		s.piece.Reset()
+		s.piece.Grow(pieceBytes)
+	}
+	from := s.piece.Len()
+	s.piece.WriteString(text)
+	return s.piece.String()[from:]
+}
+
+// placeOf returns the place of a metric that is not gone.
+func (s *state) placeOf(id uuid.UUID) (place uint32, ok bool) {
+	return s.places.find(hashOf(id), func(place uint32) bool {
+		return s.metrics[place].id == id && !s.metrics[place].gone
+	})
+}
+
+func hashOf(id uuid.UUID) uint64 { return maphash.Bytes(seed, id[:]) }
+
 // addMetric adds a metric that is not there. Its resource is read before it, but for one that is created meanwhile:
 // then a change of the metric also comes.
 func (s *state) addMetric(m *model.Metric) {
-	if _, ok := s.places[m.ID]; ok {
+	if _, ok := s.placeOf(m.ID); ok {
 		return
 	}
 	place := uint32(len(s.metrics))
-	added := metric{id: m.ID, resource: none, name: s.intern(m.Name), unit: s.intern(m.Unit),
-		policy: s.intern(m.ArchivePolicy.Name), creator: s.intern(m.Creator)}
+	var before metric // which mostly has the same texts
+	if place > 0 {
+		before = s.metrics[place-1]
+	}
+	intern := func(text string, likely symbol) symbol {
+		if s.texts[likely] == text {
+			return likely
+		}
+		return s.intern(text)
+	}
+	added := metric{id: m.ID, resource: none, unit: intern(m.Unit, before.unit),
+		policy: intern(m.ArchivePolicy.Name, before.policy), creator: intern(m.Creator, before.creator)}
+	if m.Labels == "" {
+		added.name = intern(m.Name, before.name)
+	}
 	switch {
 	case m.Labels != "":
-		added.name = s.intern(m.Labels.Get(labelName))
-		added.resource = uint32(len(s.resources))
-		s.resources = append(s.resources, resource{pushed: true, metrics: []uint32{place}})
-		s.bytes += bytesPerResource
-		var list []pair
-		for name, value := range m.Labels.All() {
-			if name != labelName {
-				list = append(list, pair{s.intern(name), s.intern(value)})
-			}
-		}
-		s.setLabels(added.resource, list, nil)
+		s.push(&added, place, m.Labels)
 	case m.ResourceID != nil:
 		at, ok := s.resPlaces[*m.ResourceID]
 		if !ok {
@@ -306,34 +348,24 @@ func (s *state) addMetric(m *model.Metric) {
 		s.addMeter(added.name)
 	}
 	s.metrics = append(s.metrics, added)
-	s.places[m.ID] = place
+	s.places.add(hashOf(m.ID), place, func(place uint32) uint64 { return hashOf(s.metrics[place].id) })
 	for _, name := range s.namesOf(&added) {
 		s.named[name] = append(s.named[name], place)
 	}
 	s.bytes += bytesPerMetric
 }
 
-// dropMetric removes a metric if it is there.
+// dropMetric removes a metric if it is there. Lists of metrics keep it, and their readers skip it: removal from a long
+// list costs more.
 func (s *state) dropMetric(id uuid.UUID) {
-	place, ok := s.places[id]
+	place, ok := s.placeOf(id)
 	if !ok {
 		return
 	}
 	m := &s.metrics[place]
-	delete(s.places, id)
-	for _, name := range s.namesOf(m) {
-		if s.named[name] = without(s.named[name], place); len(s.named[name]) == 0 {
-			delete(s.named, name)
-		}
-	}
 	if m.resource != none {
 		r := &s.resources[m.resource]
 		r.metrics = without(r.metrics, place)
-		if r.pushed {
-			s.setLabels(m.resource, nil, nil)
-			r.gone = true
-			s.gone++
-		}
 	}
 	m.gone = true
 	s.gone++

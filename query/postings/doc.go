@@ -1,5 +1,5 @@
 // Package postings finds metrics by labels. It keeps the label sets of all metrics in memory, and for each value of a
-// label the resources that have it.
+// label the resources and the pushed series with it. Each text and each pair of name and value is there once.
 //
 // On the path of aggregates out, package promql asks it which series a selector means. It follows the index: before
 // each answer it reads the changes there since the answer before.
@@ -20,7 +20,7 @@
 // Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these
 // labels gets attribute_ before its name.
 //
-// Read catalog.go first, then select.go, the questions; match.go, how series are found; field.go, their labels. The
-// invariants: an answer is about one state of the catalog, which is no older than the call; it contains no trace of a
-// metric that the caller may not see.
+// Read catalog.go first, then select.go, the questions; match.go, how series are found; field.go, their labels;
+// pushed.go, those of pushed series. The invariants: an answer is about one state of the catalog, which is no older than
+// the call; it contains no trace of a metric that the caller may not see.
 package postings

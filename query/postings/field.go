@@ -26,7 +26,8 @@ const (
 func (f field) isID() bool { return f.kind == fieldMetricID || f.kind == fieldResourceID }
 
 func (s *state) field(name string) field {
-	f := field{fieldLabel, s.symbols[name]}
+	symbol, _ := s.symbolOf(name)
+	f := field{fieldLabel, symbol}
 	switch name {
 	case labelName:
 		f.kind = fieldName
@@ -49,9 +50,9 @@ func (s *state) isByMetric(f field) bool {
 	return f.kind == fieldLabel && s.naming != nil && s.naming.byMetric[f.name]
 }
 
-// find returns the value of a label in a list, 0 for none.
-func find(list []pair, name symbol) symbol {
-	for _, label := range list {
+// find returns the value of a label of a metric or its resource, 0 for none.
+func (s *state) find(m *metric, name symbol) symbol {
+	for label := range s.pairsOf(m) {
 		if label.name == name {
 			return label.value
 		}
@@ -59,15 +60,19 @@ func find(list []pair, name symbol) symbol {
 	return 0
 }
 
+// original returns the original ID of a metric's resource, 0 for none.
+func (s *state) original(m *metric) symbol {
+	if m.resource == none {
+		return 0
+	}
+	return s.resources[m.resource].original
+}
+
 // labelOf returns the value of a label that a metric has by its resource or by its name, 0 for none, and whether the
 // metric was pushed with labels.
 func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
-	if m.resource == none {
-		return 0, false
-	}
-	r := &s.resources[m.resource]
 	if name == 0 {
-		return 0, r.pushed
+		return 0, m.pushed
 	}
 	if meter, ok := s.meterOf(m); ok {
 		s.naming.each(s, m, meter, func(label pair) {
@@ -79,7 +84,7 @@ func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 			return value, false
 		}
 	}
-	return find(r.labels, name), r.pushed
+	return s.find(m, name), m.pushed
 }
 
 // value returns a metric's value of a field that is no ID.
@@ -97,10 +102,7 @@ func (s *state) value(m *metric, f field) symbol {
 	case fieldPolicy:
 		return m.policy
 	}
-	if m.resource == none {
-		return 0
-	}
-	return s.resources[m.resource].original
+	return s.original(m)
 }
 
 // id returns a metric's value of a field that is an ID, unless it has none, or a label that was pushed instead.
@@ -137,14 +139,15 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 	add := func(label pair) { b.Add(s.texts[label.name], s.texts[label.value]) }
 	if meter, ok := s.meterOf(m); ok {
 		s.naming.each(s, m, meter, add)
-	} else if m.resource == none {
-		b.Add(labelMetricID, m.id.String())
 	} else {
-		r := &s.resources[m.resource]
-		if !r.pushed {
-			b.Add(labelResourceID, r.id.String())
+		switch {
+		case m.pushed:
+		case m.resource == none:
+			b.Add(labelMetricID, m.id.String())
+		default:
+			b.Add(labelResourceID, s.resources[m.resource].id.String())
 		}
-		for _, label := range r.labels {
+		for label := range s.pairsOf(m) {
 			add(label)
 		}
 	}
@@ -156,7 +159,7 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 func (s *state) withIDs(m *metric, shown labels.Labels) labels.Labels {
 	b := labels.NewBuilder(shown).Set(labelMetricID, m.id.String()).Set(labelPolicy, s.texts[m.policy])
 	b.Set(labelMetricName, s.texts[m.name]).Set(labelMetricUnit, s.texts[m.unit]) // "" is no label
-	if m.resource != none && !s.resources[m.resource].pushed {
+	if m.resource != none {
 		r := &s.resources[m.resource]
 		b.Set(labelResourceID, r.id.String()).Set(labelOriginalID, s.texts[r.original])
 	}

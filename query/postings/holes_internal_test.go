@@ -62,3 +62,50 @@ func TestHolesAreForgotten(t *testing.T) {
 	resource(5)
 	f(5, 0)
 }
+
+// Series that come and go leave bounded memory behind, also that of their names.
+func TestChurnIsBounded(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	policy, err := store.ArchivePolicy("low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := New(store, Options{Bytes: 8 << 20})
+	const live, rounds = 1000, 20
+	var last []*model.Metric
+	most := int64(0)
+	for round := range rounds {
+		series := make([]*model.Metric, live)
+		for i := range series {
+			labels := model.AppendLabel(nil, []byte("__name__"), []byte("m"))
+			labels = model.AppendLabel(labels, []byte("pod"), []byte(fmt.Sprintf("pod-%02d-%04d", round, i)))
+			series[i] = &model.Metric{Name: "m", Labels: model.Labels(labels), ArchivePolicy: policy, Creator: "me"}
+		}
+		if err := store.CreateMetrics(t.Context(), series); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range last {
+			if err := store.DeleteMetric(t.Context(), m.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last = series
+		pods, err := catalog.Values(t.Context(), nil, "pod")
+		if err != nil || len(pods) != live {
+			t.Fatalf("round %d: %d pods, %v", round, len(pods), err)
+		}
+		s := catalog.state
+		if n := len(s.metrics); n > 4*live || len(s.texts) > 4*live+20 || len(s.pushed.pairs) > 4*live {
+			t.Fatalf("round %d: %d metrics, %d texts, %d pairs", round, n, len(s.texts), len(s.pushed.pairs))
+		}
+		if round < 4 {
+			most = max(most, s.bytes)
+		} else if s.bytes > most {
+			t.Errorf("round %d: %d bytes, more than %d at first", round, s.bytes, most)
+		}
+	}
+}

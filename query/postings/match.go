@@ -3,6 +3,7 @@ package postings
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -63,7 +64,7 @@ type check struct {
 
 func (s *state) check(m *labels.Matcher) check {
 	c := check{matcher: m, field: s.field(m.Name), known: map[symbol]bool{}}
-	c.equal, c.exists = s.symbols[m.Value]
+	c.equal, c.exists = s.symbolOf(m.Value)
 	return c
 }
 
@@ -162,50 +163,30 @@ func (s *state) candidates(matchers []*labels.Matcher) (best []uint32, ok bool) 
 
 // postings returns the metrics that a matcher lets through, if the catalog has a list of them.
 func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
-	if m.Matches("") {
-		return nil, false
-	}
-	values := []string{m.Value}
-	switch m.Type {
-	case labels.MatchEqual:
-	case labels.MatchRegexp:
-		if values = m.SetMatches(); len(values) == 0 {
-			return nil, false
-		}
-	default:
+	if m.Matches("") || m.Type != labels.MatchEqual && m.Type != labels.MatchRegexp {
 		return nil, false
 	}
 	f := s.field(m.Name)
-	if s.isByMetric(f) {
+	if s.isByMetric(f) || f.kind == fieldUnit || f.kind == fieldPolicy || f.kind == fieldOriginal {
 		return nil, false
 	}
-	for _, value := range values {
-		known, isText := s.symbols[value]
-		switch f.kind {
-		case fieldName:
-			if isText {
-				found = append(found, s.named[known]...)
-			}
-		case fieldMetricID:
-			if id, err := uuid.Parse(value); err == nil {
-				if place, ok := s.places[id]; ok {
-					found = append(found, place)
-				}
-			}
-		case fieldResourceID:
-			if id, err := uuid.Parse(value); err == nil {
-				if place, ok := s.resPlaces[id]; ok {
-					found = append(found, s.resources[place].metrics...)
-				}
-			}
-		case fieldLabel:
-		default:
-			return nil, false
+	values := []string{m.Value}
+	if m.Type == labels.MatchRegexp {
+		if values = m.SetMatches(); len(values) == 0 {
+			return s.matched(f, m)
 		}
-		if isText {
-			for _, place := range s.values[f.name][known] {
+	}
+	for _, value := range values {
+		if id, err := uuid.Parse(value); err == nil && f.isID() {
+			if place, ok := s.placeOf(id); ok && f.kind == fieldMetricID {
+				found = append(found, place)
+			}
+			if place, ok := s.resPlaces[id]; ok && f.kind == fieldResourceID {
 				found = append(found, s.resources[place].metrics...)
 			}
+		}
+		if known, ok := s.symbolOf(value); ok {
+			found = s.appendMetrics(found, f, known)
 		}
 	}
 	if f.isID() { // both of the series and a label that was pushed
@@ -213,4 +194,80 @@ func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
 		found = slices.Compact(found)
 	}
 	return found, true
+}
+
+// appendMetrics appends the metrics with a value as their name, or as a label of them or their resource.
+func (s *state) appendMetrics(dst []uint32, f field, value symbol) []uint32 {
+	if f.kind == fieldName {
+		return append(dst, s.named[value]...)
+	}
+	for _, place := range s.values[f.name][value] {
+		dst = append(dst, s.resources[place].metrics...)
+	}
+	if place, ok := s.pushed.find(pair{f.name, value}); ok {
+		dst = slices.AppendSeq(dst, s.pushed.metrics(place))
+	}
+	return dst
+}
+
+// matched returns the metrics of all values that a matcher lets through: a label has fewer values than metrics. It
+// returns none of many metrics: a visit of all in order costs less.
+func (s *state) matched(f field, m *labels.Matcher) (found []uint32, ok bool) {
+	if f.isID() || f.kind == fieldName && s.naming != nil { // a series of two names
+		return nil, false
+	}
+	for value := range s.valuesOf(f) {
+		if m.Matches(s.texts[value]) {
+			found = s.appendMetrics(found, f, value)
+		}
+		if len(found) > 1000+len(s.metrics)/8 {
+			return nil, false
+		}
+	}
+	return found, true
+}
+
+// valuesOf returns the values of names or of a label, each perhaps twice. Their metrics may be gone.
+func (s *state) valuesOf(f field) iter.Seq[symbol] {
+	return func(yield func(symbol) bool) {
+		if f.kind == fieldName {
+			for value := range s.named {
+				if !yield(value) {
+					return
+				}
+			}
+			return
+		}
+		for value := range s.values[f.name] {
+			if !yield(value) {
+				return
+			}
+		}
+		for _, place := range s.pushed.named[f.name] {
+			if !yield(s.pushed.pairs[place].value) {
+				return
+			}
+		}
+	}
+}
+
+// hasMetrics reports whether a metric that is not gone has a value.
+func (s *state) hasMetrics(f field, value symbol) bool {
+	isLive := func(place uint32) bool { return !s.metrics[place].gone }
+	if f.kind == fieldName {
+		return slices.ContainsFunc(s.named[value], isLive)
+	}
+	for _, place := range s.values[f.name][value] {
+		if slices.ContainsFunc(s.resources[place].metrics, isLive) {
+			return true
+		}
+	}
+	if place, ok := s.pushed.find(pair{f.name, value}); ok {
+		for metric := range s.pushed.metrics(place) {
+			if isLive(metric) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -31,12 +31,12 @@ func createNamed(t *testing.T, store *index.Store, n int, prefix string) (ids []
 // Labels come from the memory that requests share. Where it does not suffice, all of it comes back.
 func TestLabelsShareMemory(t *testing.T) {
 	store := openIndex(t)
-	createNamed(t, store, 5000, "m")
+	createNamed(t, store, 20_000, "m")
 	const limit = 1 << 20
 	shared := budget.New(limit, nil)
 	catalog := postings.New(store, postings.Options{Bytes: 1 << 30, Budget: shared})
 	if _, err := catalog.Names(t.Context(), nil); !errors.Is(err, budget.ErrExhausted) {
-		t.Errorf("the labels of 5,000 metrics in 1 MiB: %v, want %v", err, budget.ErrExhausted)
+		t.Errorf("the labels of 20,000 metrics in 1 MiB: %v, want %v", err, budget.ErrExhausted)
 	}
 	account := shared.Account()
 	defer account.Close()
@@ -76,7 +76,7 @@ func TestLabelsWaitForMemory(t *testing.T) {
 // The texts of metrics that are gone make no catalog too large.
 func TestTextsOfTheGone(t *testing.T) {
 	store := openIndex(t)
-	catalog := postings.New(store, postings.Options{Bytes: 100 << 10}) // 300 metrics take about 65 KB
+	catalog := postings.New(store, postings.Options{Bytes: 56 << 10}) // 300 metrics take about 35 KB
 	for round := range 4 {
 		ids := createNamed(t, store, 300, fmt.Sprintf("round%d_", round))
 		if names, err := catalog.Values(t.Context(), nil, "__name__"); err != nil || len(names) != 300 {

@@ -93,7 +93,7 @@ func underscored(text string) string {
 // meterOf returns what a metric's name means to Ceilometer; false: the series keeps Gnocchi's names. Only metrics of
 // resources are Ceilometer's.
 func (s *state) meterOf(m *metric) (meter, bool) {
-	if s.naming == nil || m.resource == none || s.resources[m.resource].pushed {
+	if s.naming == nil || m.resource == none {
 		return meter{}, false
 	}
 	found, ok := s.naming.meters[m.name]

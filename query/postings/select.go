@@ -3,13 +3,13 @@ package postings
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -34,17 +34,16 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 	if err != nil {
 		return nil, err
 	}
+	metrics := make([]*model.Metric, len(ids))
+	if err := c.index.Find(ctx, ids, metrics); err != nil {
+		return nil, err
+	}
 	kept := 0
-	for i, id := range ids {
-		m, err := c.index.Metric(id)
-		if errors.Is(err, model.ErrNotFound) { // deleted meanwhile
-			continue
+	for i, m := range metrics {
+		if m != nil { // not deleted meanwhile
+			found[kept] = Series{m, found[i].Labels}
+			kept++
 		}
-		if err != nil {
-			return nil, err
-		}
-		found[kept] = Series{m, found[i].Labels}
-		kept++
 	}
 	return found[:kept], nil
 }
@@ -81,13 +80,14 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 		for _, place := range places {
 			m := &s.metrics[place]
 			name = name || m.name != 0
-			metricID = metricID || m.resource == none
+			metricID = metricID || m.resource == none && !m.pushed
 			if meter, ok := s.meterOf(m); ok {
 				s.naming.each(s, m, meter, func(label pair) { known[label.name] = true })
-			} else if m.resource != none && !seen[m.resource] {
-				seen[m.resource] = true
-				resourceID = resourceID || !s.resources[m.resource].pushed
-				for _, label := range s.resources[m.resource].labels {
+			} else if m.resource == none || !seen[m.resource] {
+				if m.resource != none {
+					seen[m.resource], resourceID = true, true
+				}
+				for label := range s.pairsOf(m) {
 					known[label.name] = true
 				}
 			}
@@ -113,18 +113,24 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[]*labels.Matcher) ([]string, error) {
 	var values []string
 	var ids []uuid.UUID
-	err := c.view(ctx, func(s *state) error {
+	err := c.view(ctx, func(s *state) (err error) {
 		f := s.field(name)
+		if len(lists) == 0 && sees == nil && s.naming == nil && (f.kind == fieldName || f.kind == fieldLabel) {
+			values, err = s.allValues(ctx, f)
+			return err
+		}
 		places, err := s.union(ctx, sees, listBytes, 0, lists)
 		seen := make([]bool, len(s.texts))
 		resources := make([]bool, len(s.resources))
 		for _, place := range places {
 			m := &s.metrics[place]
 			if f.kind >= fieldResourceID && !s.isByMetric(f) {
-				if m.resource == none || resources[m.resource] {
+				if m.resource == none && !m.pushed || m.resource != none && resources[m.resource] {
 					continue
 				}
-				resources[m.resource] = true
+				if m.resource != none {
+					resources[m.resource] = true
+				}
 			}
 			if f.isID() {
 				if id, ok := s.id(m, f); ok {
@@ -150,6 +156,26 @@ func (c *Catalog) Values(ctx context.Context, sees Sees, name string, lists ...[
 		values = slices.Compact(values)
 	}
 	return values, err
+}
+
+// allValues returns the values of names or of a label that some metrics have.
+func (s *state) allValues(ctx context.Context, f field) (values []string, err error) {
+	account, twice := budget.Of(ctx), len(s.values[f.name]) > 0
+	for value := range s.valuesOf(f) {
+		if value == 0 || !s.hasMetrics(f, value) {
+			continue
+		}
+		if len(values)%1024 == 0 {
+			if err := account.Take(budget.Answers, 1024*listBytes); err != nil {
+				return nil, err
+			}
+		}
+		values = append(values, s.texts[value])
+	}
+	if slices.Sort(values); twice {
+		values = slices.Compact(values)
+	}
+	return values, nil
 }
 
 // Units returns the units of metrics by name.

@@ -38,16 +38,11 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 				s.naming.each(s, m, meter, func(label pair) { pairs[label]++ })
 				return nil
 			}
-			if m.resource == none {
-				return nil
-			}
-			if !seen[m.resource] {
+			if m.resource != none && !seen[m.resource] {
 				seen[m.resource] = true
-				if !s.resources[m.resource].pushed {
-					resources++
-				}
+				resources++
 			}
-			for _, label := range s.resources[m.resource].labels {
+			for label := range s.pairsOf(m) {
 				pairs[label]++
 			}
 			return nil
@@ -160,12 +155,14 @@ func (s *state) labelsToCount(places []uint32) []string {
 	seen := make([]bool, len(s.resources))
 	found := map[symbol]bool{}
 	for _, place := range places {
-		at := s.metrics[place].resource
-		if at == none || seen[at] {
-			continue
+		m := &s.metrics[place]
+		if m.resource != none {
+			if seen[m.resource] {
+				continue
+			}
+			seen[m.resource] = true
 		}
-		seen[at] = true
-		for _, label := range s.resources[at].labels {
+		for label := range s.pairsOf(m) {
 			found[label.name] = true
 		}
 	}

@@ -252,11 +252,35 @@ func (o sortOrder) compare(a, b *model.Metric) int {
 
 // EachMetric calls f for all metrics that are not marked deleted.
 func (s *Table) EachMetric(ctx context.Context, f func(*model.Metric)) error {
-	_, err := s.ListMetrics(ctx, Query{Visible: func(m *model.Metric) bool {
-		f(m)
-		return false
-	}})
-	return err
+	const together = 512
+	batches, failure := make(chan []*model.Metric, 4), make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // reads and decodes, beside f
+		defer close(batches)
+		batch := make([]*model.Metric, 0, together)
+		send := func() {
+			select {
+			case batches <- batch:
+			case <-ctx.Done():
+			}
+			batch = make([]*model.Metric, 0, together)
+		}
+		_, err := s.ListMetrics(ctx, Query{Visible: func(m *model.Metric) bool {
+			if batch = append(batch, m); len(batch) == together {
+				send()
+			}
+			return false
+		}})
+		send()
+		failure <- err
+	}()
+	for batch := range batches {
+		for _, m := range batch {
+			f(m)
+		}
+	}
+	return <-failure
 }
 
 // MetricsOfPolicy returns the IDs of up to limit (0: all) metrics of a policy behind one (zero: from the first),

@@ -31,8 +31,8 @@ func labelsKeys(n int, of func(place int) (creator string, labels model.Labels))
 	return keys
 }
 
-// MetricsOfLabels returns the metrics of a creator that have these labels, nil for those that do not exist. The fault of
-// a place says why its metric cannot be read; nil: all can.
+// MetricsOfLabels returns the metrics of a creator that have these labels, nil for those that do not exist. The fault
+// of a place says why its metric cannot be read.
 func (s *Table) MetricsOfLabels(ctx context.Context, creator string, labels []model.Labels) (metrics []*model.Metric,
 	faults []error, err error) {
 	keys := labelsKeys(len(labels), func(i int) (string, model.Labels) { return creator, labels[i] })
@@ -89,7 +89,9 @@ func byLabels(metrics []*model.Metric) []*model.Metric {
 	if len(metrics) < 2 || metrics[0].Labels == "" {
 		return metrics
 	}
-	keys := labelsKeys(len(metrics), func(i int) (string, model.Labels) { return metrics[i].Creator, metrics[i].Labels })
+	keys := labelsKeys(len(metrics), func(i int) (creator string, labels model.Labels) {
+		return metrics[i].Creator, metrics[i].Labels
+	})
 	ordered := make([]*model.Metric, len(metrics))
 	for i, k := range keys {
 		ordered[i] = metrics[k.place]
