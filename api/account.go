@@ -54,7 +54,7 @@ func (w *accountWriter) WriteHeader(status int) {
 
 // Admit implements text.Admitter.
 func (w *accountWriter) Admit(bytes int) error {
-	err := w.account.Take(budget.Answers, int64(bytes))
+	err := w.account.Acquire(budget.Answers, int64(bytes))
 	w.admitted = err == nil
 	return err
 }

@@ -92,8 +92,8 @@ func (a *api) accept(w http.ResponseWriter, r *http.Request,
 	}
 	now := a.Now()
 	s.batch.Measures.Reset()
-	s.decoder.Take = web.TakeFor(r.Context(), budget.Measures)
-	defer func() { s.decoder.Take = nil }()
+	s.decoder.Acquire = web.AcquireFor(r.Context(), budget.Measures)
+	defer func() { s.decoder.Acquire = nil }()
 	if err := decode(s, carbonara.FromTime(now)); err != nil {
 		return err
 	}
@@ -126,6 +126,6 @@ func (s *incomingScratch) decoded(ctx context.Context) error {
 		s.body = nil
 	}
 	account := budget.Of(ctx)
-	account.Give(budget.Measures, web.MeasuresFactor.Of(int64(body)))
-	return account.Take(budget.Measures, int64(s.batch.Measures.Len()*web.MeasureBytes+cap(s.body)))
+	account.Release(budget.Measures, web.MeasuresFactor.Of(int64(body)))
+	return account.Acquire(budget.Measures, int64(s.batch.Measures.Len()*web.MeasureBytes+cap(s.body)))
 }

@@ -153,7 +153,7 @@ func TestQueriesWaitForMemory(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if account := shared.Account(); account.Take(budget.Answers, 3<<19) != nil {
+	if account := shared.Account(); account.Acquire(budget.Answers, 3<<19) != nil {
 		t.Error("some memory did not come back")
 	}
 }

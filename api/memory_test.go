@@ -55,8 +55,8 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 
 	other, readers := shared.Account(), []*budget.Account{shared.Account(), shared.Account(), shared.Account()}
-	check(t, other.Take(budget.Measures, 5<<20))
-	check(t, readers[0].Take(budget.Answers, 1<<20-1))
+	check(t, other.Acquire(budget.Measures, 5<<20))
+	check(t, readers[0].Acquire(budget.Answers, 1<<20-1))
 	refused := func(request, body string, headers ...string) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) { // which wait: for their body a little, for their answer a minute
@@ -77,8 +77,8 @@ func TestMemoryOfRequests(t *testing.T) {
 		string(s2.EncodeSnappy(nil, []byte(strings.Repeat("\x0a\x02\x0a\x00", 400_000)))), "Content-Type", "")
 	s.want(t, "POST "+small+"/measures", `[{"timestamp":1700000000,"value":1}]`, 202, "")
 	s.want(t, "GET "+small+"/measures?refresh=true", "", 200, "~2023-11-14T22:13:20")
-	check(t, readers[1].Take(budget.Answers, 1<<20)) // all but a little
-	check(t, readers[2].Take(budget.Answers, 1<<20-64<<10))
+	check(t, readers[1].Acquire(budget.Answers, 1<<20)) // all but a little
+	check(t, readers[2].Acquire(budget.Answers, 1<<20-64<<10))
 	refused("GET /openapi.yaml", "")
 	for _, account := range append(readers, other) {
 		account.Close()
@@ -117,7 +117,7 @@ func TestMemoryOfLines(t *testing.T) {
 	lines := strings.SplitAfterN(text.String(), "\n", 2)[0]
 	s.want(t, "POST /v1/influxdb/write?db=d", lines, 204, "", "Content-Type", "text/plain")
 	other := shared.Account()
-	check(t, other.Take(budget.Measures, 3<<20)) // beside which the lines find room, but not their fields
+	check(t, other.Acquire(budget.Measures, 3<<20)) // beside which the lines find room, but not their fields
 	synctest.Test(t, func(*testing.T) {
 		if unread := send(503); unread < text.Len()-64<<10 {
 			t.Errorf("%d bytes were not read, of %d", unread, text.Len())
@@ -183,7 +183,7 @@ func TestMemoryOfPromQL(t *testing.T) {
 		t.Errorf("%v bytes are held for labels", labels)
 	}
 	other := shared.Account()
-	check(t, other.Take(budget.Answers, 4<<20))
+	check(t, other.Acquire(budget.Answers, 4<<20))
 	for _, request := range []string{long, // 8 series at 9,001 times, and as many averages
 		"GET /api/v1/query?query=sum_over_time(vector(1)[20h:1s])"} {
 		synctest.Test(t, func(t *testing.T) { // which wait a minute
@@ -207,11 +207,11 @@ func TestMemoryOfPromQL(t *testing.T) {
 	s = newServer(t, func(o *api.Options) { o.Budget = small })
 	s.series(t, related(1))
 	other = small.Account()
-	check(t, other.Take(budget.Measures, 5<<20))
+	check(t, other.Acquire(budget.Measures, 5<<20))
 	var others []*budget.Account
 	for range 3 {
 		a := small.Account()
-		check(t, a.Take(budget.Answers, 1<<20-64<<10))
+		check(t, a.Acquire(budget.Answers, 1<<20-64<<10))
 		others = append(others, a)
 	}
 	s.want(t, instant, "", 503, `~"errorType":"unavailable"`) // no room for labels
@@ -240,7 +240,7 @@ func TestMemoryOfCorrelations(t *testing.T) {
 		return answer
 	}
 	other := shared.Account()
-	check(t, other.Take(budget.Answers, 4<<20))
+	check(t, other.Acquire(budget.Answers, 4<<20))
 	synctest.Test(t, func(t *testing.T) { // which waits a minute
 		if w := s.want(t, "POST /v1/correlations", body, 503, "~Other requests use the memory"); w.Header().Get(
 			"Retry-After") == "" {

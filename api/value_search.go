@@ -148,7 +148,7 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 	if err := a.reader.Aggregates(ctx, &read, &s.Aggregates); err != nil {
 		return err
 	}
-	if err := budget.Of(ctx).Take(budget.Answers, rowBytes*int64(len(s.Starts))); err != nil {
+	if err := budget.Of(ctx).Acquire(budget.Answers, rowBytes*int64(len(s.Starts))); err != nil {
 		return err
 	}
 	row := 0

@@ -131,7 +131,7 @@ func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *que
 	dst.Reset(read.Granularity, read.Columns)
 	dst.Append(groups)
 	dst.Lead = groups.Lead
-	return budget.Of(ctx).Take(budget.Answers, int64(dst.Bytes()))
+	return budget.Of(ctx).Acquire(budget.Answers, int64(dst.Bytes()))
 }
 
 // EachGroups implements query.GroupReader: either all of a sack's metrics were prefetched or none.

@@ -126,7 +126,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	i.findKnown(&c, b, generation)
 	b.leaveOut(aheads)
 	for attempt := 1; len(b.missing) > 0; attempt++ {
-		err := budget.Of(ctx).Take(budget.Measures, createdBytes*int64(len(b.missing)))
+		err := budget.Of(ctx).Acquire(budget.Measures, createdBytes*int64(len(b.missing)))
 		if err != nil {
 			return err
 		}

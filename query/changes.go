@@ -132,7 +132,7 @@ func granularityToCompare(policy *model.ArchivePolicy, read *ChangesRead) time.D
 
 // compare scores a metric by the groups of both windows, if there are enough.
 func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool) {
-	budget.Of(ctx).Give(budget.Answers, int64(s.groups.Bytes()))
+	budget.Of(ctx).Release(budget.Answers, int64(s.groups.Bytes()))
 	var values []float64
 	s.starts, values = s.groups.Aggregate(r.Method, s.starts[:0], s.values[:0])
 	s.values = values

@@ -95,11 +95,11 @@ func (r *Reader) readParts(ctx context.Context, combination *aggregates.Combinat
 		var err error
 		parts[i][batch], err = combination.Combine(groups)
 		account := budget.Of(ctx)
-		account.Give(budget.Answers, int64(bytes))
+		account.Release(budget.Answers, int64(bytes))
 		if err != nil {
 			return err
 		}
-		return account.Take(budget.Answers, int64(parts[i][batch].Bytes()))
+		return account.Acquire(budget.Answers, int64(parts[i][batch].Bytes()))
 	}
 	return parts, readAtOnce(ctx, len(batches), len(parts), readsPerWorker/atOnce, readPart)
 }

@@ -55,7 +55,7 @@ func (r *Reader) evaluateWhole(ctx context.Context, operation *aggregates.Operat
 	tables, err := r.readGroups(ctx, operation, groups, &attempt)
 	if err != nil {
 		attempt.Values.Release()
-		account.Give(budget.Answers, account.Held(budget.Answers)-held)
+		account.Release(budget.Answers, account.Held(budget.Answers)-held)
 		return nil, err
 	}
 	read.Values.adopt(attempt.Values)

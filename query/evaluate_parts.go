@@ -190,7 +190,7 @@ func (p *inParts) evaluatePart(ctx context.Context, from, to carbonara.Timestamp
 	read.From, read.To, read.Values = from, to, new(Arena)
 	defer func() {
 		read.Values.Release()
-		account.Give(budget.Answers, account.Held(budget.Answers)-before)
+		account.Release(budget.Answers, account.Held(budget.Answers)-before)
 	}()
 	results, err := p.evaluateWhole(ctx, p.operation, p.groups, &read)
 	if err != nil {
@@ -203,7 +203,7 @@ func (p *inParts) evaluatePart(ctx context.Context, from, to carbonara.Timestamp
 	if p.kept += bytes; p.kept > account.MostAnswers()/2 {
 		return &budget.TooLargeError{Use: budget.Answers, Need: 2 * p.kept, Most: account.MostAnswers()}
 	}
-	if err := account.Take(budget.Answers, bytes); err != nil {
+	if err := account.Acquire(budget.Answers, bytes); err != nil {
 		return err
 	}
 	before += bytes

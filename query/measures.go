@@ -102,7 +102,7 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 
 // grow makes room for more aggregates.
 func (a *Aggregates) grow(ctx context.Context, more int) error {
-	if err := budget.Of(ctx).Take(budget.Answers, int64(16*more)); err != nil {
+	if err := budget.Of(ctx).Acquire(budget.Answers, int64(16*more)); err != nil {
 		return err
 	}
 	a.Starts, a.Values = slices.Grow(a.Starts, more), slices.Grow(a.Values, more)
@@ -122,7 +122,7 @@ func (a *Aggregates) releaseGroups(ctx context.Context) {
 	if bytes > budget.Small {
 		a.groups = carbonara.Groups{}
 	}
-	budget.Of(ctx).Give(budget.Answers, int64(bytes))
+	budget.Of(ctx).Release(budget.Answers, int64(bytes))
 }
 
 // keep drops the aggregates from index from on that do not match.

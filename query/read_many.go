@@ -175,7 +175,7 @@ func (s *seriesReader) readRun(ctx context.Context, archives GroupReader, want *
 		var shared bool
 		if of.Starts, shared = s.shared(i); shared {
 			kept = aggregateBytes
-			budget.Of(ctx).Give(budget.Answers, int64(startBytes*len(of.Values)))
+			budget.Of(ctx).Release(budget.Answers, int64(startBytes*len(of.Values)))
 		}
 		want.read.Add(1)
 		want.kept.Add(int64(kept * len(of.Values)))
@@ -189,8 +189,8 @@ func (s *seriesReader) aggregateInto(ctx context.Context, method carbonara.Metho
 	// The groups' memory becomes free, and their aggregates stay.
 	account := budget.Of(ctx)
 	if more := int64((aggregateBytes+startBytes)*s.groups.Len() - s.groups.Bytes()); more < 0 {
-		account.Give(budget.Answers, -more)
-	} else if err := account.Take(budget.Answers, more); err != nil {
+		account.Release(budget.Answers, -more)
+	} else if err := account.Acquire(budget.Answers, more); err != nil {
 		return err
 	}
 	s.starts, of.Values = s.groups.Aggregate(method, s.starts[:0], arena.alloc(s.groups.Len())[:0])

@@ -35,7 +35,7 @@ func (a evenArchives) EachGroups(ctx context.Context, reads []model.Read, _ *Sta
 				dst.Values[c] = append(dst.Values[c], 1)
 			}
 		}
-		if err := budget.Of(ctx).Take(budget.Answers, int64(dst.Bytes())); err != nil {
+		if err := budget.Of(ctx).Acquire(budget.Answers, int64(dst.Bytes())); err != nil {
 			return err
 		}
 		if err := use(i); err != nil {

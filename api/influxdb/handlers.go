@@ -125,18 +125,18 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	body, account := int64(len(s.body)), budget.Of(r.Context())
 	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
 	s.rows.lines.Grow(s.rows.lines.Paid)
-	s.rows.lines.Take = func(n int) error { return account.Take(budget.Measures, fieldBytes*int64(n)) }
+	s.rows.lines.Acquire = func(n int) error { return account.Acquire(budget.Measures, fieldBytes*int64(n)) }
 	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	var refused refusedLines
 	err = s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable)
-	s.rows.lines.Take = nil
+	s.rows.lines.Acquire = nil
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return web.BadRequest("%s", err)
 	case err != nil:
 		return err
 	}
-	account.Give(budget.Measures, fieldBytes*int64(s.rows.lines.Paid-s.rows.lines.Len()))
+	account.Release(budget.Measures, fieldBytes*int64(s.rows.lines.Paid-s.rows.lines.Len()))
 	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
 	p.Drop = func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {

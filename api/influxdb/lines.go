@@ -20,16 +20,16 @@ type Lines struct {
 
 	// Take takes the memory of so many measures beyond Paid, before the lines have them. Its error ends the decoding.
 	// nil: no bound.
-	Take func(measures int) error
-	Paid int // measures whose memory is taken
+	Acquire func(measures int) error
+	Paid    int // measures whose memory is acquired
 
 	body []byte // what fields refer to
 	of   []field
 	last string // the head of the line before, part of body; "" if it has quotes
-	err  error  // of Take
+	err  error  // of Acquire
 }
 
-// measuresTaken is the number of measures of one Take.
+// measuresTaken is the number of measures of one Acquire.
 const measuresTaken = 1024
 
 // A field says where in the body the names of a measure stand.
@@ -185,7 +185,7 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 			return "the value of a field is not a number, boolean or text in quotes"
 		}
 		if isNumber {
-			if len(l.Values) == l.Paid && !l.take() {
+			if len(l.Values) == l.Paid && !l.acquire() {
 				return l.err.Error()
 			}
 			l.Values = append(l.Values, value)
@@ -212,13 +212,13 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 	return ""
 }
 
-// take takes memory for more measures.
-func (l *Lines) take() bool {
-	if l.Take == nil {
+// acquire acquires memory for more measures.
+func (l *Lines) acquire() bool {
+	if l.Acquire == nil {
 		l.Paid = math.MaxInt
 		return true
 	}
-	if l.err = l.Take(measuresTaken); l.err == nil {
+	if l.err = l.Acquire(measuresTaken); l.err == nil {
 		l.Paid += measuresTaken
 	}
 	return l.err == nil

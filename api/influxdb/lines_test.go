@@ -252,7 +252,7 @@ func TestHeadsBesideOthers(t *testing.T) {
 // Decode takes memory before it adds measures, and ends without.
 func TestDecodeTakesMemory(t *testing.T) {
 	full, taken := errors.New("full"), 0
-	l := influxdb.Lines{Paid: 10, Take: func(n int) error {
+	l := influxdb.Lines{Paid: 10, Acquire: func(n int) error {
 		if taken += n; taken > 5000 {
 			return full
 		}

@@ -16,7 +16,7 @@ import (
 type Decoder struct {
 	// Take is asked for the memory that decoding takes beyond the measures themselves, before it is used; an error of
 	// its is the decoding's. nil: no bound.
-	Take func(bytes int) error
+	Acquire func(bytes int) error
 
 	ids idset.Set
 	doc document
@@ -73,7 +73,7 @@ func (d *Decoder) DecodeBatch(body []byte, now carbonara.Timestamp, dst *model.M
 // decodeMetric is DecodeMetric by way of a document.
 func (d *Decoder) decodeMetric(body []byte, id uuid.UUID, now carbonara.Timestamp, dst *model.Measures) error {
 	defer d.doc.forget()
-	if err := d.doc.parse(body, now, dst, d.Take); err != nil {
+	if err := d.doc.parse(body, now, dst, d.Acquire); err != nil {
 		return err
 	}
 	l := d.doc.listOf(0)
@@ -88,7 +88,7 @@ func (d *Decoder) decodeMetric(body []byte, id uuid.UUID, now carbonara.Timestam
 // decodeBatch is DecodeBatch by way of a document.
 func (d *Decoder) decodeBatch(body []byte, now carbonara.Timestamp, dst *model.Measures) error {
 	defer d.doc.forget()
-	if err := d.doc.parse(body, now, dst, d.Take); err != nil {
+	if err := d.doc.parse(body, now, dst, d.Acquire); err != nil {
 		return err
 	}
 	if d.doc.nodes[0].kind != objectNode {

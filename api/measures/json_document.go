@@ -55,14 +55,15 @@ type member struct {
 // and what is kept by its key.
 const bytesPerMember = 200
 
-// parse makes body the document, and appends its measures to dst. Memory for an object's members is taken from take,
+// parse makes body the document, and appends its measures to dst. Memory for an object's members comes from acquire,
 // nil for no bound, which fails the parsing by its error.
-func (d *document) parse(body []byte, now carbonara.Timestamp, dst *model.Measures, take func(bytes int) error) error {
+func (d *document) parse(body []byte, now carbonara.Timestamp, dst *model.Measures,
+	acquire func(bytes int) error) error {
 	d.body, d.nodes, d.lists, d.now, d.measures = body, d.nodes[:0], d.lists[:0], now, dst
 	if len(body) > maxBodyBytes {
 		return &DecodeError{Reason: "the body is too long"}
 	}
-	p := parser{document: d, take: take}
+	p := parser{document: d, acquire: acquire}
 	p.keep(0)
 	p.space()
 	if p.fault == "" && p.at < len(body) {

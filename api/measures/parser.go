@@ -11,8 +11,8 @@ type parser struct {
 	at    int
 	fault string
 
-	take    func(bytes int) error // see document.parse
-	owed    int                   // bytes that are not taken yet
+	acquire func(bytes int) error // see document.parse
+	owed    int                   // bytes that are not acquired yet
 	refused error                 // of take
 }
 
@@ -70,10 +70,10 @@ func (p *parser) keepMember(depth int) {
 	}
 }
 
-// pay charges the memory of the nodes that were kept since the last call.
+// pay acquires the memory of the nodes that were kept since the last call.
 func (p *parser) pay() {
-	if p.take != nil && p.owed > 0 && p.refused == nil {
-		if p.refused = p.take(p.owed); p.refused != nil {
+	if p.acquire != nil && p.owed > 0 && p.refused == nil {
+		if p.refused = p.acquire(p.owed); p.refused != nil {
 			p.fail("no memory")
 		}
 	}

@@ -45,7 +45,7 @@ func (d *Decoder) DecodeResources(body []byte, now carbonara.Timestamp, dst *Res
 
 func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *ResourceMeasures) error {
 	defer d.doc.forget()
-	if err := d.doc.parse(body, now, &dst.Measures, d.Take); err != nil {
+	if err := d.doc.parse(body, now, &dst.Measures, d.Acquire); err != nil {
 		return err
 	}
 	if d.doc.nodes[0].kind != objectNode {

@@ -123,8 +123,8 @@ func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *sc
 		return err
 	}
 	s.rows.request.Latest = a.latest()
-	s.rows.request.Take = web.TakeFor(r.Context(), budget.Measures)
-	defer func() { s.rows.request.Take = nil }()
+	s.rows.request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
+	defer func() { s.rows.request.Acquire = nil }()
 	err = s.rows.request.Decode(s.body, maxPrometheusBytes)
 	switch {
 	case err == nil || errors.Is(err, budget.ErrExhausted):

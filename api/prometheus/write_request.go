@@ -31,8 +31,8 @@ type WriteRequest struct {
 
 	// Take is asked for the memory that a message takes, before it is used; an error of its is the decoding's. nil: no
 	// bound.
-	Take  func(bytes int) error
-	taken int // since the message was uncompressed
+	Acquire func(bytes int) error
+	taken   int // since the message was uncompressed
 
 	plain  []byte
 	labels []label // scratch: the labels of one series
@@ -92,8 +92,8 @@ func (r *WriteRequest) Decode(body []byte, limit int64) error {
 	if int64(n) > limit {
 		return ErrTooLarge
 	}
-	if r.Take != nil {
-		if err := r.Take(n); err != nil {
+	if r.Acquire != nil {
+		if err := r.Acquire(n); err != nil {
 			return err
 		}
 	}
@@ -118,14 +118,14 @@ const (
 	bytesTaken       = 128 << 10 // at once
 )
 
-// take charges the memory of the parsed series and measures, some at a time.
-func (r *WriteRequest) take() error {
+// acquire acquires the memory of the parsed series and measures, some at a time.
+func (r *WriteRequest) acquire() error {
 	more := bytesPerSeries*len(r.Series) + bytesPerMeasure*len(r.Values) + bytesPerMetadata*len(r.Metadata) - r.taken
-	if more < bytesTaken || r.Take == nil {
+	if more < bytesTaken || r.Acquire == nil {
 		return nil
 	}
 	r.taken += more
-	return r.Take(more)
+	return r.Acquire(more)
 }
 
 func (r *WriteRequest) parse(message []byte) error {
@@ -257,7 +257,7 @@ func (r *WriteRequest) parseMetadata(message []byte) error {
 		message = message[n:]
 	}
 	r.Metadata = append(r.Metadata, parsed)
-	return r.take()
+	return r.acquire()
 }
 
 func parseLabel(message []byte) (parsed label, err error) {
@@ -296,7 +296,7 @@ func (r *WriteRequest) parseMeasure(message []byte) error {
 	}
 	r.Timestamps = append(r.Timestamps, at)
 	r.Values = append(r.Values, math.Float64frombits(bits))
-	return r.take()
+	return r.acquire()
 }
 
 // Fields as all senders write them, in their first byte: the number, and the kind.

@@ -96,7 +96,7 @@ func TestRefusedMemoryEndsDecoding(t *testing.T) {
 		{int64(len(plain)), math.MaxInt, nil, len(plain), math.MaxInt, measures, measures},
 	} {
 		left := c.memory
-		r := prometheus.WriteRequest{Take: func(bytes int) error {
+		r := prometheus.WriteRequest{Acquire: func(bytes int) error {
 			if left -= bytes; left < 0 {
 				return refused
 			}

@@ -238,7 +238,7 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 		value = upstream.Matrix(Cut(answer, v, limit))
 	}
 	// Now: its memory is the engine's again once the query is closed.
-	encoded, err := Encoded(value, web.TakeFor(ctx, budget.Answers))
+	encoded, err := Encoded(value, web.AcquireFor(ctx, budget.Answers))
 	if err != nil {
 		return nil, err
 	}

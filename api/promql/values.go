@@ -15,10 +15,10 @@ import (
 // JSON is the beginning of an answer in the form in which it is sent, up to the end of its data.
 type JSON []byte
 
-// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is taken
-// first; take may be nil.
-func Encoded(v parser.Value, take func(bytes int) error) (JSON, error) {
-	return (&room{take: take}).appendResult([]byte(answerBegins), v)
+// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is acquired
+// first; acquire may be nil.
+func Encoded(v parser.Value, acquire func(bytes int) error) (JSON, error) {
+	return (&room{acquire: acquire}).appendResult([]byte(answerBegins), v)
 }
 
 // WithStats adds what the evaluation took.
@@ -30,10 +30,10 @@ func (j JSON) WithStats(taken *stats.Statistics) (JSON, error) {
 	return append(append(append(j[:len(j)-1], `,"stats":`...), text...), '}'), nil
 }
 
-// room makes room in a text, for which memory is taken.
+// room makes room in a text, for which memory is acquired.
 type room struct {
-	take  func(bytes int) error // nil: it is not bounded
-	taken int
+	acquire func(bytes int) error // nil: it is not bounded
+	taken   int
 }
 
 // pointText is what a sample has as text, but for few numbers.
@@ -49,8 +49,8 @@ func (r *room) grow(dst []byte, l labels.Labels, points int) ([]byte, error) {
 	}
 	n = max(n+n/4, 4096)
 	const small = 64 << 10
-	if n > small && r.take != nil {
-		if err := r.take(n - r.taken); err != nil {
+	if n > small && r.acquire != nil {
+		if err := r.acquire(n - r.taken); err != nil {
 			return dst, err
 		}
 		r.taken = n

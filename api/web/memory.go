@@ -33,7 +33,7 @@ func (e *Env) bodyLimit(limit int64, factor Factor) int64 {
 	return min(limit, int64(float64(e.Budget.LargestBody())/float64(factor)))
 }
 
-// bodyMemory takes memory for a body while it is read.
+// bodyMemory acquires memory for a body while it is read.
 type bodyMemory struct {
 	account *budget.Account
 	use     budget.Use
@@ -44,7 +44,7 @@ type bodyMemory struct {
 // Of returns what a body of that many bytes takes.
 func (f Factor) Of(bytes int64) int64 { return int64(float64(f) * float64(bytes)) }
 
-// cover waits until memory is taken for a body of that many bytes.
+// cover waits until memory is acquired for a body of that many bytes.
 func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
 	more := m.factor.Of(bytes) - m.taken
 	if m.account == nil || more <= 0 {
@@ -55,7 +55,7 @@ func (m *bodyMemory) cover(ctx context.Context, bytes int64) error {
 }
 
 // settle gives back what a body of that many bytes does not need.
-func (m *bodyMemory) settle(bytes int64) { m.account.Give(m.use, m.taken-m.factor.Of(bytes)) }
+func (m *bodyMemory) settle(bytes int64) { m.account.Release(m.use, m.taken-m.factor.Of(bytes)) }
 
 // Patiently reads an answer by read, and once more from its beginning where other requests held memory that it needed,
 // after they have given back so much. It waits until ctx ends. The beginning of the answer releases its reservation.
@@ -71,11 +71,11 @@ func (e *Env) Patiently(ctx context.Context, read func() error) error {
 	}
 }
 
-// TakeFor returns a function that takes memory for a use from a request's account; nil without an account.
-func TakeFor(ctx context.Context, use budget.Use) func(bytes int) error {
+// AcquireFor returns a function that acquires memory for a use from a request's account; nil without an account.
+func AcquireFor(ctx context.Context, use budget.Use) func(bytes int) error {
 	account := budget.Of(ctx)
 	if account == nil {
 		return nil
 	}
-	return func(bytes int) error { return account.Take(use, int64(bytes)) }
+	return func(bytes int) error { return account.Acquire(use, int64(bytes)) }
 }

@@ -41,7 +41,7 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 	if n > maxGroups {
 		return fmt.Errorf("%w: %d groups", errFrame, n)
 	}
-	if err := budget.Of(ctx).Take(budget.Answers, 8*int64(1+len(dst.Columns))*int64(n)); err != nil {
+	if err := budget.Of(ctx).Acquire(budget.Answers, 8*int64(1+len(dst.Columns))*int64(n)); err != nil {
 		return err
 	}
 	column := func(add func(uint64)) error {

@@ -190,7 +190,7 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		body = appendGroups(body, &groups)
-		budget.Of(r.Context()).Give(budget.Answers, int64(groups.Bytes()))
+		budget.Of(r.Context()).Release(budget.Answers, int64(groups.Bytes()))
 		if len(body) >= 256<<10 {
 			if _, err := w.Write(body); err != nil {
 				return nil // the caller is gone

@@ -31,7 +31,7 @@ func (e *TooLargeError) Is(target error) bool { return target == ErrExhausted }
 // Small is how much an Account may hold and still use the part that is reserved for small ones.
 const Small = 1 << 20
 
-// A Use is what memory is taken for.
+// A Use says for which purpose memory is acquired.
 type Use int
 
 // The uses of memory.
@@ -102,19 +102,19 @@ type Account struct {
 	total    int64       // charged to the budget; with the following, guarded by the budget's mutex
 	used     [uses]int64 // by use
 	reserved int64       // for answers, charged where it exceeds what is used
-	refused  int64       // for answers in all, by the last Take; 0 after Reserve
-	part     *part       // takes memory for answers from another Account; nil: is one of its own
+	refused  int64       // for answers in all, by the last Acquire; 0 after Reserve
+	part     *part       // acquires memory for answers from another Account; nil: is one of its own
 }
 
 func (a *Account) unbounded() bool { return a == nil || a.budget == nil }
 
-// Take takes memory, or fails at once with ErrExhausted.
-func (a *Account) Take(use Use, bytes int64) error {
+// Acquire acquires memory, or fails at once with ErrExhausted.
+func (a *Account) Acquire(use Use, bytes int64) error {
 	if a.unbounded() || bytes <= 0 {
 		return nil
 	}
 	if a.part != nil && use == Answers {
-		return a.part.take(bytes)
+		return a.part.acquire(bytes)
 	}
 	b := a.budget
 	b.mu.Lock()
@@ -123,7 +123,7 @@ func (a *Account) Take(use Use, bytes int64) error {
 	// An answer that grows large stands behind waiting ones.
 	overtakes := use == Answers && len(b.answers) > 0 && a.total <= Small && a.total+more > Small
 	if more == 0 || !overtakes && b.fits(a, use, more) {
-		b.take(a, use, bytes)
+		b.add(a, use, bytes)
 		return nil
 	}
 	b.refused[use].Inc()
@@ -133,19 +133,19 @@ func (a *Account) Take(use Use, bytes int64) error {
 	return b.refusal(a, use, bytes)
 }
 
-// Give gives back memory that was taken for a use, as far as the Account holds any.
-func (a *Account) Give(use Use, bytes int64) {
+// Release releases memory that was acquired for a use, as far as the Account holds any.
+func (a *Account) Release(use Use, bytes int64) {
 	if a.unbounded() {
 		return
 	}
 	if a.part != nil && use == Answers {
-		a.part.give(bytes, 2*partBytes)
+		a.part.release(bytes, 2*partBytes)
 		return
 	}
 	b := a.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.take(a, use, -min(bytes, a.used[use]))
+	b.add(a, use, -min(bytes, a.used[use]))
 	b.grant()
 }
 
@@ -169,16 +169,16 @@ func (a *Account) MostAnswers() int64 {
 	return a.budget.mostAnswersOf(a)
 }
 
-// Close gives all back.
+// Close releases all memory.
 func (a *Account) Close() { a.Keep(Answers, 0) }
 
-// Keep gives back all but so many bytes of a use.
+// Keep releases all but so many bytes of a use.
 func (a *Account) Keep(use Use, bytes int64) {
 	if a.unbounded() {
 		return
 	}
 	if a.part != nil {
-		a.part.give(0, 0)
+		a.part.release(0, 0)
 	}
 	b := a.budget
 	b.mu.Lock()
@@ -189,13 +189,13 @@ func (a *Account) Keep(use Use, bytes int64) {
 	kept := min(bytes, a.used[use])
 	b.reserve(a, 0)
 	for use, bytes := range a.used {
-		b.take(a, Use(use), -bytes)
+		b.add(a, Use(use), -bytes)
 	}
-	b.take(a, use, kept)
+	b.add(a, use, kept)
 	b.grant()
 }
 
-// fits reports whether an Account may take bytes. mu is held.
+// fits reports whether an Account may acquire bytes. mu is held.
 func (b *Budget) fits(a *Account, use Use, bytes int64) bool {
 	if a.total+bytes <= Small {
 		return b.total+bytes <= b.limit
@@ -216,7 +216,7 @@ func (b *Budget) mostAnswersOf(a *Account) int64 {
 	return max(most, min(b.limit, Small))
 }
 
-// refusal is the error of bytes that an Account cannot take now: a TooLargeError if it never can. mu is held.
+// refusal is the error of bytes that an Account cannot acquire now: a TooLargeError if it never can. mu is held.
 func (b *Budget) refusal(a *Account, use Use, bytes int64) error {
 	switch use {
 	case Labels:
@@ -245,8 +245,8 @@ func (a *Account) chargeOf(use Use, more int64) int64 {
 	return a.used[use] + more
 }
 
-// take gives bytes to an Account, or takes them from it if they are negative. mu is held.
-func (b *Budget) take(a *Account, use Use, bytes int64) {
+// add adds bytes to the memory that an Account holds; they may be negative. mu is held.
+func (b *Budget) add(a *Account, use Use, bytes int64) {
 	before := a.charge(use)
 	a.used[use] += bytes
 	b.charge(a, use, a.charge(use)-before)

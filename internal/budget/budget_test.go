@@ -30,10 +30,10 @@ func TestParts(t *testing.T) {
 			part := budget.Part(ctx)
 			defer part.Close()
 			for range pieces {
-				if err := budget.Of(part).Take(budget.Answers, taken); err != nil {
+				if err := budget.Of(part).Acquire(budget.Answers, taken); err != nil {
 					t.Error(err)
 				}
-				budget.Of(part).Give(budget.Answers, given)
+				budget.Of(part).Release(budget.Answers, given)
 			}
 		})
 		held += pieces * (taken - given)
@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("%v bytes are used, of %v that are held", got, held)
 	}
 	part := budget.Part(ctx)
-	for part.Take(budget.Answers, 1000) == nil {
+	for part.Acquire(budget.Answers, 1000) == nil {
 		held += 1000
 	}
 	if got := used(); held <= 20*mib-1000 || held > 20*mib || got < held || got > 20*mib {
@@ -57,7 +57,7 @@ func TestParts(t *testing.T) {
 	if got := used(); got != 0 {
 		t.Errorf("%v bytes stay", got)
 	}
-	if part := budget.Part(t.Context()); part.Take(budget.Answers, 1<<40) != nil {
+	if part := budget.Part(t.Context()); part.Acquire(budget.Answers, 1<<40) != nil {
 		t.Error("a part of no account is bounded")
 	}
 }
@@ -67,27 +67,27 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	b := budget.New(40*mib, registry)
 	large, other := b.Account(), b.Account()
-	if err := large.Take(budget.Measures, 25*mib); err != nil {
+	if err := large.Acquire(budget.Measures, 25*mib); err != nil {
 		t.Fatal(err)
 	}
-	if err := large.Take(budget.Documents, 1); !errors.Is(err, budget.ErrExhausted) {
+	if err := large.Acquire(budget.Documents, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("bodies of more than five eighths: %v", err)
 	}
-	if err := other.Take(budget.Answers, 5*mib); err != nil {
+	if err := other.Acquire(budget.Answers, 5*mib); err != nil {
 		t.Fatalf("an answer beside: %v", err)
 	}
-	if err := other.Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+	if err := other.Acquire(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("more than three quarters: %v", err)
 	}
 	var small []*budget.Account
 	for range 10 {
 		a := b.Account()
-		if err := a.Take(budget.Answers, mib); err != nil {
+		if err := a.Acquire(budget.Answers, mib); err != nil {
 			t.Fatal(err)
 		}
 		small = append(small, a)
 	}
-	if err := b.Account().Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+	if err := b.Account().Acquire(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("beyond all: %v", err)
 	}
 	figures := map[string]float64{"gnocco_memory_used_bytes": 40 * mib, "gnocco_memory_budget_bytes": 40 * mib,
@@ -95,16 +95,16 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 	if got := sums(t, registry); !maps.Equal(got, figures) {
 		t.Fatalf("figures: %v", got)
 	}
-	large.Give(budget.Measures, 100*mib) // more than it holds
+	large.Release(budget.Measures, 100*mib) // more than it holds
 	for _, a := range append(small, large) {
 		a.Close()
 		a.Close()
 	}
 	other.Close()
-	if err := other.Take(budget.Answers, 21*mib); !errors.Is(err, budget.ErrExhausted) {
+	if err := other.Acquire(budget.Answers, 21*mib); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("an answer of more than half: %v", err)
 	}
-	if err := large.Take(budget.Measures, 25*mib); err != nil {
+	if err := large.Acquire(budget.Measures, 25*mib); err != nil {
 		t.Fatalf("after all came back: %v", err)
 	}
 }
@@ -129,7 +129,7 @@ func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
 		holder := b.Account()
-		if err := holder.Take(budget.Measures, 25*mib); err != nil {
+		if err := holder.Acquire(budget.Measures, 25*mib); err != nil {
 			t.Fatal(err)
 		}
 		order := make(chan int, 2)
@@ -172,13 +172,13 @@ func TestNil(t *testing.T) {
 	var b *budget.Budget
 	a := b.Account()
 	defer a.Close()
-	if err := a.Take(budget.Measures, 1<<60); err != nil {
+	if err := a.Acquire(budget.Measures, 1<<60); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Await(t.Context(), budget.Measures, 1<<60, 0); err != nil {
 		t.Fatal(err)
 	}
-	a.Give(budget.Measures, 1)
+	a.Release(budget.Measures, 1)
 }
 
 // A context carries its own account, also to derived contexts.
@@ -189,10 +189,10 @@ func TestContext(t *testing.T) {
 	if budget.Of(child) != &ctx.Account || budget.Of(t.Context()) != nil {
 		t.Fatal("the context's account")
 	}
-	if err := ctx.Take(budget.Measures, 2*mib); !errors.Is(err, budget.ErrExhausted) {
+	if err := ctx.Acquire(budget.Measures, 2*mib); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatal(err)
 	}
-	if err := budget.Of(budget.Without(child)).Take(budget.Measures, 2*mib); err != nil {
+	if err := budget.Of(budget.Without(child)).Acquire(budget.Measures, 2*mib); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -202,26 +202,26 @@ func TestContext(t *testing.T) {
 func TestLabels(t *testing.T) {
 	b := budget.New(40*mib, nil)
 	labels, large := b.Account(), b.Account()
-	if err := labels.Take(budget.Labels, 15*mib); err != nil {
+	if err := labels.Acquire(budget.Labels, 15*mib); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.LargestBody(); n != 20*mib {
 		t.Errorf("a body may have %d bytes", n)
 	}
-	if err := large.Take(budget.Answers, 20*mib); err != nil {
+	if err := large.Acquire(budget.Answers, 20*mib); err != nil {
 		t.Fatal(err)
 	}
-	if err := large.Take(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
+	if err := large.Acquire(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Errorf("more than what is left: %v", err)
 	}
-	if err := labels.Take(budget.Labels, 1); !errors.Is(err, budget.ErrExhausted) {
+	if err := labels.Acquire(budget.Labels, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Errorf("labels in the part of small requests: %v", err)
 	}
-	if err := b.Account().Take(budget.Measures, mib); err != nil {
+	if err := b.Account().Acquire(budget.Measures, mib); err != nil {
 		t.Errorf("a small request: %v", err)
 	}
 	large.Keep(budget.Answers, 2*mib)
-	if err := labels.Take(budget.Labels, 17*mib); err != nil {
+	if err := labels.Acquire(budget.Labels, 17*mib); err != nil {
 		t.Errorf("after most came back: %v", err)
 	}
 	labels.Close()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// partBytes is how much more than it needs a part takes at once. It keeps twice that at most.
+// partBytes is how much more than it needs a part acquires at once. It keeps twice that at most.
 const partBytes = 16 << 10
 
 // part is an Account's share of another one.
@@ -13,11 +13,11 @@ type part struct {
 	of *Account
 
 	mu   sync.Mutex
-	free int64 // taken for answers and not used
+	free int64 // acquired for answers and not used
 }
 
-// Part returns a context for one of the goroutines that read for an answer: its Account takes memory for answers from
-// that of ctx some at a time, so that they seldom wait for each other. Close ends it; memory that it did not give back
+// Part returns a context for one of the goroutines that read for an answer. Its Account acquires memory for answers
+// from that of ctx some at a time, so that they seldom wait for each other. Close ends it; memory that it did not release
 // stays with the Account of ctx.
 func Part(ctx context.Context) *Context {
 	c := &Context{Context: ctx}
@@ -27,13 +27,13 @@ func Part(ctx context.Context) *Context {
 	return c
 }
 
-func (p *part) take(bytes int64) error {
+func (p *part) acquire(bytes int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if lack := bytes - p.free; lack > 0 {
-		if p.of.Take(Answers, lack+partBytes) == nil {
+		if p.of.Acquire(Answers, lack+partBytes) == nil {
 			p.free += lack + partBytes
-		} else if err := p.of.Take(Answers, lack); err != nil {
+		} else if err := p.of.Acquire(Answers, lack); err != nil {
 			return err
 		} else {
 			p.free += lack
@@ -43,12 +43,12 @@ func (p *part) take(bytes int64) error {
 	return nil
 }
 
-// give frees bytes; once more than most are free, all of these go back to the Account.
-func (p *part) give(bytes, most int64) {
+// release frees bytes; once more than most are free, all of these go back to the Account.
+func (p *part) release(bytes, most int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.free += bytes; p.free > most {
-		p.of.Give(Answers, p.free)
+		p.of.Release(Answers, p.free)
 		p.free = 0
 	}
 }

@@ -13,11 +13,11 @@ type queue []*waiter
 type waiter struct {
 	account *Account
 	use     Use
-	bytes   int64         // of answers: to be reserved; else to be taken
+	bytes   int64         // of answers: to be reserved; else to be acquired
 	granted chan struct{} // closed once it has it
 }
 
-// Await takes memory for a body or labels, and waits for it up to patience, in the order of arrival. A body that never
+// Await acquires memory for a body or labels. It waits up to patience, in the order of arrival. A body that never
 // fits fails at once.
 func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time.Duration) error {
 	if a.unbounded() || bytes <= 0 {
@@ -27,7 +27,7 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 	b.mu.Lock()
 	first := len(b.bodies) == 0 || a.total+bytes <= Small
 	if first && b.fits(a, use, bytes) {
-		b.take(a, use, bytes)
+		b.add(a, use, bytes)
 		b.mu.Unlock()
 		return nil
 	}
@@ -43,7 +43,7 @@ func (a *Account) Await(ctx context.Context, use Use, bytes int64, patience time
 
 // AwaitRefused waits, in the order of arrival, for twice the memory that the Account's last Take for an answer would
 // have come to. It reserves that until Close or Unreserve. The answer is then read once more, from its beginning.
-// AwaitRefused gives back the Account's memory for it, so that waiting answers hold no memory that others wait for. It
+// AwaitRefused releases the Account's memory for it, so that waiting answers hold no memory that others wait for. It
 // fails at once with ErrExhausted if no Take was refused.
 func (a *Account) AwaitRefused(ctx context.Context) error {
 	if a.unbounded() {
@@ -56,13 +56,13 @@ func (a *Account) AwaitRefused(ctx context.Context) error {
 		return ErrExhausted
 	}
 	b.reserve(a, 0)
-	b.take(a, Answers, -a.used[Answers])
+	b.add(a, Answers, -a.used[Answers])
 	bytes := min(2*a.refused, b.mostAnswersOf(a))
 	a.refused = 0
 	return b.wait(ctx, &b.answers, &waiter{account: a, use: Answers, bytes: bytes})
 }
 
-// Unreserve gives back what was reserved and is not used.
+// Unreserve releases the unused part of a reservation.
 func (a *Account) Unreserve() {
 	if a.unbounded() {
 		return
@@ -106,7 +106,7 @@ func (b *Budget) grant() {
 			if w.use == Answers {
 				b.reserve(w.account, w.bytes)
 			} else {
-				b.take(w.account, w.use, w.bytes)
+				b.add(w.account, w.use, w.bytes)
 			}
 			close(w.granted)
 			*q = slices.Delete(*q, 0, 1)

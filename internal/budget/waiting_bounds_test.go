@@ -16,7 +16,7 @@ import (
 func holding(t *testing.T, b *budget.Budget, bytes int64) *budget.Account {
 	t.Helper()
 	a := b.Account()
-	if err := a.Take(budget.Answers, bytes); err != nil {
+	if err := a.Acquire(budget.Answers, bytes); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -25,7 +25,7 @@ func holding(t *testing.T, b *budget.Budget, bytes int64) *budget.Account {
 // refuse makes the Account ask for an answer that others leave no room for.
 func refuse(t *testing.T, a *budget.Account, bytes int64) {
 	t.Helper()
-	if err := a.Take(budget.Answers, bytes); err != budget.ErrExhausted {
+	if err := a.Acquire(budget.Answers, bytes); err != budget.ErrExhausted {
 		t.Fatalf("%d bytes: %v, want %v", bytes, err, budget.ErrExhausted)
 	}
 }
@@ -58,7 +58,7 @@ func TestBodiesWaitBehindOthers(t *testing.T) {
 		registry := prometheus.NewPedanticRegistry()
 		b := budget.New(40*mib, registry) // bodies have 25 MiB
 		holder, first, second := b.Account(), b.Account(), b.Account()
-		if err := holder.Take(budget.Measures, 20*mib); err != nil {
+		if err := holder.Acquire(budget.Measures, 20*mib); err != nil {
 			t.Fatal(err)
 		}
 		got := make(chan error, 1)
@@ -83,7 +83,7 @@ func TestBodiesThatNeverFit(t *testing.T) {
 			registry := prometheus.NewPedanticRegistry()
 			b, began := budget.New(limit, registry), time.Now()
 			a := b.Account()
-			if err := a.Take(budget.Measures, held); err != nil {
+			if err := a.Acquire(budget.Measures, held); err != nil {
 				t.Fatal(err)
 			}
 			err := a.Await(t.Context(), budget.Measures, bytes, time.Hour)
@@ -108,12 +108,12 @@ func TestWaitersHoldNothing(t *testing.T) {
 		holder, a := holding(t, b, 19*mib), b.Account()
 		refuse(t, a, 2*mib)
 		result := await(t.Context(), a)
-		holder.Give(budget.Answers, 15*mib)
+		holder.Release(budget.Answers, 15*mib)
 		require(t, result, "the first wait")
 		if err := a.AwaitRefused(t.Context()); err != budget.ErrExhausted {
 			t.Errorf("nothing was refused since: %v", err)
 		}
-		if err := holder.Take(budget.Answers, 12*mib); err != nil {
+		if err := holder.Acquire(budget.Answers, 12*mib); err != nil {
 			t.Fatal(err)
 		}
 		refuse(t, a, 5*mib)
@@ -162,8 +162,8 @@ func TestThoseBehindAreServed(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		gotLarge := await(ctx, large)
 		refuse(t, small, 9*mib)
-		gotSmall := await(t.Context(), small) // 18 MiB
-		holder.Give(budget.Answers, 10*mib)   // 18 MiB are left, too few for the large one
+		gotSmall := await(t.Context(), small)  // 18 MiB
+		holder.Release(budget.Answers, 10*mib) // 18 MiB are left, too few for the large one
 		cancel()
 		if err := <-gotLarge; err != budget.ErrExhausted {
 			t.Errorf("the large one: %v, want %v", err, budget.ErrExhausted)
@@ -204,7 +204,7 @@ func TestReservedIsThere(t *testing.T) {
 		for range 12 { // 22 MiB for answers in all
 			holding(t, b, mib)
 		}
-		if err := a.Take(budget.Answers, 10*mib); err != nil {
+		if err := a.Acquire(budget.Answers, 10*mib); err != nil {
 			t.Errorf("what is reserved: %v", err)
 		}
 	})
@@ -216,7 +216,7 @@ func TestSmallBudget(t *testing.T) {
 	if most := a.MostAnswers(); most != mib {
 		t.Errorf("an answer may have %d bytes, want %d", most, mib)
 	}
-	if err := a.Take(budget.Answers, mib); err != nil {
+	if err := a.Acquire(budget.Answers, mib); err != nil {
 		t.Error(err)
 	}
 }

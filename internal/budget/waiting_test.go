@@ -17,7 +17,7 @@ func TestAwaitRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil) // answers have 20 MiB
 		holder := b.Account()
-		if err := holder.Take(budget.Answers, 15*mib); err != nil {
+		if err := holder.Acquire(budget.Answers, 15*mib); err != nil {
 			t.Fatal(err)
 		}
 		order := make(chan int, 2)
@@ -26,10 +26,10 @@ func TestAwaitRefused(t *testing.T) {
 			all.Go(func() {
 				a := b.Account()
 				defer a.Close()
-				if err := a.Take(budget.Answers, bytes[0]); err != nil {
+				if err := a.Acquire(budget.Answers, bytes[0]); err != nil {
 					t.Error(err)
 				}
-				if err := a.Take(budget.Answers, bytes[1]); err != budget.ErrExhausted {
+				if err := a.Acquire(budget.Answers, bytes[1]); err != budget.ErrExhausted {
 					t.Errorf("refused by %v", err)
 				}
 				if err := a.AwaitRefused(t.Context()); err != nil {
@@ -40,21 +40,21 @@ func TestAwaitRefused(t *testing.T) {
 				}
 				order <- i // before the other one gets what this one gives back
 				time.Sleep(time.Second)
-				if err := a.Take(budget.Answers, 2*(bytes[0]+bytes[1])); err != nil { // all that is reserved
+				if err := a.Acquire(budget.Answers, 2*(bytes[0]+bytes[1])); err != nil { // all that is reserved
 					t.Error(err)
 				}
-				a.Give(budget.Answers, mib)
-				if err := a.Take(budget.Answers, mib); err != nil {
+				a.Release(budget.Answers, mib)
+				if err := a.Acquire(budget.Answers, mib); err != nil {
 					t.Error(err)
 				}
 			})
 			synctest.Wait()
 		}
 		newcomer := b.Account()
-		if err := newcomer.Take(budget.Answers, 2*mib); err != budget.ErrExhausted {
+		if err := newcomer.Acquire(budget.Answers, 2*mib); err != budget.ErrExhausted {
 			t.Errorf("a large answer overtakes: %v", err)
 		}
-		if err := newcomer.Take(budget.Answers, mib); err != nil {
+		if err := newcomer.Acquire(budget.Answers, mib); err != nil {
 			t.Errorf("a small one: %v", err)
 		}
 		newcomer.Close()
@@ -81,15 +81,15 @@ func TestAwaitRefusedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
 		holder := b.Account()
-		if err := holder.Take(budget.Answers, 12*mib); err != nil {
+		if err := holder.Acquire(budget.Answers, 12*mib); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var all sync.WaitGroup
 		large, small := b.Account(), b.Account()
-		_ = large.Take(budget.Answers, 9*mib)
-		_ = small.Take(budget.Answers, 9*mib)
+		_ = large.Acquire(budget.Answers, 9*mib)
+		_ = small.Acquire(budget.Answers, 9*mib)
 		all.Go(func() {
 			if err := large.AwaitRefused(ctx); err != budget.ErrExhausted {
 				t.Errorf("out of time: %v", err)
@@ -103,11 +103,11 @@ func TestAwaitRefusedEnds(t *testing.T) {
 		})
 		all.Go(func() {
 			time.Sleep(2 * time.Second)
-			holder.Give(budget.Answers, 10*mib) // so that 18 fit
+			holder.Release(budget.Answers, 10*mib) // so that 18 fit
 		})
 		all.Wait()
 		small.Unreserve()
-		if err := holder.Take(budget.Answers, 18*mib); err != nil {
+		if err := holder.Acquire(budget.Answers, 18*mib); err != nil {
 			t.Errorf("after it came back: %v", err)
 		}
 	})
@@ -120,16 +120,16 @@ func TestTooLarge(t *testing.T) {
 		t.Helper()
 		a := b.Account()
 		defer a.Close()
-		if err := a.Take(budget.Documents, document); err != nil {
+		if err := a.Acquire(budget.Documents, document); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.MostAnswers(); got != most {
 			t.Errorf("an answer may have %d bytes", got)
 		}
-		if err := a.Take(budget.Answers, mib); err != nil {
+		if err := a.Acquire(budget.Answers, mib); err != nil {
 			t.Fatal(err)
 		}
-		err := a.Take(budget.Answers, answer)
+		err := a.Acquire(budget.Answers, answer)
 		var tooLarge *budget.TooLargeError
 		if fits := answer+mib <= most; fits != (err == nil) {
 			t.Errorf("%d bytes: %v", answer, err)

@@ -73,7 +73,7 @@ func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	if err != nil {
 		return err
 	}
-	return account.Take(budget.Answers, int64(dst.Bytes()-before))
+	return account.Acquire(budget.Answers, int64(dst.Bytes()-before))
 }
 
 // resampleHead calls use with the groups of the head's measures in a window. Those that start before start lack
@@ -81,10 +81,10 @@ func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Hea
 func (v *View) resampleHead(ctx context.Context, walk *archive.Walk, h *heads.Head, window heads.Window,
 	use func(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups)) error {
 	account, bytes := budget.Of(ctx), int64(resampledBytes*h.Pending())
-	if err := account.Take(budget.Answers, bytes); err != nil {
+	if err := account.Acquire(budget.Answers, bytes); err != nil {
 		return err
 	}
-	defer account.Give(budget.Answers, bytes)
+	defer account.Release(budget.Answers, bytes)
 	b := v.options.Memory.get()
 	defer v.options.Memory.put(b)
 	b.head.Reset(v.options.Memory.resampler)

@@ -54,7 +54,7 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		}
 		pending := heads.Between(b.measures, read.From, read.To)
 		b.raw.CutAt(read.To)
-		if err := budget.Of(ctx).Take(budget.Answers, 16*int64(len(b.raw.Timestamps)+len(pending))); err != nil {
+		if err := budget.Of(ctx).Acquire(budget.Answers, 16*int64(len(b.raw.Timestamps)+len(pending))); err != nil {
 			return err
 		}
 		appendMerged(dst, &b.raw, pending)

@@ -164,7 +164,7 @@ func (v *View) readRecent(ctx context.Context, h *heads.Head, read *model.Read, 
 	}
 	from := r.groups.Search(max(read.From, r.from))
 	to := max(from, r.groups.Search(read.To))
-	if err := budget.Of(ctx).Take(budget.Answers, int64(8*(1+len(read.Columns))*(to-from))); err != nil {
+	if err := budget.Of(ctx).Acquire(budget.Answers, int64(8*(1+len(read.Columns))*(to-from))); err != nil {
 		return false, err
 	}
 	dst.Starts = append(dst.Starts, r.groups.Starts[from:to]...)

@@ -312,7 +312,7 @@ func TestMemory(t *testing.T) {
 	isFree := func() bool { // half of it is for answers
 		account := shared.Account()
 		defer account.Close()
-		return account.Take(budget.Answers, 32<<20) == nil
+		return account.Acquire(budget.Answers, 32<<20) == nil
 	}
 	jobs := s.jobs(correlations.Options{Budget: shared})
 	job := s.finished(jobs, s.request())

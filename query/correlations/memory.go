@@ -100,7 +100,7 @@ func (m *jobMemory) chargeSums(j *Job, o *Options, columns correlate.Values) err
 		return j.tooLarge(o, values, gaps)
 	}
 	m.sums = max(least, min(most, left, largest(o.Budget)/2))
-	err := m.account.Take(budget.Answers, m.sums+beside)
+	err := m.account.Acquire(budget.Answers, m.sums+beside)
 	if j.Ranks {
 		m.sums = max(m.sums, values*correlate.RankBytes)
 	}

@@ -57,10 +57,10 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
 			}
-			if err := memory.account.Take(budget.Answers, int64(aggregateBytes*groups.Len())); err != nil {
+			if err := memory.account.Acquire(budget.Answers, int64(aggregateBytes*groups.Len())); err != nil {
 				return err
 			}
-			budget.Of(ctx).Give(budget.Answers, int64(groups.Bytes()))
+			budget.Of(ctx).Release(budget.Answers, int64(groups.Bytes()))
 			s := &series[i]
 			s.starts, s.values = make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len())
 			s.starts, s.values = groups.Aggregate(q.Method, s.starts, s.values)
@@ -103,10 +103,10 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 		for i := range series {
 			held += 8 * int64(len(series[i].starts))
 		}
-		if err := memory.account.Take(budget.Answers, held); err != nil {
+		if err := memory.account.Acquire(budget.Answers, held); err != nil {
 			return nil, err
 		}
-		defer memory.account.Give(budget.Answers, held)
+		defer memory.account.Release(budget.Answers, held)
 		union = make([]carbonara.Timestamp, 0, held/8)
 		for i := range series {
 			union = append(union, series[i].starts...)
@@ -122,7 +122,7 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 		return nil, job.tooLarge(o, rows*int64(len(series)), false)
 	}
 	for i := range series {
-		if err := memory.account.Take(budget.Answers, 8*rows); err != nil {
+		if err := memory.account.Acquire(budget.Answers, 8*rows); err != nil {
 			return nil, err
 		}
 		column := make([]float64, rows)
@@ -140,7 +140,7 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 			}
 			column[at] = series[i].values[k]
 		}
-		memory.account.Give(budget.Answers, aggregateBytes*int64(cap(series[i].starts)))
+		memory.account.Release(budget.Answers, aggregateBytes*int64(cap(series[i].starts)))
 		series[i] = aggregates{}
 		columns[i] = column
 	}

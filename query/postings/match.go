@@ -123,7 +123,7 @@ func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher,
 		if sees == nil || sees(Candidate{s, place}) {
 			const together = 32
 			if found%together == 0 {
-				if err := account.Take(budget.Answers, together*bytes); err != nil {
+				if err := account.Acquire(budget.Answers, together*bytes); err != nil {
 					return err
 				}
 			}

@@ -40,7 +40,7 @@ func TestLabelsShareMemory(t *testing.T) {
 	}
 	account := shared.Account()
 	defer account.Close()
-	if err := account.Take(budget.Measures, limit); err != nil {
+	if err := account.Acquire(budget.Measures, limit); err != nil {
 		t.Errorf("after the labels did not fit: %v", err)
 	}
 }
@@ -55,7 +55,7 @@ func TestLabelsWaitForMemory(t *testing.T) {
 		others := make([]*budget.Account, 15)
 		for i := range others {
 			others[i] = shared.Account()
-			check(t, others[i].Take(budget.Answers, 64<<10))
+			check(t, others[i].Acquire(budget.Answers, 64<<10))
 		}
 		if _, err := catalog.Names(t.Context(), nil); !errors.Is(err, budget.ErrExhausted) {
 			t.Errorf("the memory stays in use: %v", err)

@@ -166,7 +166,7 @@ func (s *state) allValues(ctx context.Context, f field) (values []string, err er
 			continue
 		}
 		if len(values)%1024 == 0 {
-			if err := account.Take(budget.Answers, 1024*listBytes); err != nil {
+			if err := account.Acquire(budget.Answers, 1024*listBytes); err != nil {
 				return nil, err
 			}
 		}

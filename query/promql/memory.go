@@ -65,7 +65,7 @@ func (s *source) cover(ctx context.Context, it *iterator) error {
 }
 
 func (s *source) charge(ctx context.Context, bytes int64) error {
-	if err := budget.Of(ctx).Take(budget.Answers, bytes); err != nil {
+	if err := budget.Of(ctx).Acquire(budget.Answers, bytes); err != nil {
 		return err
 	}
 	s.taken.Add(bytes)
@@ -83,7 +83,7 @@ type charged struct {
 // Close implements upstream.Query.
 func (q *charged) Close() {
 	q.Query.Close()
-	q.account.Give(budget.Answers, q.source.taken.Swap(0))
+	q.account.Release(budget.Answers, q.source.taken.Swap(0))
 }
 
 // charged takes memory for the steps of subqueries, and for the results of expressions without a selector, and returns

@@ -116,7 +116,7 @@ func TestSubqueriesTakeMemory(t *testing.T) {
 				ctx.Close()
 			}
 			whole := shared.Context(context.Background())
-			if err := whole.Take(budget.Answers, limit/2-1<<20); err != nil {
+			if err := whole.Acquire(budget.Answers, limit/2-1<<20); err != nil {
 				t.Errorf("%s keeps memory", expr)
 			}
 			whole.Close()

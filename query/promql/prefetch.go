@@ -79,7 +79,7 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 		}
 		return ends.EachGroups(ctx, reads, staleness, &memory.groups, func(i int) error {
 			run[i].plan(&memory.groups)
-			budget.Of(ctx).Give(budget.Answers, int64(memory.groups.Bytes()))
+			budget.Of(ctx).Release(budget.Answers, int64(memory.groups.Bytes()))
 			return nil
 		})
 	})

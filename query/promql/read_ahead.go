@@ -144,7 +144,7 @@ func readParts(ctx context.Context, memory *scratch, run []*series, into func(*s
 		if err := s.appendPart(it, memory, sources[i].part); err != nil {
 			return err
 		}
-		budget.Of(ctx).Give(budget.Answers, read) // the next series takes its place
+		budget.Of(ctx).Release(budget.Answers, read) // the next series takes its place
 		if !sources[i].last {
 			return nil
 		}

@@ -120,10 +120,10 @@ func (c *computation) beginFold(ctx context.Context) error {
 func (c *computation) run(ctx context.Context) error {
 	n := min(len(c.all), max(1, rowsAtOnce/c.at.N))
 	account, bytes := budget.Of(ctx), 8*int64(n)*int64(c.at.N)
-	if err := account.Take(budget.Answers, bytes); err != nil {
+	if err := account.Acquire(budget.Answers, bytes); err != nil {
 		return err
 	}
-	defer account.Give(budget.Answers, bytes)
+	defer account.Release(budget.Answers, bytes)
 	c.rows, c.filled = make([]float64, n*c.at.N), make([]bool, n)
 	for c.first = 0; c.first < len(c.all); c.first += n {
 		some := c.all[c.first:min(c.first+n, len(c.all))]
@@ -168,7 +168,7 @@ func (c *computation) read(ctx context.Context, some []*series) error {
 		first := run[0].place - c.first
 		return found.EachGroups(ctx, reads[first:first+len(run)], staleness, &memory.groups, func(i int) error {
 			s, bytes := run[i], int64(memory.groups.Bytes())
-			defer budget.Of(ctx).Give(budget.Answers, bytes)
+			defer budget.Of(ctx).Release(budget.Answers, bytes)
 			s.plan(&memory.groups)
 			if p, ok := s.complete(&reads[first+i]); !ok {
 				c.mu.Lock()

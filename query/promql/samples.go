@@ -34,14 +34,14 @@ func (s *scratch) take(ctx context.Context) error {
 		return nil
 	}
 	s.it.taken += more
-	return budget.Of(ctx).Take(budget.Answers, more)
+	return budget.Of(ctx).Acquire(budget.Answers, more)
 }
 
 // cover returns what gives back the memory that take takes from now on.
 func (s *scratch) cover(ctx context.Context) (end func()) {
 	s.it.taken = 0
 	return func() {
-		budget.Of(ctx).Give(budget.Answers, s.it.taken)
+		budget.Of(ctx).Release(budget.Answers, s.it.taken)
 		s.it.taken = 0
 	}
 }

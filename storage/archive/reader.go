@@ -153,7 +153,7 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 			continue
 		}
 		if more := dst.Bytes() - taken; more >= bytesTaken {
-			if err := account.Take(budget.Answers, int64(more)); err != nil {
+			if err := account.Acquire(budget.Answers, int64(more)); err != nil {
 				return failed(err)
 			}
 			taken += more
@@ -185,9 +185,9 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 		dst.Delete(before, expired)
 	}
 	if more := dst.Bytes() - taken; more >= 0 {
-		err = account.Take(budget.Answers, int64(more))
+		err = account.Acquire(budget.Answers, int64(more))
 	} else {
-		account.Give(budget.Answers, int64(-more))
+		account.Release(budget.Answers, int64(-more))
 	}
 	if err != nil {
 		return failed(err)
