@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
+
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // iterator is the samples of a series. It implements chunkenc.Iterator.
@@ -45,6 +47,36 @@ func (it *iterator) grow(n int, ofMoments bool) {
 
 // add appends a sample. One at the same millisecond as the last replaces it.
 func (it *iterator) add(t int64, v float64) { it.values = set(it.values, it.place(t), v) }
+
+// bounds are what addValues asks of measures, in ms: they count later by after, and are samples from start to end, after
+// each of which the series ends by staleAfter.
+type bounds struct{ start, end, after, staleAfter int64 }
+
+// addValues adds the values of measures up to the first NaN, which may mean something else. It returns how many measures
+// it went through.
+func (it *iterator) addValues(at []carbonara.Timestamp, values []float64, b bounds) int {
+	times, added := it.times, it.values
+	last := int64(math.MaxInt64) // without a sample, no time is later than its end
+	if n := len(times); n > 0 {
+		last = times[n-1]
+	}
+	i := 0
+	for ; i < len(at) && values[i] == values[i]; i++ {
+		t := int64(at[i])/1_000_000 + b.after
+		switch {
+		case t < b.start || t > b.end:
+			continue
+		case t == last:
+			added[len(added)-1] = values[i]
+			continue
+		case t-last > b.staleAfter:
+			times, added = append(times, last+b.staleAfter), append(added, math.Float64frombits(value.StaleNaN))
+		}
+		times, added, last = append(times, t), append(added, values[i]), t
+	}
+	it.times, it.values = times, added
+	return i
+}
 
 // addMoments is add for moments.
 func (it *iterator) addMoments(t int64, m moments) {

@@ -58,7 +58,7 @@ func preferring(all []time.Duration, i int) []time.Duration {
 
 // plan says which granularity serves which time, oldest first. end is what rawEnd has read.
 func (s *series) plan(end *carbonara.Groups) {
-	granularities := s.preference()
+	granularities := s.reading.preferred
 	s.parts = s.parts[:0]
 	before := carbonara.MaxTimestamp // groups end then or earlier
 	for i := 0; i < len(granularities); {

@@ -23,6 +23,8 @@ type reading struct {
 	raw         bool          // so do raw measures
 	note        error         // what is to be said if groups are read; nil: nothing
 	granularity time.Duration // the only one that does; 0: any
+
+	preferred []time.Duration // granularities in the order in which they are to serve a time
 }
 
 type readingKind uint8

@@ -111,8 +111,18 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 	if s.rangesOfGroups() {
 		after = 1
 	}
-	for i, at := range groups.Starts {
-		v := groups.Values[0][i]
+	from, to := groups.Search(p.from), groups.Search(p.to)
+	asValues := it.plain && s.reading.kind == readMoments ||
+		s.reading.kind == readMethod && s.reading.method != carbonara.Count
+	if asValues && p.join == 0 && (sel.length > 0 || len(it.times) == 0) {
+		b := bounds{sel.start, sel.end, after, math.MaxInt64}
+		if it.staleAfter = it.partStaleAfter; sel.length == 0 {
+			b.staleAfter = it.staleAfter
+		}
+		from += it.addValues(groups.Starts[from:to], groups.Values[0][from:to], b)
+	}
+	for i := from; i < to; i++ {
+		at, v := groups.Starts[i], groups.Values[0][i]
 		if at < p.from || at >= p.to || carbonara.IsAbsent(v) {
 			continue
 		}

@@ -3,6 +3,7 @@ package promql
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 
-	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 )
 
@@ -85,14 +85,7 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b *series) int {
-		if sorted {
-			return labels.Compare(a.labels, b.labels)
-		}
-		// The engine adds values up in this order: every process is to give the same sums. Neighbours are read
-		// together.
-		return cmp.Or(cmp.Compare(a.sack, b.sack), model.CompareIDs(a.metric.ID, b.metric.ID))
-	})
+	sortSeries(all, sorted)
 	for i, one := range all {
 		one.place = i
 	}
@@ -102,8 +95,9 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 // seriesOf returns the series of metrics: one for each method by which a metric is read.
 func (sel *selection) seriesOf(ctx context.Context, found []postings.Series) ([]*series, error) {
 	archives := sel.source.engine.options.Archives
-	var all []*series
-	byHash := make(map[uint64]*series, len(found))
+	all := make([]*series, 0, len(found))
+	memory := make([]series, 0, len(found)) // of most
+	hashes := make([]uint64, 0, len(found))
 	for i := range found {
 		metric := found[i].Metric
 		for _, method := range sel.methodsOf(metric.ArchivePolicy) {
@@ -118,15 +112,65 @@ func (sel *selection) seriesOf(ctx context.Context, found []postings.Series) ([]
 			if len(sel.methods) > 0 {
 				shown = labels.NewBuilder(shown).Set(aggregationMatcher, method.String()).Labels()
 			}
-			hash := shown.Hash()
-			if other := byHash[hash]; other != nil && labels.Equal(other.labels, shown) {
-				return nil, fmt.Errorf("metrics %s and %s have the same labels %s", other.metric.ID, metric.ID, shown)
+			if len(memory) == cap(memory) {
+				memory = make([]series, 0, 64)
 			}
-			one := &series{ctx: ctx, selection: sel, metric: metric, labels: shown, reading: r,
-				archives: archives, sack: archives.Sack(metric.ID)}
-			byHash[hash] = one
-			all = append(all, one)
+			memory = append(memory, series{ctx: ctx, selection: sel, metric: metric, labels: shown, reading: r,
+				archives: archives, sack: archives.Sack(metric.ID)})
+			one := &memory[len(memory)-1]
+			if r.preferred == nil {
+				r.preferred = one.preference()
+			}
+			all, hashes = append(all, one), append(hashes, shown.Hash())
 		}
 	}
-	return all, nil
+	return all, requireDistinct(all, hashes)
+}
+
+// requireDistinct returns an error if two series have the same labels, whose hashes are given.
+func requireDistinct(all []*series, hashes []uint64) error {
+	sorted := slices.Clone(hashes)
+	slices.Sort(sorted)
+	if len(slices.Compact(sorted)) == len(all) {
+		return nil
+	}
+	byHash := make(map[uint64]*series, len(all))
+	for i, one := range all {
+		if other := byHash[hashes[i]]; other != nil && labels.Equal(other.labels, one.labels) {
+			return fmt.Errorf("metrics %s and %s have the same labels %s", other.metric.ID, one.metric.ID, one.labels)
+		}
+		byHash[hashes[i]] = one
+	}
+	return nil
+}
+
+// sortSeries sorts series by labels, or as they lie in archives. The engine adds values up in this order: every process
+// is to give the same sums. Neighbours are read together.
+func sortSeries(all []*series, byLabels bool) {
+	if byLabels {
+		slices.SortFunc(all, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+		return
+	}
+	type place struct {
+		high, low uint64 // halves of the metric's ID
+		sack      int
+		series    *series
+	}
+	places := make([]place, len(all))
+	for i, s := range all {
+		id := &s.metric.ID
+		places[i] = place{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), s.sack, s}
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		switch {
+		case a.sack != b.sack:
+			return cmp.Compare(a.sack, b.sack)
+		case a.high != b.high:
+			return cmp.Compare(a.high, b.high)
+		}
+		return cmp.Compare(a.low, b.low)
+	})
+	for i := range places {
+		all[i] = places[i].series
+	}
 }

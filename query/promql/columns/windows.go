@@ -50,10 +50,20 @@ func Over(function string, values []float64) float64 {
 	return result[0].F
 }
 
+// sum and average add as kahansum.Inc does. It is written out here: the call takes longer than the addition.
 func sum(values []float64) float64 {
 	var sum, c float64
 	for _, v := range values {
-		sum, c = kahansum.Inc(v, sum, c)
+		t := sum + v
+		switch {
+		case t > math.MaxFloat64 || t < -math.MaxFloat64:
+			c = 0
+		case math.Abs(sum) >= math.Abs(v):
+			c += (sum - t) + v
+		default:
+			c += (v - t) + sum
+		}
+		sum = t
 	}
 	if math.IsInf(sum, 0) {
 		return sum
@@ -64,11 +74,16 @@ func sum(values []float64) float64 {
 func average(values []float64) float64 {
 	sum, c := values[0], 0.0
 	for i, v := range values[1:] {
-		next, nextC := kahansum.Inc(v, sum, c)
-		if math.IsInf(next, 0) {
+		t := sum + v
+		switch {
+		case t > math.MaxFloat64 || t < -math.MaxFloat64:
 			return incrementalAverage(values[i+1:], float64(i+1), sum, c)
+		case math.Abs(sum) >= math.Abs(v):
+			c += (sum - t) + v
+		default:
+			c += (v - t) + sum
 		}
-		sum, c = next, nextC
+		sum = t
 	}
 	n := float64(len(values))
 	return sum/n + c/n
