@@ -72,11 +72,15 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (c
 // askTimeout is how long a member has to say that it lives, before the disk is asked.
 const askTimeout = time.Second
 
-// probe checks that the disk does what several processes rely on. A process that others cannot reach goes without, and
-// so does a file system that is no disk.
+// probe checks that the disk does what several processes rely on, unless one that runs on the same mount did. A process
+// that others cannot reach goes without, and so does a file system that is no disk.
 func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) error {
 	if o.Role == RoleBoth && isLoopback(address) || vfs.Root(o.FS) != vfs.Default {
 		return nil
+	}
+	// A process that was killed and is started again must not be away for as long as the probe takes: 6 s on CephFS.
+	if asked, err := claim.SharesMount(o.FS, folder.Path); asked || err != nil {
+		return err
 	}
 	leases := o.claimOptions()
 	results, err := diskprobe.Run(ctx, folder.Path, diskprobe.Options{

@@ -15,6 +15,9 @@ import (
 // temporary begins the names of files that are not complete, or not yet linked to their name.
 const temporary = "tmp-"
 
+// endedPrefix begins the name of the folder of a member whose process has ended, as a process of its machine saw.
+const endedPrefix = temporary + "ended-"
+
 // failureDetector decides which members are dead, by their counters and this process's own clock.
 type failureDetector struct {
 	dir     string
@@ -41,6 +44,8 @@ type observation struct {
 	// since is when the counter was first known to be what it is: the end of that reading.
 	since    time.Duration
 	compared comparison
+	// ended is when the folder of an ended process was first seen.
+	ended time.Duration
 	// read is when its counter was last asked for.
 	read time.Duration
 	dead bool // permanently
@@ -88,8 +93,12 @@ func (r *failureDetector) look(wait time.Duration) error {
 	changed := r.unlisted(names)
 	var all []func()
 	for _, id := range names {
+		id, ended := strings.CutPrefix(id, endedPrefix)
 		if strings.HasPrefix(id, temporary) || id == r.self.ID {
 			continue
+		}
+		if ended {
+			r.noteEnded(id)
 		}
 		switch due, dead := r.due(id, begun); {
 		case due:
@@ -128,6 +137,31 @@ func (r *failureDetector) alone(id string, do func() error) func() {
 		defer r.mu.Unlock()
 		delete(r.busy, id)
 	}
+}
+
+// noteEnded notes that the process of a member has ended.
+func (r *failureDetector) noteEnded(id string) {
+	now := r.options.Clock.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.seen[id]
+	if s == nil {
+		s = &observation{since: now, member: Member{ID: id}}
+		r.seen[id] = s
+	}
+	if s.ended == 0 {
+		s.ended = now
+	}
+}
+
+// showEnded renames the folder of a member whose process has ended. Other machines no longer count it as a member, and
+// wait only until they see all that it wrote.
+func (r *failureDetector) showEnded(id string) error {
+	err := r.fs.Rename(r.fs.PathJoin(r.dir, id), r.fs.PathJoin(r.dir, endedPrefix+id))
+	if err != nil && !notThere(err) {
+		return fmt.Errorf("claim: member %s: %w", id, err)
+	}
+	return nil
 }
 
 // unlisted notes members without a folder, and reports whether a live one is among them. That is no death: the owner of
@@ -227,6 +261,12 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 	if err != nil {
 		return false, err
 	}
+	show := false // that the process has ended
+	defer func() {
+		if show {
+			err = r.showEnded(id)
+		}
+	}()
 	ended := r.options.Clock.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,7 +293,8 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 	if s.dead {
 		return changed, nil
 	}
-	if gone || x.begun-s.since >= r.options.DeadAfter() {
+	show = gone && s.ended == 0 && !r.local
+	if gone || x.begun-s.since >= r.options.DeadAfter() || s.ended != 0 && x.begun-s.ended >= r.options.Slack {
 		s.dead, s.died, changed = true, x.begun, true
 		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", x.begun-s.since)
 	}
@@ -289,8 +330,10 @@ func (r *failureDetector) isDead(m *Member) (bool, error) {
 // removeDead removes the folder of a member that is dead for long. If its process still lives, it loses its lease by
 // that.
 func (r *failureDetector) removeDead(id string) error {
-	if err := r.fs.RemoveAll(r.fs.PathJoin(r.dir, id)); err != nil && !notThere(err) {
-		return fmt.Errorf("claim: member %s: %w", id, err)
+	for _, name := range []string{id, endedPrefix + id} {
+		if err := r.fs.RemoveAll(r.fs.PathJoin(r.dir, name)); err != nil && !notThere(err) {
+			return fmt.Errorf("claim: member %s: %w", id, err)
+		}
 	}
 	return nil
 }

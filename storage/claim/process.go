@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,6 +54,29 @@ func (p *Process) Gone(other *Process) bool {
 	}
 	start, running, err := processStart(other.PID)
 	return err == nil && (!running || start != other.Start)
+}
+
+// SharesMount reports whether a member of the data folder runs on this machine and on this mount, or ran there lately.
+func SharesMount(fs vfs.FS, root string) (bool, error) {
+	own, err := ThisProcess(root)
+	if err != nil {
+		return false, err
+	}
+	names, err := list(fs, membersDir(fs, root))
+	if err != nil {
+		return false, fmt.Errorf("claim: members: %w", err)
+	}
+	for _, name := range names {
+		content, err := read(fs, fs.PathJoin(membersDir(fs, root), name, descriptionFile))
+		if err != nil { // it leaves
+			continue
+		}
+		m, err := decodeMember(content)
+		if err == nil && own.BootID != "" && m.Process.BootID == own.BootID && m.Process.Device == own.Device {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // processStart reads when a process was started; running is false if it has ended, also if its parent has yet to hear
