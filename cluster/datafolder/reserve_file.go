@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // ReserveFile only takes up room on the disk, for all processes of a data folder. A process that finds the disk full
@@ -68,7 +70,7 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 	failing := false
 	for {
 		err := r.ensure()
-		if err != nil && !failing && !errors.Is(err, unix.ENOSPC) {
+		if err != nil && !failing && !fulldisk.Is(err) {
 			r.logger.Warn("no reserve file for when the disk gets full", "error", err)
 		}
 		failing = err != nil

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // Options say what is good enough. The zero value stands for the leases' defaults.
@@ -86,7 +87,7 @@ type check struct {
 func Run(ctx context.Context, dir string, options Options) (results []Result, err error) {
 	options.EnsureDefaults()
 	own, err := os.MkdirTemp(dir, ".gnocco-probe-")
-	if errors.Is(err, syscall.ENOSPC) {
+	if fulldisk.Is(err) {
 		return []Result{{"free space", Warning, "the disk is full, so nothing else was asked."}}, nil
 	}
 	if err != nil {
@@ -104,7 +105,7 @@ func Run(ctx context.Context, dir string, options Options) (results []Result, er
 
 func (c *check) run(dir string, o *Options) Result {
 	verdict, text, err := c.ask(dir, o)
-	if errors.Is(err, syscall.ENOSPC) {
+	if fulldisk.Is(err) {
 		verdict, text = Warning, "the disk is full, so this was not asked."
 	} else if err != nil {
 		verdict, text = No, err.Error()

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // fullDiskPause is how long a flush that found the disk full, or met corrupt bytes, waits before Pebble tries again.
@@ -50,7 +51,7 @@ func (w *eventListener) listener() *pebble.EventListener {
 func (w *eventListener) backgroundError(err error) {
 	switch {
 	case errors.Is(err, pebble.ErrCancelledCompaction): // a flush beside an excise: Pebble flushes again
-	case errors.Is(err, syscall.ENOSPC):
+	case fulldisk.Is(err):
 		w.logger.Error("disk is full", "dir", w.dir, "error", err)
 		// Commits that find room in the memtable go on; readers don't need the lock that is held here.
 		time.Sleep(fullDiskPause)

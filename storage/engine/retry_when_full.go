@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
@@ -47,13 +48,13 @@ func needed(name string) bool {
 func (p *retryWhenFull) try(wait bool, do func() error) error {
 	for {
 		err := do()
-		if !errors.Is(err, syscall.ENOSPC) {
+		if !fulldisk.Is(err) {
 			return err
 		}
 		if p.makeRoom() {
 			err = do()
 		}
-		if !wait || !errors.Is(err, syscall.ENOSPC) {
+		if !wait || !fulldisk.Is(err) {
 			return err
 		}
 		select {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,11 +24,16 @@ import (
 type smallDisk struct {
 	vfs.FS
 	left atomic.Int64
+	err  error // of a write without room; nil: ENOSPC
+}
+
+func (d *smallDisk) full(what string) error {
+	return fmt.Errorf("%s: %w", what, cmp.Or[error](d.err, syscall.ENOSPC))
 }
 
 func (d *smallDisk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if d.left.Load() <= 0 {
-		return nil, fmt.Errorf("create %s: %w", filepath.Base(name), syscall.ENOSPC)
+		return nil, d.full("create " + filepath.Base(name))
 	}
 	f, err := d.FS.Create(name, category)
 	return &smallFile{f, d}, err
@@ -48,7 +54,7 @@ func (f *smallFile) Write(b []byte) (int, error) {
 	f.disk.left.Add(-fits)
 	n, err := f.File.Write(b[:fits])
 	if err == nil && int(fits) < len(b) {
-		err = fmt.Errorf("write: %w", syscall.ENOSPC)
+		err = f.disk.full("write")
 	}
 	return n, err
 }
@@ -166,7 +172,13 @@ func TestOpenOnFullDisk(t *testing.T) {
 
 // A write goes on as soon as there is room, and a caller that has given up waiting gets the error.
 func TestRetryWhenFull(t *testing.T) {
-	disk := &smallDisk{FS: vfs.NewMem()}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		t.Run(full.Error(), func(t *testing.T) { testRetryWhenFull(t, full) })
+	}
+}
+
+func testRetryWhenFull(t *testing.T, full error) {
+	disk := &smallDisk{FS: vfs.NewMem(), err: full}
 	disk.left.Store(10)
 	ballast := int64(20)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -191,10 +203,10 @@ func TestRetryWhenFull(t *testing.T) {
 		}
 	}
 	write("000001.sst", 25, 25, nil)
-	write("000002.sst", 10, 5, syscall.ENOSPC)
+	write("000002.sst", 10, 5, full)
 	disk.left.Store(1)
 	time.AfterFunc(300*time.Millisecond, func() { disk.left.Store(100) })
 	write("000003.log", 50, 50, nil)
 	cancel()
-	write("000004.log", 100, 51, syscall.ENOSPC)
+	write("000004.log", 100, 51, full)
 }

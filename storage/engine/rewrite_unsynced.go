@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"errors"
 	"sync"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // RewriteUnsynced returns a file system on which a sync that found the disk full may be repeated. Network file systems
@@ -122,7 +122,7 @@ func (f *unsyncedFile) Close() error {
 	err := f.File.Close()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if errors.Is(err, syscall.ENOSPC) && len(f.unsynced) == 0 {
+	if fulldisk.Is(err) && len(f.unsynced) == 0 {
 		return nil
 	}
 	return err

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -135,7 +135,7 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 					linesOf(found)...))
 			return nil
 		}
-		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
+		if ctx.Err() != nil || fulldisk.Is(err) {
 			return err
 		}
 	}

@@ -1,0 +1,2 @@
+// Package fulldisk recognises the errors of a disk without room.
+package fulldisk
