@@ -25,6 +25,7 @@ type ownership struct {
 	local   bool          // the folder is on a disk of this machine: earlier epochs need not stay once a store is open
 	grace   time.Duration // until earlier epochs may be removed elsewhere, and the rest of them here
 	warn    func(message string, args ...any)
+	check   func() error // of the data folder; nil: none
 
 	mu   sync.Mutex
 	held map[string]held
@@ -54,6 +55,12 @@ func (c *ownership) take(ctx context.Context, name string) (dir string, err erro
 			return "", fmt.Errorf("cluster: %s: %w", name, err)
 		}
 	} else {
+		// Where the mount is gone nobody seems to hold anything.
+		if c.check != nil {
+			if err := c.check(); err != nil {
+				return "", err
+			}
+		}
 		got, err := c.session.Claim(ctx, name)
 		if err != nil {
 			return "", err

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -48,6 +49,28 @@ func (s *fullSession) Release(ctx context.Context, c claim.Claim) error {
 		return syscall.ENOSPC
 	}
 	return s.Session.Release(ctx, c)
+}
+
+// A process claims nothing in a folder that is not the cluster's: below a mount point every store seems to be free.
+func TestNothingIsTakenBelowAMountPoint(t *testing.T) {
+	root := t.TempDir()
+	coordinator, err := claim.NewFile(root, claim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := coordinator.Join(t.Context(), claim.Member{Node: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Leave(context.WithoutCancel(t.Context())) }()
+	c := &ownership{session: session, fs: engine.NewRecorder(vfs.Default), root: root, held: make(map[string]held),
+		check: func() error { return datafolder.ErrRefused }}
+	if _, err := c.take(t.Context(), "sacks/000"); !errors.Is(err, datafolder.ErrRefused) {
+		t.Errorf("taken: %v", err)
+	}
+	if holder, err := session.Holder(t.Context(), "sacks/000"); holder.Epoch != 0 || err != nil {
+		t.Errorf("claimed: %v, %v", holder, err)
+	}
 }
 
 // A store that could not be given back, or not be taken, since the disk was full, is given back when it has room: else

@@ -164,7 +164,7 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
-		held: make(map[string]held)}
+		check: p.folder.Check, held: make(map[string]held)}
 	recording, stopRecording := context.WithCancel(context.Background())
 	var recorder sync.WaitGroup
 	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })

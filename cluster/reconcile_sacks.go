@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -36,7 +38,8 @@ type sackReconciler struct {
 type assignment struct {
 	at      time.Time
 	members string   // IDs
-	holders []string // IDs by sack, "" for none
+	holders []string // IDs by sack, "" for none; of one that ended, the process that was started again
+	unheld  []bool   // by sack
 	settled bool     // all are held by those that shall
 }
 
@@ -69,13 +72,13 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 	k := &r.known
 	look := !k.settled || k.members != list.String() || time.Since(k.at) >= assignmentStays
 	if k.holders == nil {
-		k.holders = make([]string, r.sacks)
+		k.holders, k.unheld = make([]string, r.sacks), make([]bool, r.sacks)
 	}
 	names, errs := make([]string, r.sacks), []error(nil)
 	for sack := range names {
 		names[sack] = datafolder.SackName(sack)
 		if _, ok := r.environment.ownership.holds(names[sack]); ok {
-			k.holders[sack] = r.members.own()
+			k.holders[sack], k.unheld[sack] = r.members.own(), false
 			continue
 		}
 		if !look && k.holders[sack] != r.members.own() {
@@ -86,8 +89,9 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 			errs = append(errs, err)
 			continue
 		}
-		if k.holders[sack] = holder.Member.ID; !holder.Live() {
-			k.holders[sack] = ""
+		k.unheld[sack] = !holder.Live()
+		if k.holders[sack] = ""; holder.Epoch != 0 && !holder.Released {
+			k.holders[sack] = heir(members, &holder)
 		}
 	}
 	owners := claim.StickyRendezvous(members, names, k.holders)
@@ -96,9 +100,25 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 	}
 	k.settled = len(errs) == 0
 	for sack, owner := range owners {
-		k.settled = k.settled && owner != nil && owner.ID == k.holders[sack]
+		k.settled = k.settled && owner != nil && owner.ID == k.holders[sack] && !k.unheld[sack]
 	}
 	return owners, errors.Join(errs...)
+}
+
+// heir returns the ID of the member that has a claim's sack: the holder, or the process that was started again under
+// the name of a holder that ended. That one gets its sacks back, also in the view of members that do not know of the
+// death.
+func heir(members []claim.Member, holder *claim.Holder) string {
+	id := ""
+	for _, m := range members {
+		if m.ID == holder.Member.ID && !holder.Dead {
+			return m.ID
+		}
+		if m.Node == holder.Member.Node && m.ID != holder.Member.ID {
+			id = m.ID
+		}
+	}
+	return id
 }
 
 // reconcile gives away the sacks that are another member's share, and takes those of its own share that nobody holds.
@@ -107,6 +127,7 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 	owners, err := r.owners(ctx, members)
 	errs := []error{err}
 	var wanted []int
+	moving := r.moving(owners)
 	for sack, owner := range owners {
 		if owner == nil {
 			continue
@@ -123,12 +144,30 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 			wanted = append(wanted, sack)
 		case owner.ID != own && damaged && !holds:
 			r.environment.damaged.forget(name)
-		case owner.ID != own && holds:
+		case owner.ID != own && holds && slices.Contains(moving, sack):
 			errs = append(errs, r.giveBack(ctx, sack))
 			go r.members.wakeOthers(ctx, hasID(owner.ID))
 		}
 	}
 	return errors.Join(append(errs, r.takeAll(ctx, wanted))...)
+}
+
+// sacksMoved bounds how many sacks of the cluster are between two members at a time: each of them is not served then.
+const sacksMoved = 2
+
+// moving returns the sacks that move now: those that nobody holds, and then the first ones that have another owner than
+// their holder. All members come to the same.
+func (r *sackReconciler) moving(owners []*claim.Member) (sacks []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, unheld := range []bool{true, false} {
+		for sack, owner := range owners {
+			if r.known.unheld[sack] == unheld && (unheld || owner != nil && owner.ID != r.known.holders[sack]) {
+				sacks = append(sacks, sack)
+			}
+		}
+	}
+	return sacks[:min(len(sacks), sacksMoved)]
 }
 
 // takeAll takes the sacks that nobody holds.
@@ -153,6 +192,7 @@ func (r *sackReconciler) takeAll(ctx context.Context, sacks []int) error {
 	_ = all.Wait() // errs has all of them
 	if taken > 0 {
 		r.logger.Info("took sacks", "taken", taken, "held", len(r.metricd.Held()))
+		go r.members.wakeOthers(ctx, hasRole(RoleMetricd)) // the next ones can move
 	}
 	return errors.Join(errs...)
 }
@@ -214,17 +254,40 @@ func (r *sackReconciler) handOver(ctx context.Context) error {
 	}
 	members, err := r.members.staying(ctx)
 	errs = append(errs, err)
-	owners, _ := r.owners(ctx, members) // who is not woken looks within a second
-	var woken sync.WaitGroup
+	owners, _ := r.owners(ctx, members) // a member that is not woken looks within a second
+	var moving errgroup.Group
+	moving.SetLimit(sacksMoved)
 	for _, sack := range r.metricd.Held() {
-		errs = append(errs, r.giveBack(ctx, sack))
-		if owner := owners[sack]; owner != nil {
-			woken.Go(func() { r.members.wakeOthers(ctx, hasID(owner.ID)) })
+		err := r.giveBack(ctx, sack)
+		errs = append(errs, err)
+		if owner := owners[sack]; owner != nil && err == nil {
+			moving.Go(func() error {
+				r.members.wakeOthers(ctx, hasID(owner.ID))
+				r.awaitTaken(ctx, datafolder.SackName(sack))
+				return nil
+			})
 		}
 	}
-	woken.Wait()
+	_ = moving.Wait() // no errors
 	return errors.Join(errs...)
 }
+
+// movePatience is how long a process that leaves waits for a sack to be taken before it gives away more.
+const movePatience = 2 * time.Second
+
+// awaitTaken waits until another member holds a store.
+func (r *sackReconciler) awaitTaken(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(ctx, movePatience)
+	defer cancel()
+	for {
+		if holder, err := r.members.session.Holder(ctx, name); err != nil || holder.Live() ||
+			pause.For(ctx, awaitTakenPause) != nil {
+			return
+		}
+	}
+}
+
+const awaitTakenPause = 20 * time.Millisecond
 
 // close hands the sacks over and ends the work on them.
 func (r *sackReconciler) close(ctx context.Context) error {

@@ -27,7 +27,8 @@ const (
 // processes of a machine agree, whenever they start. The clock has the machine's ID, or one made of it if a repair has
 // set its file aside: then its stamps are not mistaken for the earlier clock's.
 func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since int64, err error) {
-	if err := os.MkdirAll(filepath.Join(f.Path, clocksFolder), 0o750); err != nil {
+	// The data folder is there. If its mount is gone, nothing may be made below the mount point.
+	if err := os.Mkdir(filepath.Join(f.Path, clocksFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
 		return id, 0, err
 	}
 	for {

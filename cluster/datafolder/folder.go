@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 
@@ -24,6 +25,7 @@ type Folder struct {
 	fs   vfs.FS // of the stores; nil: the disk
 	lock *os.File
 
+	checking   sync.Mutex
 	id         string      // of the cluster
 	root, file os.FileInfo // of the folder and its cluster.json, as Enter found them
 }

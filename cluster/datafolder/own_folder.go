@@ -214,9 +214,11 @@ func (f *Folder) begin(id string) (err error) {
 }
 
 // Check returns an ErrRefused if the folder is not the one that Enter found: it was unmounted, another one was mounted
-// in its place, or its mount is dead. One goroutine at a time calls it. The lock, which is an open file, keeps numbers
-// of inodes as they are where a file system makes them up.
+// in its place, or its mount is dead. The lock, which is an open file, keeps numbers of inodes as they are where a file
+// system makes them up.
 func (f *Folder) Check() error {
+	f.checking.Lock()
+	defer f.checking.Unlock()
 	changed := func(how string) error {
 		return fmt.Errorf("datafolder: %w %s: %s since the start: was it unmounted?", ErrRefused, f.Path, how)
 	}

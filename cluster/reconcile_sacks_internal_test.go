@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+)
+
+// claimsSession answers with claims that a test sets.
+type claimsSession struct {
+	knownMembers
+	holders map[string]claim.Holder
+	errs    map[string]error
+}
+
+func (s *claimsSession) Holder(_ context.Context, name string) (claim.Holder, error) {
+	return s.holders[name], s.errs[name]
+}
+
+// sackOf returns a reconciler of a member, of six sacks that two members hold.
+func sackOf(own string) (*claimsSession, *sackReconciler) {
+	member := func(id string) claim.Member {
+		return claim.Member{ID: id + ".1", Node: id, Weight: 1, Roles: []string{string(RoleMetricd)}}
+	}
+	s := &claimsSession{holders: make(map[string]claim.Holder), errs: make(map[string]error)}
+	s.members = []claim.Member{member("a"), member("b")}
+	for i := range 6 {
+		s.holders[datafolder.SackName(i)] = claim.Holder{Member: s.members[i%2], Epoch: 1}
+	}
+	i := slices.IndexFunc(s.members, func(m claim.Member) bool { return m.Node == own })
+	s.members[0], s.members[i] = s.members[i], s.members[0]
+	logger := slog.New(slog.DiscardHandler)
+	owned := &ownership{session: s, fs: engine.NewRecorder(vfs.NewMem()), held: make(map[string]held)}
+	return s, &sackReconciler{sacks: 6, logger: logger, members: newMembership(s, nil, logger),
+		environment: &environment{ownership: owned, damaged: newDamagedStores(logger), logger: logger}}
+}
+
+// ids returns the owners' IDs.
+func ids(owners []*claim.Member) (names []string) {
+	for _, m := range owners {
+		names = append(names, m.ID)
+	}
+	return names
+}
+
+// A claim that cannot be read is an error, and its sack stays the share of the member that was seen to hold it.
+func TestOwnersOfAnUnreadableClaim(t *testing.T) {
+	s, r := sackOf("a")
+	before, err := r.owners(t.Context(), s.members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.known.settled = false
+	unreadable := errors.New("input/output error")
+	name := datafolder.SackName(3)
+	s.holders[name], s.errs[name] = claim.Holder{}, unreadable
+	after, err := r.owners(t.Context(), s.members)
+	if !errors.Is(err, unreadable) || !slices.Equal(ids(after), ids(before)) {
+		t.Errorf("%v, %v before; %v", ids(after), ids(before), err)
+	}
+	if r.known.settled {
+		t.Error("the claim is not looked at again")
+	}
+}
+
+// A process that is started again under its name gets the sacks that it had, and all members see it so, also those that
+// take the earlier process for alive.
+func TestOwnersAfterARestart(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		s, r := sackOf("a")
+		for name, h := range s.holders {
+			if h.Member.Node == "b" {
+				h.Dead = known
+				s.holders[name] = h
+			}
+		}
+		for i := range s.members {
+			if s.members[i].Node == "b" {
+				s.members[i].ID = "b.2"
+			}
+		}
+		owners, err := r.owners(t.Context(), s.members)
+		if want := []string{"a.1", "b.2", "a.1", "b.2", "a.1", "b.2"}; err != nil || !slices.Equal(ids(owners), want) {
+			t.Errorf("known %t: %v %v", known, ids(owners), err)
+		}
+		if known && r.known.settled {
+			t.Error("settled while three sacks are not held")
+		}
+	}
+}
+
+// Two sacks move at a time, and those that nobody holds are the first.
+func TestFewSacksMove(t *testing.T) {
+	s, r := sackOf("a")
+	c := claim.Member{ID: "c.1", Node: "c", Weight: 10, Roles: []string{string(RoleMetricd)}}
+	members := append(slices.Clone(s.members), c)
+	moving := func() []int {
+		t.Helper()
+		owners, err := r.owners(t.Context(), members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.moving(owners)
+	}
+	first := moving()
+	if len(first) != sacksMoved {
+		t.Fatalf("%v move", first)
+	}
+	for _, sack := range []int{4, 5} { // they were given back
+		h := s.holders[datafolder.SackName(sack)]
+		h.Released = true
+		s.holders[datafolder.SackName(sack)] = h
+	}
+	if got := moving(); !slices.Equal(got, []int{4, 5}) {
+		t.Errorf("%v move while nobody holds 4 and 5", got)
+	}
+}
