@@ -10,8 +10,8 @@ import (
 // resets within it, the sum of the values before them, and the times of its first and last measure.
 //
 // All of that is about the group alone. The step from the last measure of the group before is derived when groups are
-// read, from that group's last value and this one's first. So a late measure changes its own group only, and groups add
-// up: those of a minute to one of an hour, and those of a range to its increase, exactly.
+// read, from that group's last value and this one's first. So a late measure changes its own group only. Groups add up
+// exactly: minutes to an hour, and the groups of a range to its increase.
 //
 // Both sums of a counter that was never reset are 0 in every group, and take no bytes in a split.
 

@@ -102,7 +102,7 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 // IsCounter reports whether m is a method of counters. Such a method also depends on the group before (counter.go).
 func (m Method) IsCounter() bool { return m == Increase || m == Resets }
 
-// OfAggregates returns the method by which aggregates of m are aggregated again: those of counters add up.
+// OfAggregates returns the method by which aggregates of m are aggregated again. Aggregates of counters add up.
 func (m Method) OfAggregates() Method {
 	if m.IsCounter() {
 		return Sum

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // importer sends CSV text to a server by the program.
@@ -107,7 +108,7 @@ func TestImportCSVOddColumns(t *testing.T) {
 	s.csv("id,state,last_changed\nx,99,2026-01-01T00:00:00Z\n", append(policy, "--ignore", "id"), 0, "sent 1 measures")
 	s.csv("time,x\n2026-01-01,1\n", append(policy, "--ignore", "y"), 1, `no column to ignore is called "y"`)
 	// A metric is created with its first value.
-	s.csv("time,text,y\n2026-01-01,warm,1\n", policy, 2, "sent 1 measures of 1 metrics")
+	s.csv("time,text,y\n2026-01-01,warm,1\n", policy, 0, "left out, no numbers: text", "sent 1 measures of 1 metrics")
 	var metrics []struct{ Name string }
 	s.call(http.MethodGet, "/v1/resource/generic/csv/metric", "", http.StatusOK, &metrics)
 	var names []string
@@ -194,5 +195,26 @@ func TestImportCSVAfterAKilledBackfill(t *testing.T) {
 	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &metrics)
 	if len(metrics) != 3 {
 		t.Errorf("metrics are left: %v", metrics)
+	}
+}
+
+// An import that fails leaves no empty metrics behind, and removes none that has measures.
+func TestImportCSVLeavesNoEmptyMetrics(t *testing.T) {
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"), "--max-future", "1h")
+	i := &importer{s, t}
+	ahead := time.Now().UTC().Add(2 * time.Hour).Format(time.RFC3339)
+	before := "time,a\n2026-01-01,1\n"
+	i.csv(before, nil, 0, "sent 1 measures")
+	i.csv("time,a,b\n"+ahead+",1,2\n", nil, 1, "400")
+	i.csv("time,c,d\n2026-01-01,1,\n"+ahead+",,2\n", []string{"--batch", "1", "--requests", "1"}, 1, "400")
+	var metrics []struct{ Name string }
+	s.call(http.MethodGet, "/v1/resource/generic/csv/metric", "", http.StatusOK, &metrics)
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"a", "c"}; !slices.Equal(names, want) {
+		t.Errorf("metrics %q, want %q", names, want)
 	}
 }

@@ -95,7 +95,7 @@ func TestImportCSVWide(t *testing.T) {
 	for _, text := range []string{
 		"-:4: value \"warm\" of metric in, side is not a number", "-:5: timestamp \"noon\"", "-:6: has 2 fields, not 4",
 		"-:8: timestamp \"-1 hour\"",
-		"sent 6 measures of 2 metrics from 1 files", "rejected 4",
+		"sent 5 measures of 2 metrics from 1 files", "rejected 4",
 	} {
 		if !strings.Contains(stderr, text) {
 			t.Errorf("does not say %q:\n%s", text, stderr)
@@ -107,7 +107,7 @@ func TestImportCSVWide(t *testing.T) {
 	}
 	got = s.measures("/v1/resource/generic/house/metric/MB_s/measures?refresh=true&aggregation=count")
 	if want :=
-		"2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:02+00:00 1 1\n2026-01-01T00:00:03+00:00 1 1\n2026-01-01T00:00:04+00:00 1 1"; got != want {
+		"2026-01-01T00:00:01+00:00 1 1\n2026-01-01T00:00:02+00:00 1 1\n2026-01-01T00:00:03+00:00 1 1"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -133,4 +133,47 @@ func TestImportCSVFails(t *testing.T) {
 	f("--delimiter", "", "--delimiter", "ab", "-")
 	f("is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
 	f("requires at least 1 arg", "")
+}
+
+// A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto is the coarsest
+// that keeps each measure in a group of its own.
+func TestImportCSVDryRun(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, "--data", filepath.Join(dir, "data"))
+	path := filepath.Join(dir, "power.csv")
+	var text strings.Builder
+	text.WriteString("when;power;plant\n")
+	at := time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+	for i := range 120 {
+		text.WriteString(at.Add(time.Duration(i)*time.Minute).Format("02.01.2006 15:04") + ";" + []string{"1,5 W", "2,5 W"}[i%2] +
+			";" + []string{"a", "b"}[i%2] + "\n")
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := func(status int, want []string, args ...string) {
+		t.Helper()
+		_, stderr, got := run(t, "", append([]string{"import", "csv", "--url", s.url, path}, args...)...)
+		for _, part := range want {
+			if !strings.Contains(stderr, part) {
+				t.Errorf("import %q: no %q in\n%s", args, part, stderr)
+			}
+		}
+		if got != status {
+			t.Fatalf("import %q: status %d, want %d\n%s", args, got, status, stderr)
+		}
+	}
+	f(0, []string{`times in when: like "31.1.2026 17:5", UTC`, "values in power (in W, decimal ',')",
+		"left out, no numbers: plant", "120 measures of 1 metrics, from 2026-01-15 12:00:00 to 2026-01-15 13:59:00, one every 1m0s",
+		"archive policy medium", "dry run: stopped before sending"}, "--dry-run", "--archive-policy", "auto")
+	f(0, []string{"60 measures are kept as groups of 1m0s and wider only", "dry run"}, "--dry-run", "--archive-policy", "high")
+	s.call(http.MethodGet, "/v1/resource/generic/csv", "", http.StatusNotFound, nil)
+	f(0, []string{"sent 120 measures of 2 metrics"}, "--archive-policy", "auto", "--resource-column", "plant", "--timezone",
+		"Europe/Paris")
+	got := s.measures("/v1/resource/generic/b/metric/power/measures?refresh=true&granularity=3600")
+	if want := "2026-01-15T11:00:00+00:00 3600 2.5\n2026-01-15T12:00:00+00:00 3600 2.5"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	f(1, []string{"no archive policy keeps a measure every 1s for", `create one, such as {"name": "imported"`},
+		"--dry-run", "--archive-policy", "auto", "--time-format", "%M.%d.%Y 15:%S")
 }

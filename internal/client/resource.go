@@ -45,11 +45,23 @@ type Metric struct {
 
 // ArchivePolicy is a metric's archive policy.
 type ArchivePolicy struct {
-	Name       string `json:"name"`
+	Name       string   `json:"name"`
+	Methods    []string `json:"aggregation_methods"`
 	Definition []struct {
 		Granularity string  `json:"granularity"`
 		Timespan    *string `json:"timespan"` // nil: without limit
 	} `json:"definition"`
+}
+
+// ArchivePolicy returns an archive policy by its name.
+func (c *Client) ArchivePolicy(ctx context.Context, name string) (*ArchivePolicy, error) {
+	policy := new(ArchivePolicy)
+	return policy, c.Do(ctx, http.MethodGet, "/v1/archive_policy/"+url.PathEscape(name), nil, policy)
+}
+
+// ArchivePolicies returns all archive policies.
+func (c *Client) ArchivePolicies(ctx context.Context) (policies []ArchivePolicy, err error) {
+	return policies, c.Do(ctx, http.MethodGet, "/v1/archive_policy", nil, &policies)
 }
 
 // EnsureMetrics returns the UUIDs of all metrics of a resource by their names. It creates missing metrics with the

@@ -2,14 +2,15 @@ package csvimport
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/model"
 )
 
 // Result counts what an import did.
@@ -31,7 +32,7 @@ func (r *Result) Lost() int64 { return r.Dropped + r.Refused + r.Expired }
 // Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {
 	options Options
-	names   map[string]uint32 // of metrics
+	numbers map[[2]string]uint32 // of metrics, by resource and name
 	metrics []*metric
 	ignored map[string]bool     // names of options.Ignore that a column has
 	latest  carbonara.Timestamp // measures may have
@@ -45,7 +46,7 @@ func New(options Options) (*Importer, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	return &Importer{options: options, names: make(map[string]uint32), ignored: make(map[string]bool),
+	return &Importer{options: options, numbers: make(map[[2]string]uint32), ignored: make(map[string]bool),
 		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
 		rows:   spool{runRows: rowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
 }
@@ -59,67 +60,121 @@ func (i *Importer) Close() error { return i.rows.close() }
 // File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is
 // none.
 func (i *Importer) File(name string, source io.Reader) error {
-	f := &file{Importer: i, name: name, reader: NewReader(source, i.options.Comma)}
-	first, err := f.next()
-	if err == io.EOF {
+	text, how, err := textOf(source)
+	if err != nil {
+		return fmt.Errorf("csvimport: %s %w", name, err)
+	}
+	head, err := text.Peek(peeked)
+	if len(head) == 0 {
 		return fmt.Errorf("csvimport: %s is empty", name)
 	}
-	if err != nil {
-		return err
+	d := dialectOf(head, i.options.Comma, err != nil)
+	f := &file{Importer: i, name: name, reader: NewReader(text, d.comma)}
+	f.reader.comments = d.comment
+	if how = strings.TrimPrefix(strings.Join([]string{how, d.String()}, ", "), ", "); how != "" && how != ", " {
+		i.options.Note(name + ": " + strings.TrimSuffix(how, ", "))
 	}
-	header, sample := first.clone(), []record(nil)
-	if i.options.NoHeader {
-		sample = append(sample, header)
+	if err := f.reader.skipLines(d.leading); err != nil && err != io.EOF {
+		return fmt.Errorf("csvimport: read %s: %w", name, err)
 	}
+	header, above := d.header, d.above
+	for more := true; more; {
+		if header, more, err = f.section(header, above); err != nil {
+			return err
+		}
+		above = nil
+	}
+	i.result.Files++
+	return nil
+}
+
+// sampleRecords is the number of records that decide about the columns.
+const sampleRecords = 10_000
+
+// section reads the records below a header, nil for the first record, up to the next header or the end.
+func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err error) {
+	var sample []record
+	if header == nil {
+		first, err := f.next()
+		if err == io.EOF {
+			return nil, false, fmt.Errorf("csvimport: %s is empty", f.name)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		header = first.clone().fields
+		if f.options.NoHeader {
+			sample = append(sample, first.clone())
+		}
+	}
+	f.reader.header = f.isHeader(header)
+	ended := false
 	for len(sample) < sampleRecords {
 		r, err := f.next()
 		if err == io.EOF {
+			ended = true
 			break
 		}
 		if err != nil {
-			return err
+			return nil, false, err
 		}
 		sample = append(sample, r.clone())
 	}
-	if f.columns, err = i.options.newColumns(name, header.fields, sample); err != nil {
-		return fmt.Errorf("csvimport: %s %w", name, err)
+	names := f.options.namesOf(header, above)
+	if f.columns, err = f.options.newColumns(f.name, names, sample); err != nil {
+		return nil, false, fmt.Errorf("csvimport: %s %w", f.name, err)
+	}
+	if t, err := f.columns.form.parse(bytes.TrimSpace(header[f.times[0]])); err == nil && !f.options.NoHeader {
+		return nil, false, fmt.Errorf("csvimport: %s has no header: its first line holds the timestamp %s (see --no-header)",
+			f.name, t.Time().UTC().Format(time.RFC3339))
 	}
 	for _, name := range f.leftOut {
-		i.ignored[name] = true
+		f.ignored[name] = true
 	}
-	if f.nameless > 0 {
-		i.options.Note(fmt.Sprintf("%s: %d columns without a name are left out", name, f.nameless))
-	}
-	for _, column := range f.values {
-		f.numbers = append(f.numbers, i.number(column.name))
-	}
+	f.describe()
+	f.known = make(map[string][]uint32)
 	for _, r := range sample {
 		if err := f.add(r); err != nil {
-			return err
+			return nil, false, err
 		}
 	}
-	for {
+	for !ended {
 		r, err := f.next()
 		if err == io.EOF {
-			i.result.Files++
-			return nil
+			break
 		}
 		if err == nil {
 			err = f.add(r)
 		}
 		if err != nil {
-			return err
+			return nil, false, err
 		}
+	}
+	next = f.reader.nextHeader
+	f.reader.nextHeader = nil
+	return next, next != nil, nil
+}
+
+// isHeader returns what recognizes a comment as a header like this one: it begins with the same name, and another form
+// of records follows.
+func (f *file) isHeader(header [][]byte) func(comment []byte) [][]byte {
+	return func(comment []byte) [][]byte {
+		fields := splitComment(comment, f.reader.comma)
+		if bytes.Equal(fields[0], header[0]) && !slices.EqualFunc(fields, header, bytes.Equal) {
+			return fields
+		}
+		return nil
 	}
 }
 
 // number returns the number of a metric in i.metrics.
-func (i *Importer) number(name string) uint32 {
-	n, ok := i.names[name]
+func (i *Importer) number(resource, name string) uint32 {
+	key := [2]string{resource, name}
+	n, ok := i.numbers[key]
 	if !ok {
 		n = uint32(len(i.metrics))
-		i.names[name] = n
-		i.metrics = append(i.metrics, &metric{name: name})
+		i.numbers[key] = n
+		i.metrics = append(i.metrics, &metric{resource: resource, name: name})
 	}
 	return n
 }
@@ -138,9 +193,10 @@ func (i *Importer) unknownIgnored() error {
 type file struct {
 	*Importer
 	*columns
-	name    string
-	reader  *Reader
-	numbers []uint32 // of the metrics of columns.values
+	name   string
+	reader *Reader
+	known  map[string][]uint32 // metrics of a record's values, by the cells that name them
+	key    []byte
 }
 
 // record is one record of a file, and the line on which it starts.
@@ -148,9 +204,6 @@ type record struct {
 	fields [][]byte
 	line   int
 }
-
-// sampleRecords is the number of records that decide which column holds times.
-const sampleRecords = 20
 
 func (r record) clone() record {
 	r.fields = slices.Clone(r.fields)
@@ -184,58 +237,81 @@ func (f *file) add(r record) error {
 		f.reject(r.line, fmt.Sprintf("has %d fields, not %d", len(r.fields), f.fields))
 		return nil
 	}
-	t, err := parseTimestamp(bytes.TrimSpace(r.fields[f.timestamp]), f.guessed)
+	t, err := f.time(r)
 	if err != nil {
-		f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.timestamp], err))
+		if !f.isHeaderAgain(r) {
+			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times[0]], err))
+		}
 		return nil
 	}
 	if t > f.latest {
-		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.timestamp],
-			maxFuture))
+		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.times[0]], maxFuture))
 		return nil
 	}
-	for j, column := range f.values {
+	numbers := f.metricsOf(r)
+	for j := range f.values {
+		column := &f.values[j]
 		text := bytes.TrimSpace(r.fields[column.index])
-		if len(text) == 0 {
-			continue // a gap
-		}
-		value, ok := model.ParseNumber(view(text))
-		if !ok {
-			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, column.name))
+		if isGap(text) && !(f.options.NaN && strings.EqualFold(view(text), "nan")) {
 			continue
 		}
-		m := f.metrics[f.numbers[j]]
+		value, ok := column.form.parse(text)
+		m := f.metrics[numbers[j]]
+		if !ok {
+			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, m.name))
+			continue
+		}
 		m.newest = max(m.newest, t)
 		m.rows++
-		if err := f.rows.add(t, value, f.numbers[j]); err != nil {
+		if err := f.rows.add(t, value, numbers[j]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// isHeaderAgain reports whether a record repeats the header, as joined files do.
+func (f *file) isHeaderAgain(r record) bool {
+	return !slices.ContainsFunc(f.times, func(i int) bool { return string(bytes.TrimSpace(r.fields[i])) != f.names[i] })
+}
+
+// metricsOf returns the numbers of the metrics that a record's values belong to.
+func (f *file) metricsOf(r record) []uint32 {
+	f.key = f.key[:0]
+	for _, i := range f.columns.metric {
+		f.key = append(append(f.key, bytes.TrimSpace(r.fields[i])...), 0)
+	}
+	if f.resource >= 0 {
+		f.key = append(f.key, bytes.TrimSpace(r.fields[f.resource])...)
+	}
+	if n, ok := f.known[string(f.key)]; ok {
+		return n
+	}
+	resource := f.options.Resource
+	if f.resource >= 0 {
+		if name := strings.TrimSpace(string(r.fields[f.resource])); name != "" {
+			resource = name
+		}
+	}
+	var parts []string
+	for _, i := range f.columns.metric {
+		if part := strings.TrimSpace(string(r.fields[i])); part != "" {
+			parts = append(parts, metricName(part))
+		}
+	}
+	numbers := make([]uint32, len(f.values))
+	for j, column := range f.values {
+		named := parts
+		if column.name != "" {
+			named = append(slices.Clone(parts), column.name)
+		}
+		numbers[j] = f.number(resource, cmp.Or(strings.Join(named, "."), "value"))
+	}
+	f.known[string(f.key)] = numbers
+	return numbers
+}
+
 func (f *file) reject(line int, reason string) {
 	f.result.Rejected++
 	f.options.Reject(f.name, line, reason)
-}
-
-// leastNumber is the least number, in seconds since 1970, that is taken for a time where the user did not name the
-// column: 1973. Latitudes, ranks and years are below.
-const leastNumber = carbonara.Timestamp(100_000_000 * time.Second)
-
-// parseTimestamp refuses what is relative to now, and where guessed, numbers that are rarely times.
-func parseTimestamp(text []byte, guessed bool) (carbonara.Timestamp, error) {
-	s := view(text)
-	if t, ok := model.ParseISO(s); ok {
-		return t, nil
-	}
-	form := model.TimestampFormOf(s)
-	if form == model.TimestampRelative {
-		return 0, errors.New("is not a time")
-	}
-	t, err := form.Parse(s, 0)
-	if err == nil && guessed && form == model.TimestampNumber && t < leastNumber {
-		err = errors.New("is a number before 1973; name the column by --timestamp-column if it is a time")
-	}
-	return t, err
 }

@@ -12,9 +12,9 @@ import (
 
 // metric is a metric of the files, and gathers its measures for its sender's next request.
 type metric struct {
-	name   string
-	rows   int64               // in the files
-	newest carbonara.Timestamp // of these
+	resource, name string
+	rows           int64               // in the files
+	newest         carbonara.Timestamp // of these
 
 	id            string
 	target        string              // of the sent measures: id, or history
@@ -26,6 +26,8 @@ type metric struct {
 	seen          int64
 	last          carbonara.Timestamp // the latest seen
 
+	created bool // by this import
+	offered bool // the server may have measures of this import
 	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
 }

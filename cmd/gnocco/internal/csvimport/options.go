@@ -3,6 +3,7 @@ package csvimport
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
 )
@@ -15,10 +16,18 @@ type Options struct {
 	ArchivePolicy string // of metrics that are created; "": by the server's rules
 	Metric        string // name of the metric of a file with one column of values; "": the file's name
 
-	TimestampColumn string   // "": the one whose cells are times
+	TimestampColumn string   // "": the one whose cells are times; two with a comma between: of dates, and of times of day
+	TimeFormat      string   // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
+	Timezone        string   // IANA's name of the zone of times that name none; "": UTC
+	Decimal         byte     // decimal separator of numbers; 0: by the cells
+	NaN             bool     // NaN is a value, not a gap
+	MetricColumns   []string // columns whose cells name the metric of a row; with a point between several
+	ResourceColumn  string   // column whose cells name the resource; "": Resource
 	Ignore          []string // columns left out
 	NoHeader        bool     // the first line also holds measures; columns are called by number
-	Comma           byte     // between fields; 0: ','
+	Comma           byte     // between fields; 0: by the lines
+
+	zone *time.Location
 
 	Batch    int // measures of a request; 0: 10,000
 	Requests int // requests in flight at once; 0: 4
@@ -33,9 +42,6 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	if o.Resource == "" {
 		o.Resource = "csv"
-	}
-	if o.Comma == 0 {
-		o.Comma = ','
 	}
 	if o.Batch == 0 {
 		o.Batch = 10_000
@@ -59,6 +65,20 @@ func (o *Options) Validate() error {
 	}
 	if o.Comma >= 0x80 || o.Comma == '"' || o.Comma == '\r' || o.Comma == '\n' {
 		faults = append(faults, fmt.Errorf("csvimport: fields cannot be separated by %q", o.Comma))
+	}
+	if o.Timezone != "" {
+		var err error
+		if o.zone, err = time.LoadLocation(o.Timezone); err != nil {
+			faults = append(faults, fmt.Errorf("csvimport: --timezone: %w", err))
+		}
+	}
+	if o.TimeFormat != "" {
+		if _, err := namedTimeForm(o.TimeFormat, nil); err != nil {
+			faults = append(faults, fmt.Errorf("csvimport: %w", err))
+		}
+	}
+	if o.Decimal != 0 && o.Decimal != ',' && o.Decimal != '.' {
+		faults = append(faults, fmt.Errorf("csvimport: --decimal is , or ., not %q", o.Decimal))
 	}
 	if o.Batch < 0 || o.Requests < 0 {
 		faults = append(faults, errors.New("csvimport: sizes and the number of requests must be positive"))

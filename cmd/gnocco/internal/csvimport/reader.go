@@ -35,6 +35,10 @@ type Reader struct {
 	eolKnown   bool
 	fields     [][]byte
 	unquoted   []byte // the fields of a record that has quotes
+
+	comments   bool                          // lines that begin with # are no records
+	header     func(comment []byte) [][]byte // the header that a comment is, nil for none
+	nextHeader [][]byte                      // at which reading ended
 }
 
 // NewReader returns a reader of records whose fields are separated by comma, an ASCII character.
@@ -59,7 +63,13 @@ func (r *Reader) Read() (fields [][]byte, line int, err error) {
 			return nil, line, err
 		}
 		text := trimEnd(raw)
-		if len(text) == 0 {
+		if r.nextHeader != nil {
+			return nil, line, io.EOF
+		}
+		if len(text) == 0 || r.comments && text[0] == '#' {
+			if len(text) > 0 && r.header != nil {
+				r.nextHeader = r.header(text)
+			}
 			r.consume(len(raw), 1)
 			continue
 		}
@@ -221,6 +231,18 @@ func (r *Reader) fill() {
 		}
 	}
 	r.readErr = io.ErrNoProgress
+}
+
+// skipLines consumes so many lines.
+func (r *Reader) skipLines(n int) error {
+	for range n {
+		raw, err := r.peekLine(r.start)
+		if err != nil {
+			return err
+		}
+		r.consume(len(raw), 1)
+	}
+	return nil
 }
 
 // skipLine consumes a line of any length. At the end of the source that is no error.

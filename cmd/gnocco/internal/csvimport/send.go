@@ -2,7 +2,10 @@ package csvimport
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -12,26 +15,50 @@ import (
 )
 
 // Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the
-// resource, and metrics that are missing and have measures.
+// resources, and metrics that are missing and have measures. If it fails, it removes those that stayed empty.
 func (i *Importer) Send(ctx context.Context) (Result, error) {
 	if err := i.unknownIgnored(); err != nil {
 		return i.result, err
 	}
-	resource, err := i.options.Client.EnsureResource(ctx, i.options.Resource)
+	result, err := i.send(ctx)
 	if err != nil {
-		return i.result, fmt.Errorf("csvimport: resource %s: %w", i.options.Resource, err)
+		err = errors.Join(err, i.removeEmpty(context.WithoutCancel(ctx)))
 	}
+	return result, err
+}
+
+// removeEmpty deletes the metrics that the import created and that have no measures.
+func (i *Importer) removeEmpty(ctx context.Context) (err error) {
+	for _, m := range i.metrics {
+		if m.created && !m.offered {
+			err = errors.Join(err, i.options.Client.DeleteMetric(ctx, m.id))
+		}
+	}
+	return err
+}
+
+func (i *Importer) send(ctx context.Context) (Result, error) {
 	var used, existing []*metric
+	byResource := make(map[string][]*metric)
 	for _, m := range i.metrics {
 		if m.rows > 0 {
 			used = append(used, m)
+			byResource[m.resource] = append(byResource[m.resource], m)
 		}
 	}
-	if existing, err = i.ensure(ctx, resource, used); err != nil {
-		return i.result, fmt.Errorf("csvimport: metrics of %s: %w", i.options.Resource, err)
+	for _, name := range slices.Sorted(maps.Keys(byResource)) {
+		resource, err := i.options.Client.EnsureResource(ctx, name)
+		if err != nil {
+			return i.result, fmt.Errorf("csvimport: resource %s: %w", name, err)
+		}
+		found, err := i.ensure(ctx, resource, byResource[name])
+		if err != nil {
+			return i.result, fmt.Errorf("csvimport: metrics of %s: %w", name, err)
+		}
+		existing = append(existing, found...)
 	}
 	i.result.Metrics = len(used)
-	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+	err := i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
 			m.see(t, &i.result)
@@ -79,7 +106,7 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 	var missing []string
 	for _, m := range used {
 		if metrics[m.name] == nil {
-			missing = append(missing, m.name)
+			missing, m.created = append(missing, m.name), true
 		} else {
 			existing = append(existing, m)
 		}
@@ -87,12 +114,16 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 	if len(missing) > 0 {
 		metrics, err = i.options.Client.CreateMetrics(ctx, resource, missing, i.options.ArchivePolicy)
 		if err != nil {
+			for _, m := range used {
+				m.created = false
+			}
 			return nil, err
 		}
 	}
 	for _, m := range used {
 		found := metrics[m.name]
 		if found == nil {
+			m.created = false
 			return nil, fmt.Errorf("the server did not create metric %s", m.name)
 		}
 		m.id, m.target = found.ID, found.ID

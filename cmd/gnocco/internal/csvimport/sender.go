@@ -2,7 +2,11 @@ package csvimport
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // sender sends the measures of some metrics, one request after the other.
@@ -11,26 +15,39 @@ type sender struct {
 	metrics  []*metric // those with measures pending
 	measures int       // pending
 
-	requests chan []byte // bodies to be sent; closed at the end
-	free     chan []byte // bodies sent, to be used again
+	requests chan request // to be sent; closed at the end
+	free     chan request // sent, to be used again
+}
+
+// request holds measures of some metrics.
+type request struct {
+	body    []byte
+	metrics []*metric
 }
 
 func newSender(batch int) *sender {
-	l := &sender{batch: batch, requests: make(chan []byte), free: make(chan []byte, 2)}
-	l.free <- nil // one body is sent while the other is filled
-	l.free <- nil
+	l := &sender{batch: batch, requests: make(chan request), free: make(chan request, 2)}
+	l.free <- request{} // one is sent while the other is filled
+	l.free <- request{}
 	return l
 }
 
 // send sends the requests until they end. After a failure it consumes the rest without sending.
 func (l *sender) send(ctx context.Context, post func(context.Context, []byte) error, fail context.CancelCauseFunc) {
-	for body := range l.requests {
+	for r := range l.requests {
 		if ctx.Err() == nil {
-			if err := post(ctx, body); err != nil {
+			err := post(ctx, r.body)
+			var answer *client.StatusError
+			if refused := errors.As(err, &answer) && answer.Status < http.StatusInternalServerError; !refused {
+				for _, m := range r.metrics {
+					m.offered = true
+				}
+			}
+			if err != nil {
 				fail(fmt.Errorf("csvimport: %w", err))
 			}
 		}
-		l.free <- body
+		l.free <- r
 	}
 }
 
@@ -39,7 +56,8 @@ func (l *sender) flush() {
 	if l.measures == 0 {
 		return
 	}
-	body := append((<-l.free)[:0], '{')
+	r := <-l.free
+	body := append(r.body[:0], '{')
 	for i, m := range l.metrics {
 		if i > 0 {
 			body = append(body, ',')
@@ -51,6 +69,7 @@ func (l *sender) flush() {
 		body = append(body, ']')
 		m.pending = m.pending[:0]
 	}
+	r.body, r.metrics = append(body, '}'), append(r.metrics[:0], l.metrics...)
 	l.metrics, l.measures = l.metrics[:0], 0
-	l.requests <- append(body, '}')
+	l.requests <- r
 }

@@ -1,0 +1,143 @@
+package csvimport
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// dialect says how the lines of a text are records.
+type dialect struct {
+	comma   byte
+	leading int      // lines before the header, or the first record
+	comment bool     // lines that begin with # are none
+	header  [][]byte // of a comment before the records; nil: the first record
+	above   [][]byte // the record before the header, nil for none
+}
+
+// delimiters are tried in this order; of several that cut all lines alike, the first counts.
+var delimiters = []byte{'\t', ';', '|', ','}
+
+// dialectOf looks at the beginning of a text. Comma is the user's, 0 to find it.
+func dialectOf(text []byte, comma byte, complete bool) dialect {
+	lines := bytes.Split(bytes.ReplaceAll(text, []byte{'\r', '\n'}, []byte{'\n'}), []byte{'\n'})
+	if len(lines) == 1 {
+		lines = bytes.Split(text, []byte{'\r'})
+	}
+	if !complete && len(lines) > 1 {
+		lines = lines[:len(lines)-1] // cut off
+	}
+	d := dialect{comma: comma}
+	if len(lines) > 0 && len(lines[0]) == len("sep=,") && bytes.HasPrefix(lines[0], []byte("sep=")) {
+		d.comma, d.leading, lines = lines[0][4], 1, lines[1:]
+	}
+	lines = lines[:min(len(lines), 200)]
+	if d.comma == 0 {
+		best := 0
+		d.comma = ','
+		for _, c := range delimiters {
+			if _, n := commonFields(lines, c); n > best {
+				d.comma, best = c, n
+			}
+		}
+	}
+	d.findHeader(lines)
+	return d
+}
+
+// findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields as
+// most. Where there is none before, it is that line, or a comment above it.
+func (d *dialect) findHeader(lines [][]byte) {
+	fields, _ := commonFields(lines, d.comma)
+	header, above := -1, -1 // of the lines that have the fields, the last one and the one before
+	comment := []byte(nil)
+	for i, line := range lines {
+		if len(line) > 0 && line[0] == '#' {
+			d.comment = true
+			if fieldsOf(line, d.comma) == fields {
+				comment = line
+			}
+			continue
+		}
+		if len(bytes.TrimSpace(line)) == 0 || fields > 1 && fieldsOf(line, d.comma) != fields {
+			continue
+		}
+		if hasNumbers(line, d.comma) {
+			if header < 0 {
+				header = i
+				if comment != nil {
+					d.header = splitComment(comment, d.comma)
+				}
+			}
+			break
+		}
+		header, above = i, header
+	}
+	if header < 0 {
+		return
+	}
+	d.leading += header
+	if above >= 0 {
+		d.above = bytes.Split(bytes.ReplaceAll(lines[above], []byte{'"'}, nil), []byte{d.comma})
+	}
+}
+
+// commonFields returns the number of fields that most lines have, two at least, and how many lines have it.
+func commonFields(lines [][]byte, comma byte) (fields, n int) {
+	counts := make(map[int]int)
+	for _, line := range lines {
+		if len(line) > 0 {
+			counts[fieldsOf(line, comma)]++
+		}
+	}
+	for count, lines := range counts {
+		if count > 1 && (lines > n || lines == n && count > fields) {
+			fields, n = count, lines
+		}
+	}
+	return fields, n
+}
+
+// fieldsOf counts the fields of a line, whose quotes may hold separators.
+func fieldsOf(line []byte, comma byte) int {
+	n, quoted := 1, false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == comma && !quoted:
+			n++
+		}
+	}
+	return n
+}
+
+// hasNumbers reports whether a field of the line begins with a digit: then it is no header.
+func hasNumbers(line []byte, comma byte) bool {
+	for field := range bytes.SplitSeq(line, []byte{comma}) {
+		if field = bytes.Trim(field, ` "`); len(field) > 0 && field[0] >= '0' && field[0] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+func splitComment(line []byte, comma byte) [][]byte {
+	line = bytes.TrimSpace(bytes.TrimLeft(line, "#"))
+	return bytes.Split(bytes.Clone(line), []byte{comma})
+}
+
+// String says what is unusual.
+func (d dialect) String() string {
+	var parts []string
+	if d.comma != ',' {
+		parts = append(parts, fmt.Sprintf("fields separated by %q", d.comma))
+	}
+	if d.leading > 0 {
+		parts = append(parts, fmt.Sprintf("%d leading lines skipped", d.leading))
+	}
+	if d.comment && d.header == nil {
+		parts = append(parts, "lines with # skipped")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,171 @@
+package csvimport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// numberForm says how a column writes its numbers. The zero value is the plain form.
+type numberForm struct {
+	point     byte   // decimal separator, if it is not '.'
+	thousands byte   // between groups of three digits; 0: none
+	unit      string // after the number, such as "W" or "%"
+}
+
+// gaps are the words that stand for no value.
+var gaps = map[string]bool{"": true, "-": true, "--": true, "?": true, "na": true, "n/a": true, "#n/a": true, "null": true,
+	"none": true, "nil": true, "nan": true, "unavailable": true, "unknown": true, `\n`: true}
+
+// isGap reports whether a cell stands for no value.
+func isGap(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	if c := text[0]; c >= '0' && c <= '9' || len(text) > len("unavailable") {
+		return false
+	}
+	return gaps[strings.ToLower(view(text))]
+}
+
+// parse returns the value of a cell that is no gap.
+func (f *numberForm) parse(text []byte) (float64, bool) {
+	if *f == (numberForm{}) {
+		return model.ParseNumber(view(text))
+	}
+	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
+	if f.thousands != 0 {
+		text = bytes.ReplaceAll(text, []byte{f.thousands}, nil)
+	}
+	if f.point != 0 {
+		if bytes.IndexByte(text, '.') >= 0 {
+			return 0, false
+		}
+		text = bytes.Replace(text, []byte{f.point}, []byte{'.'}, 1)
+	}
+	return model.ParseNumber(view(text))
+}
+
+// String describes the form where it is not the plain one.
+func (f *numberForm) String() string {
+	var parts []string
+	if f.unit != "" {
+		parts = append(parts, "in "+f.unit)
+	}
+	if f.point != 0 {
+		parts = append(parts, fmt.Sprintf("decimal %q", f.point))
+	}
+	if f.thousands != 0 {
+		parts = append(parts, fmt.Sprintf("thousands %q", f.thousands))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// errNoNumbers says that a column holds text.
+var errNoNumbers = errors.New("no cell is a number")
+
+// numberFormOf finds the form of a column from a sample of its cells. Point is what the user says of the decimal
+// separator, 0 for nothing. A column without values has the plain form.
+func numberFormOf(cells [][]byte, point byte) (numberForm, error) {
+	var f numberForm
+	units := make(map[string]int)
+	values, plain := 0, 0
+	for _, cell := range cells {
+		if isGap(cell) {
+			continue
+		}
+		values++
+		if _, ok := model.ParseNumber(view(cell)); ok {
+			plain++
+			units[""]++
+			continue
+		}
+		if end := bytes.LastIndexAny(cell, "0123456789") + 1; end > 0 {
+			units[strings.TrimSpace(string(cell[end:]))]++
+		}
+	}
+	if values == 0 || plain == values && point == 0 {
+		return f, nil
+	}
+	for unit, n := range units {
+		if n*2 > values && unit != "" {
+			f.unit = unit
+		}
+	}
+	var err error
+	if f.point, f.thousands, err = f.separators(cells, point); err != nil {
+		return f, err
+	}
+	numbers := 0
+	for _, cell := range cells {
+		if !isGap(cell) {
+			if _, ok := f.parse(cell); ok {
+				numbers++
+			}
+		}
+	}
+	if numbers == 0 {
+		return f, errNoNumbers
+	}
+	if plain >= numbers {
+		return numberForm{}, nil
+	}
+	return f, nil
+}
+
+// separators returns the decimal separator, 0 for a point, and that of thousands, by the evidence of cells: a separator
+// that comes twice, or before the other one, stands between thousands; one that is not followed by three digits is
+// decimal.
+func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
+	var decimalComma, decimalPoint, commaThousands, pointThousands, space, unclear bool
+	for _, cell := range cells {
+		cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
+		commas, points := bytes.Count(cell, []byte{','}), bytes.Count(cell, []byte{'.'})
+		comma, dot := bytes.LastIndexByte(cell, ','), bytes.LastIndexByte(cell, '.')
+		space = space || bytes.IndexByte(cell, ' ') > 0
+		switch {
+		case commas > 0 && points > 0:
+			decimalComma = decimalComma || comma > dot
+			decimalPoint = decimalPoint || dot > comma
+			commaThousands = commaThousands || dot > comma
+			pointThousands = pointThousands || comma > dot
+		case commas > 1:
+			commaThousands = true
+		case points > 1:
+			pointThousands = true
+		case commas == 1 && (len(cell)-comma-1 != 3 || comma > 3 || comma == 0 || cell[0] == '0'):
+			decimalComma = true
+		case commas == 1:
+			unclear = true
+		case points == 1:
+			decimalPoint = decimalPoint || len(cell)-dot-1 != 3
+		}
+	}
+	if point == ',' {
+		decimalComma, commaThousands = true, false
+	} else if point == '.' {
+		decimalComma, commaThousands = false, commaThousands || unclear
+	}
+	switch {
+	case decimalComma && (commaThousands || decimalPoint && !pointThousands):
+		return 0, 0, errors.New("numbers with both decimal points and decimal commas")
+	case decimalComma && pointThousands:
+		return ',', '.', nil
+	case decimalComma && space:
+		return ',', ' ', nil
+	case decimalComma:
+		return ',', 0, nil
+	case commaThousands:
+		return 0, ',', nil
+	case unclear && decimalPoint:
+		return 0, ',', nil
+	case unclear:
+		return 0, 0, errors.New("a comma before three digits, which may be decimal or between thousands: say --decimal")
+	case space:
+		return 0, ' ', nil
+	}
+	return 0, 0, nil
+}
