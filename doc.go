@@ -23,6 +23,7 @@
 //	query                 what a read means
 //	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics
 //	query/{promql,postings}                    PromQL over archives; the labels of all metrics, in memory
+//	query/promql/columns                       the common shapes of PromQL, over all series at once
 //	ingest                names become metrics, measures reach the incoming store; every protocol uses it
 //	cluster               one process among several: reconcile loops, ownership, routing of reads
 //	cluster/{peer,datafolder}                  how processes talk; what lies where in the data folder

@@ -30,8 +30,8 @@ func counterSeries(rng *rand.Rand, n int) (timestamps []carbonara.Timestamp, val
 }
 
 // increases is what a counter's groups should answer, from its measures alone.
-func increases(timestamps []carbonara.Timestamp, values []float64, granularity time.Duration) (starts []carbonara.Timestamp,
-	increase, resets []float64) {
+func increases(timestamps []carbonara.Timestamp, values []float64, granularity time.Duration) (
+	starts []carbonara.Timestamp, increase, resets []float64) {
 	for i, t := range timestamps {
 		start := t.Floor(granularity)
 		if n := len(starts); n == 0 || starts[n-1] != start {
@@ -50,7 +50,8 @@ func increases(timestamps []carbonara.Timestamp, values []float64, granularity t
 	return starts, increase, resets
 }
 
-func requireCounter(t *testing.T, what string, g *carbonara.Groups, timestamps []carbonara.Timestamp, values []float64) {
+func requireCounter(t *testing.T, what string, g *carbonara.Groups, timestamps []carbonara.Timestamp,
+	values []float64) {
 	t.Helper()
 	wantStarts, wantIncrease, wantResets := increases(timestamps, values, g.Granularity)
 	for i, want := range [][]float64{wantIncrease, wantResets} {

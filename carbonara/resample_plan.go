@@ -30,11 +30,11 @@ func NewPlan(granularities []time.Duration, methods []Method) *Plan {
 	return p.completed()
 }
 
-// add adds columns with what it takes to continue them.
+// add adds columns, and the columns that continue them.
 func (p *Plan) add(columns []Column) {
 	for _, c := range columns {
 		rate := c & rateBit
-		// Count shows whether a group is open and a rate present; a second moment continues from count and sum, and resets
+		// Count shows whether a group is open and a rate present; a second moment continues from count and sum, resets
 		// from the last value.
 		p.Columns = append(p.Columns, c, ColumnCount|rate)
 		if c.Base() == ColumnM2 {
@@ -48,8 +48,7 @@ func (p *Plan) add(columns []Column) {
 	p.Columns = slices.Compact(p.Columns)
 }
 
-// Narrow returns a plan of p's granularities and of those of its columns that are among these, with what it takes to
-// continue them.
+// Narrow returns a plan of p's granularities and of its columns among these, with the columns that continue them.
 func (p *Plan) Narrow(columns []Column) *Plan {
 	q := &Plan{Granularities: p.Granularities}
 	q.add(slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return !slices.Contains(p.Columns, c) }))

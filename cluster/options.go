@@ -45,7 +45,7 @@ type Options struct {
 	Data string // folder
 	FS   vfs.FS // that the stores and claims in it are on; nil: the disk
 	Role Role
-	// Machine is the rest of what is beneath the process, beside the disk.
+	// Machine is the machine beneath the process, except its disk.
 	Machine Machine
 	Sacks   int // 0: as the data folder has it, 16 for a new one
 
@@ -160,8 +160,8 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) terms() datafolder.Terms {
 	alone := o.Role == RoleBoth && isLoopback(o.PeerListen) && o.ClusterID == "" &&
 		o.coordinationKind() == datafolder.CoordinationFile
-	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID, State: o.State, FS: o.FS,
-		Make: o.Init || alone}
+	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID,
+		State: o.State, FS: o.FS, Make: o.Init || alone}
 }
 
 // Validate lists every fault at once.

@@ -376,7 +376,8 @@ func TestResamplerRandomShapes(t *testing.T) {
 				granularities = append(granularities, widths[rng.IntN(len(widths))])
 			}
 			methods := [][]carbonara.Method{allMoments, orderMethods, {carbonara.Max}, {carbonara.Median},
-				{carbonara.Mean, carbonara.Sum}, {carbonara.Count}, withCounters(nil), withCounters(orderMethods)}[rng.IntN(8)]
+				{carbonara.Mean, carbonara.Sum}, {carbonara.Count}, withCounters(nil),
+				withCounters(orderMethods)}[rng.IntN(8)]
 			if rng.IntN(2) == 0 {
 				methods = withRates(slices.Clone(methods))
 			}

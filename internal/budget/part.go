@@ -17,8 +17,8 @@ type part struct {
 }
 
 // Part returns a context for one of the goroutines that read for an answer. Its Account acquires memory for answers
-// from that of ctx some at a time, so that they seldom wait for each other. Close ends it; memory that it did not release
-// stays with the Account of ctx.
+// from that of ctx some at a time, so that they seldom wait for each other. Close ends it; memory that it did not
+// release stays with ctx's Account.
 func Part(ctx context.Context) *Context {
 	c := &Context{Context: ctx}
 	if of := Of(ctx); !of.unbounded() {

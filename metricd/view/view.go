@@ -101,7 +101,9 @@ func (v *View) EachGroups(ctx context.Context, reads []model.Read, now time.Time
 		defer func() { err = errors.Join(err, walk.Close()) }()
 		for i := range reads {
 			dst.Reset(reads[i].Granularity, reads[i].Columns)
-			err := reads[i].WithLead(dst, func(read model.Read) error { return v.groupsLocked(ctx, &walk, read, now, dst) })
+			err := reads[i].WithLead(dst, func(read model.Read) error {
+				return v.groupsLocked(ctx, &walk, read, now, dst)
+			})
 			if err != nil {
 				return err
 			}

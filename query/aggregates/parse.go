@@ -223,7 +223,8 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 // canResample reports whether resample takes a method: it takes no rates of percentiles, of first and of last, and no
 // methods of counters, whose aggregates add up.
 func canResample(m carbonara.Method) bool {
-	return !m.IsCounter() && (!m.IsRate() || m.Percentile() == 0 && m != carbonara.Last.Rate() && m != carbonara.First.Rate())
+	return !m.IsCounter() &&
+		(!m.IsRate() || m.Percentile() == 0 && m != carbonara.Last.Rate() && m != carbonara.First.Rate())
 }
 
 func (n *node) recognizeResample(arguments []any) error {

@@ -21,6 +21,6 @@
 // labels gets attribute_ before its name.
 //
 // Read catalog.go first, then select.go, the questions; match.go, how series are found; field.go, their labels;
-// pushed.go, those of pushed series. The invariants: an answer is about one state of the catalog, which is no older than
-// the call; it contains no trace of a metric that the caller may not see.
+// pushed.go, those of pushed series. The invariants: an answer is about one state of the catalog, which is no older
+// than the call. It contains no trace of a metric that the caller may not see.
 package postings

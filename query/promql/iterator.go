@@ -48,12 +48,12 @@ func (it *iterator) grow(n int, ofMoments bool) {
 // add appends a sample. One at the same millisecond as the last replaces it.
 func (it *iterator) add(t int64, v float64) { it.values = set(it.values, it.place(t), v) }
 
-// bounds are what addValues asks of measures, in ms: they count later by after, and are samples from start to end, after
-// each of which the series ends by staleAfter.
+// bounds are what addValues asks of measures, in ms: they count later by after, and are samples from start to end. The
+// series ends by staleAfter after each.
 type bounds struct{ start, end, after, staleAfter int64 }
 
-// addValues adds the values of measures up to the first NaN, which may mean something else. It returns how many measures
-// it went through.
+// addValues adds the values of measures up to the first NaN, which may mean something else. It returns the number of
+// measures that it read.
 func (it *iterator) addValues(at []carbonara.Timestamp, values []float64, b bounds) int {
 	times, added := it.times, it.values
 	last := int64(math.MaxInt64) // without a sample, no time is later than its end

@@ -103,7 +103,8 @@ func (q *charged) Exec(ctx context.Context) *upstream.Result {
 	return result
 }
 
-// stand returns a selector that stands for what a pipeline gave. It has the pipeline's place in the text, for notes.
+// stand returns a selector that stands for the result of a pipeline. It has the pipeline's place in the text, for
+// notes.
 func (s *source) stand(p *pipeline, done *computed) parser.Expr {
 	m := pseudoMatcher(computedMatcher, "")
 	if s.computed == nil {

@@ -27,7 +27,7 @@ const (
 	granularityMatcher = "__granularity__"
 	quantileMatcher    = "__quantile__"
 	offsetMatcher      = "__offset__"   // in ms, of a selector in a subquery
-	computedMatcher    = "__computed__" // of what a pipeline gave
+	computedMatcher    = "__computed__" // of the result of a pipeline
 )
 
 func init() {

@@ -305,14 +305,6 @@ func (s *Store) RawEnd(metric uuid.UUID) (e RawEnd, err error) {
 	return e, err
 }
 
-// Raw is Store.Raw.
-func (w *Walk) Raw(metric uuid.UUID, timestamps []carbonara.Timestamp,
-	values []float64) ([]carbonara.Timestamp, []float64, int, error) {
-	e, timestamps, values, err := w.EndAndRaw(metric, timestamps, values,
-		func(carbonara.RawEnd) (since carbonara.Timestamp, ok bool) { return 0, true })
-	return timestamps, values, e.Corrupt, err
-}
-
 // EndAndRaw reads the end of a raw series and, in the same lookup, the measures since the time that wants returns for
 // that end, if it wants any.
 func (w *Walk) EndAndRaw(metric uuid.UUID, timestamps []carbonara.Timestamp, values []float64,

@@ -112,7 +112,9 @@ func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uui
 			t.Fatalf("raw series of %s ends %+v by %v, want %+v; %v", id, end, values, wantEnd, err)
 		}
 	}
-	timestamps, values, corrupt, err := walk.Raw(id, nil, nil)
+	end, timestamps, values, err := walk.EndAndRaw(id, nil, nil,
+		func(carbonara.RawEnd) (carbonara.Timestamp, bool) { return 0, true })
+	corrupt := end.Corrupt
 	if err != nil || corrupt != 0 || !slices.Equal(timestamps, wantTimestamps) || !slices.Equal(values, wantValues) {
 		t.Fatalf("raw series of %s: %d measures, want %d; %v", id, len(values), len(wantValues), err)
 	}

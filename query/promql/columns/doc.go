@@ -14,15 +14,16 @@
 //
 // Such a subtree is a [Pipeline]. A row is what it makes of one series: a value at each time of the query. Rows do not
 // depend on each other, so all cores compute them, each series in one pass over its samples ([Pipeline.Row]). A [Fold]
-// aggregates rows in the order of the series. What lies above a pipeline has few series, and the engine evaluates it.
+// aggregates rows in the order of the series. The expression above a pipeline has few series, and the engine evaluates
+// it.
 //
 // # Invariants
 //
 //   - The result has the bits of the engine's, with its order of series and its annotations. Rows are folded in the
 //     order in which the engine would go through the series: sums depend on it.
 //   - Functions without a loop here are the engine's own, called with the samples of a range as it would.
-//   - Whatever needs more than a pipeline is left to the engine: modifiers @, anchored and smoothed, subqueries,
-//     parameters that are not constant.
+//   - The engine evaluates every expression that needs more than a pipeline: modifiers @, anchored and smoothed,
+//     subqueries, parameters that are not constant.
 //
 // The package knows no storage: package promql reads the samples.
 package columns

@@ -26,7 +26,8 @@ type Fold struct {
 
 // NewFold returns a fold of rows of so many times.
 func (p *Pipeline) NewFold(steps int) *Fold {
-	return &Fold{pipeline: p, steps: steps, groups: map[uint64]int32{}, builder: labels.NewBuilder(labels.EmptyLabels())}
+	return &Fold{pipeline: p, steps: steps, groups: map[uint64]int32{},
+		builder: labels.NewBuilder(labels.EmptyLabels())}
 }
 
 // folds reports whether a fold does an aggregation.

@@ -130,11 +130,6 @@ func (p *Pipeline) with(o operation) *Pipeline {
 	return p
 }
 
-// IsSelector reports whether the pipeline is a selector of instants and no more.
-func (p *Pipeline) IsSelector() bool {
-	return p.call == nil && len(p.before) == 0 && p.aggregation == nil
-}
-
 // Aggregates reports whether rows are folded.
 func (p *Pipeline) Aggregates() bool { return p.aggregation != nil }
 

@@ -17,8 +17,8 @@ var overRanges = map[string]bool{
 	"ts_of_max_over_time": true, "ts_of_first_over_time": true, "ts_of_last_over_time": true,
 }
 
-// Register adds a function over ranges by another name: that of the engine's table, which answers for what is not a
-// single value. Of single values it is the function called like.
+// Register adds a function over ranges by its name in the engine's table, which evaluates it where the samples are not
+// single values. Of single values it is the function called like.
 func Register(name, like string) {
 	overRanges[name] = true
 	if f := valueWindows[like]; f != nil {
@@ -36,8 +36,8 @@ var valueWindows = map[string]func([]float64) float64{
 	"present_over_time": func([]float64) float64 { return 1 },
 }
 
-// Over returns one of the engine's functions over the values of a range, if it needs no more than these. There is one at
-// least.
+// Over returns one of the engine's functions over the values of a range, if it needs no more than these. There is at
+// least one.
 func Over(function string, values []float64) float64 {
 	if f := valueWindows[function]; f != nil {
 		return f(values)
@@ -46,7 +46,8 @@ func Over(function string, values []float64) float64 {
 	for i, v := range values {
 		points[i].F = v
 	}
-	result, _ := upstream.FunctionCalls[function](nil, upstream.Matrix{{Floats: points}}, nil, &upstream.EvalNodeHelper{})
+	result, _ := upstream.FunctionCalls[function](nil, upstream.Matrix{{Floats: points}}, nil,
+		&upstream.EvalNodeHelper{})
 	return result[0].F
 }
 

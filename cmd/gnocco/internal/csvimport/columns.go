@@ -193,9 +193,9 @@ func (o *Options) timestampColumns() []string {
 	return strings.Split(o.TimestampColumn, ",")
 }
 
-// guessTimes returns the column in which most cells are times. Of columns with equally many, those with times of day come
-// before those of dates alone; then the first with the name of a column of times, then the first. A column of dates takes
-// one of times of day to it.
+// guessTimes returns the column in which most cells are times. Of columns with equally many, those with times of day
+// come before those of dates alone; then the first with the name of a column of times, then the first. A column of
+// dates takes one of times of day to it.
 func guessTimes(names []string, cells [][][]byte, o *Options) ([]int, error) {
 	named := namedTimes(names)
 	var doubt error

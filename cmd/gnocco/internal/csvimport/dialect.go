@@ -45,8 +45,8 @@ func dialectOf(text []byte, comma byte, complete bool) dialect {
 	return d
 }
 
-// findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields as
-// most. Where there is none before, it is that line, or a comment above it.
+// findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields
+// as most. Where there is none before, it is that line, or a comment above it.
 func (d *dialect) findHeader(lines [][]byte) {
 	fields, _ := commonFields(lines, d.comma)
 	header, above := -1, -1 // of the lines that have the fields, the last one and the one before

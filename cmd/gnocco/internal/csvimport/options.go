@@ -16,7 +16,7 @@ type Options struct {
 	ArchivePolicy string // of metrics that are created; "": by the server's rules
 	Metric        string // name of the metric of a file with one column of values; "": the file's name
 
-	TimestampColumn string   // "": the one whose cells are times; two with a comma between: of dates, and of times of day
+	TimestampColumn string   // "": the one whose cells are times; "date,clock" are two
 	TimeFormat      string   // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
 	Timezone        string   // IANA's name of the zone of times that name none; "": UTC
 	Decimal         byte     // decimal separator of numbers; 0: by the cells

@@ -6,11 +6,12 @@ import (
 	"compress/bzip2"
 	"errors"
 	"io"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // peeked is how much of a text is looked at before it is read.
@@ -53,12 +54,47 @@ func textOf(source io.Reader) (text *bufio.Reader, how string, err error) {
 			how += ", "
 		}
 		how += "UTF-16"
-		decoder := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
-		text = bufio.NewReaderSize(decoder.Reader(text), peeked)
+		text = bufio.NewReaderSize(&utf16Reader{source: text, big: head[0] == 0xfe}, peeked)
+		_, _, err = text.ReadRune() // the mark
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		_, err = text.Discard(3)
 	case bytes.IndexByte(head, 0) >= 0:
 		err = errors.New("has NUL bytes: it is binary, or UTF-16 without a byte order mark")
 	}
 	return text, how, err
+}
+
+// utf16Reader reads UTF-16 as UTF-8.
+type utf16Reader struct {
+	source *bufio.Reader
+	big    bool // the high byte comes first
+	first  rune // of a pair, 0 for none
+}
+
+// Read implements io.Reader.
+func (r *utf16Reader) Read(p []byte) (n int, err error) {
+	for n+2*utf8.UTFMax <= len(p) {
+		pair, err := r.source.Peek(2)
+		if err != nil {
+			if n > 0 {
+				return n, nil
+			}
+			return 0, err
+		}
+		unit := rune(pair[0]) | rune(pair[1])<<8
+		if r.big {
+			unit = rune(pair[1]) | rune(pair[0])<<8
+		}
+		_, _ = r.source.Discard(2)
+		switch {
+		case r.first != 0:
+			n += utf8.EncodeRune(p[n:], utf16.DecodeRune(r.first, unit))
+			r.first = 0
+		case utf16.IsSurrogate(unit):
+			r.first = unit
+		default:
+			n += utf8.EncodeRune(p[n:], unit)
+		}
+	}
+	return n, nil
 }

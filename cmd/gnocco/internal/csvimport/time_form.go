@@ -206,10 +206,11 @@ func (f timeForm) fits(cells [][]byte) (n int) {
 	return n
 }
 
-// timeFormOf finds the form of times in a sample of a column's cells, and how many of these fit it. Only a column with a name
-// of one of times may hold numbers in no order, and only one that the user asked for numbers before 1973. One that is
+// timeFormOf finds the form of times in a sample of a column's cells, and how many of these fit it. Only a column with a
+// name of one of times may hold numbers in no order, and only one that the user asked for numbers before 1973. One
 // called year holds years.
-func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked bool) (form timeForm, fit int, err error) {
+func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked bool) (
+	form timeForm, fit int, err error) {
 	if strings.EqualFold(name, "year") {
 		if f := (timeForm{layout: "2006", zone: zone}); f.fits(cells) == len(cells) {
 			return f, len(cells), nil
@@ -243,7 +244,8 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 		if len(cells) == 0 {
 			return
 		}
-		if _, first := f.parse(cells[0]); first != nil && !errors.Is(first, errRange) { // the first cell decides whether a layout is tried
+		// The first cell decides whether a layout is tried.
+		if _, first := f.parse(cells[0]); first != nil && !errors.Is(first, errRange) {
 			if errors.Is(first, errZoneName) {
 				err = fmt.Errorf("%q %w", cells[0], first)
 			}
