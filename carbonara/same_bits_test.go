@@ -48,14 +48,14 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 			t.Errorf("%s: got %#x, want %#x", name, got, want)
 		}
 	}
-	f("decimals", 0xa4577950b9e1d546, func(rng *rand.Rand, i int) float64 { return float64(rng.IntN(100_000)) / 100 })
-	f("counter", 0x4a35fe95857d5704, func(rng *rand.Rand, i int) float64 {
+	f("decimals", 0xd0907bae10be2eab, func(rng *rand.Rand, i int) float64 { return float64(rng.IntN(100_000)) / 100 })
+	f("counter", 0xaf92aceeda33637f, func(rng *rand.Rand, i int) float64 {
 		return float64(i*i) + float64(rng.IntN(10))
 	})
-	f("floats", 0xe765f961380ac49e, func(rng *rand.Rand, i int) float64 {
+	f("floats", 0xd258f6cacfb55a2a, func(rng *rand.Rand, i int) float64 {
 		return (rng.Float64() - 0.5) * math.Sqrt(float64(i+1))
 	})
-	f("wide", 0xdfa48512d04a3ca8, func(rng *rand.Rand, i int) float64 {
+	f("wide", 0xdf42df22ec1a002a, func(rng *rand.Rand, i int) float64 {
 		return math.Ldexp(rng.Float64(), rng.IntN(200)-100)
 	})
 }

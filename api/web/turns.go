@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -176,6 +177,10 @@ func (e *Env) Evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identit
 		return err
 	}
 	defer release()
+	// A timer may fire late: the clock decides whether there is time left.
+	if deadline, ok := r.Context().Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
 	return e.Patiently(r.Context(), func() error { return answer(&turnWriter{w, release}) })
 }
 

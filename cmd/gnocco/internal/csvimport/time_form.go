@@ -206,8 +206,8 @@ func (f timeForm) fits(cells [][]byte) (n int) {
 	return n
 }
 
-// timeFormOf finds the form of times in a sample of a column's cells, and how many of these fit it. Only a column with a
-// name of one of times may hold numbers in no order, and only one that the user asked for numbers before 1973. One
+// timeFormOf finds the form of times in a sample of a column's cells, and how many of these fit it. Only a column with
+// a name of one of times may hold numbers in no order, and only one that the user asked for numbers before 1973. One
 // called year holds years.
 func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked bool) (
 	form timeForm, fit int, err error) {
