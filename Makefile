@@ -84,12 +84,13 @@ arm64: ## what clients read has the same bits on arm64: nothing is fused, tests 
 	@set -o pipefail; export GOARCH=arm64 CGO_ENABLED=0; { $(ARM64) ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic && \
 		cd cmd/gnocco-correlate && $(ARM64) ./csv; } | GOARCH= $(SUM)
 
-modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages
+modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages; a cluster on shared file systems, those installed
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
 	cd cmd/gnocco-migrate && go vet ./...
 	cd tools/dist && go vet ./...
 	@set -o pipefail; for module in deploy/check tests/etcd cmd/gnocco-migrate tools/dist; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
+	@set -o pipefail; $(TEST) ./tests/disks -disks local,gluster,ceph | $(SUM)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)

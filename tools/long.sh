@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -57,6 +57,9 @@ for kind in $kinds; do
         try "damage: $n flipped bits of any file from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestFlippedBits$' -damage.flips "$n" -damage.seed "$seed" ;;
     slow) n=$(rounds 60)
         try "slow: syncs of 10 s, leases of 10 s + 5 s, clients for $n s" test_of ./server -run '^TestSlow' -slow.ttl 10s -slow.sync 10s -slow.time "${n}s" ;;
+    disks) n=$(rounds 1) # as root, with what is installed of ceph, glusterfs-server and user-mode-linux
+        try "disks: $n rounds of every fault on local, GlusterFS, CephFS" test_of ./tests/disks -disks local,gluster,ceph \
+            -disks.scenarios all -disks.rounds "$n" ;;
     memory) n=$(rounds 300)
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemory(OfQueries)?StaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
     senders) n=$(rounds 600)
@@ -67,7 +70,7 @@ for kind in $kinds; do
         try "dist: made twice, installed, upgraded, purged" tools/installed.sh ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow memory senders console dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow disks memory senders console dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"
