@@ -39,9 +39,9 @@ type held struct {
 	unwanted bool        // the store is to be removed before
 }
 
-// take claims a store, unless this process has it claimed, and returns the folder to open it in. opened, notOpened or
+// claim claims a store, unless this process has it claimed, and returns the folder to open it in. opened, notOpened or
 // giveBack follows, also after an error.
-func (c *ownership) take(ctx context.Context, name string) (dir string, err error) {
+func (c *ownership) claim(ctx context.Context, name string) (dir string, err error) {
 	h, claimed := c.change(name, func(*held) {})
 	if h.closed {
 		return "", fmt.Errorf("cluster: %s is to be given back first: %w", name, claim.ErrHeld)

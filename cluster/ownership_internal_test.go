@@ -65,7 +65,7 @@ func TestNothingIsTakenBelowAMountPoint(t *testing.T) {
 	defer func() { _ = session.Leave(context.WithoutCancel(t.Context())) }()
 	c := &ownership{session: session, fs: engine.NewRecorder(vfs.Default), root: root, held: make(map[string]held),
 		check: func() error { return datafolder.ErrRefused }}
-	if _, err := c.take(t.Context(), "sacks/000"); !errors.Is(err, datafolder.ErrRefused) {
+	if _, err := c.claim(t.Context(), "sacks/000"); !errors.Is(err, datafolder.ErrRefused) {
 		t.Errorf("taken: %v", err)
 	}
 	if holder, err := session.Holder(t.Context(), "sacks/000"); holder.Epoch != 0 || err != nil {
@@ -96,18 +96,18 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 	other := join("b")
 	const closedStore, unmade, unwanted = "sacks/000", "sacks/001", "incoming/x"
 	for _, name := range []string{closedStore, unwanted} {
-		if _, err := c.take(ctx, name); err != nil {
+		if _, err := c.claim(ctx, name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	disk.full = true
-	if _, err := c.take(ctx, unmade); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := c.claim(ctx, unmade); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("taken on a full disk: %v", err)
 	}
 	if err := c.giveBack(ctx, unmade); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("given back on a full disk: %v", err)
 	}
-	if _, err := c.take(ctx, unmade); !errors.Is(err, claim.ErrHeld) {
+	if _, err := c.claim(ctx, unmade); !errors.Is(err, claim.ErrHeld) {
 		t.Errorf("taken while it is to be given back: %v", err)
 	}
 	if err := c.giveBack(ctx, closedStore); !errors.Is(err, syscall.ENOSPC) {
@@ -176,7 +176,7 @@ func TestGiveBackIsTriedAgain(t *testing.T) {
 	c := &ownership{session: session, fs: engine.NewRecorder(fs), root: root, grace: time.Hour,
 		held: make(map[string]held)}
 	const name = "sacks/000"
-	if _, err := c.take(ctx, name); err != nil {
+	if _, err := c.claim(ctx, name); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.giveBack(ctx, name); !errors.Is(err, os.ErrNotExist) || errors.Is(err, claim.ErrNotClosed) {

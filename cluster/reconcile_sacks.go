@@ -149,7 +149,7 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 			go r.members.wakeOthers(ctx, hasID(owner.ID))
 		}
 	}
-	return errors.Join(append(errs, r.takeAll(ctx, wanted))...)
+	return errors.Join(append(errs, r.claimAll(ctx, wanted))...)
 }
 
 // sacksMoved bounds how many sacks of the cluster are between two members at a time: each of them is not served then.
@@ -170,8 +170,8 @@ func (r *sackReconciler) moving(owners []*claim.Member) (sacks []int) {
 	return sacks[:min(len(sacks), sacksMoved)]
 }
 
-// takeAll takes the sacks that nobody holds.
-func (r *sackReconciler) takeAll(ctx context.Context, sacks []int) error {
+// claimAll claims the sacks that nobody holds.
+func (r *sackReconciler) claimAll(ctx context.Context, sacks []int) error {
 	var mu sync.Mutex
 	var errs []error
 	taken := 0
@@ -179,7 +179,7 @@ func (r *sackReconciler) takeAll(ctx context.Context, sacks []int) error {
 	all.SetLimit(sacksOpened)
 	for _, sack := range sacks {
 		all.Go(func() error {
-			ok, err := r.take(ctx, sack)
+			ok, err := r.claim(ctx, sack)
 			mu.Lock()
 			defer mu.Unlock()
 			if ok {
@@ -197,7 +197,7 @@ func (r *sackReconciler) takeAll(ctx context.Context, sacks []int) error {
 	return errors.Join(errs...)
 }
 
-func (r *sackReconciler) take(ctx context.Context, sack int) (ok bool, err error) {
+func (r *sackReconciler) claim(ctx context.Context, sack int) (ok bool, err error) {
 	name := datafolder.SackName(sack)
 	if _, holds := r.environment.ownership.holds(name); !holds { // else it is damaged, and tried again
 		holder, err := r.members.session.Holder(ctx, name)

@@ -114,7 +114,7 @@ func (s *stale) use(sack int) (*snapshot, error) {
 	if taken == nil {
 		var err error
 		for range snapshotTries {
-			if taken, err = s.take(sack); !errors.Is(err, storage.ErrCorrupt) {
+			if taken, err = s.snapshot(sack); !errors.Is(err, storage.ErrCorrupt) {
 				break
 			}
 		}
@@ -128,8 +128,8 @@ func (s *stale) use(sack int) (*snapshot, error) {
 	return taken, nil
 }
 
-// take takes a snapshot. Its store logs nothing: the sack's holder reports damage.
-func (s *stale) take(sack int) (*snapshot, error) {
+// snapshot takes a snapshot. Its store logs nothing: the sack's holder reports damage.
+func (s *stale) snapshot(sack int) (*snapshot, error) {
 	files, err := claim.TakeSnapshot(s.fs, filepath.Join(s.root, datafolder.SackName(sack)))
 	if err != nil {
 		return nil, err

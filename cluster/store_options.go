@@ -46,7 +46,7 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 // tries in vain. One that is locked, or lacks what any store needs, is given back, since another machine may have it
 // sooner. The error is a model.DamagedError in all cases, and the store is not due for a while.
 func (e *environment) open(ctx context.Context, name string, open func(dir string) error) error {
-	dir, err := e.ownership.take(ctx, name)
+	dir, err := e.ownership.claim(ctx, name)
 	if err == nil {
 		err = open(dir)
 	}

@@ -70,7 +70,7 @@ func (s *sack) catchUp(ctx context.Context) {
 		for took := true; took && left > 0 && f.waits.Load() && !f.detached && !s.view.IsClosed() &&
 			!s.heads.AreFull(); {
 			var err error
-			if took, err = s.takeWaiting(ctx, f); err != nil {
+			if took, err = s.addWaiting(ctx, f); err != nil {
 				f.waits.Store(false) // it is for the worker to meet the error
 			}
 			left--

@@ -112,7 +112,7 @@ func (s *sack) drainSource(ctx context.Context, f *feed) error {
 			return nil
 		}
 		s.revivals.tell(ctx, s.parent.options.Index, s.parent.options.Logger, s.number)
-		if took, err := s.takeWaiting(ctx, f); err != nil || !took {
+		if took, err := s.addWaiting(ctx, f); err != nil || !took {
 			return err
 		}
 		if s.heads.AreFull() {
@@ -123,9 +123,9 @@ func (s *sack) drainSource(ctx context.Context, f *feed) error {
 	}
 }
 
-// takeWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was
+// addWaiting moves what a source has for the sack into the heads, drainBytes at most. took is false if there was
 // nothing. work is held.
-func (s *sack) takeWaiting(ctx context.Context, f *feed) (took bool, err error) {
+func (s *sack) addWaiting(ctx context.Context, f *feed) (took bool, err error) {
 	records, err := f.source.Drain(s.number, f.cursor.Read(), drainBytes)
 	if err != nil {
 		return false, fmt.Errorf("metricd: drain sack %d: %w", s.number, err)
@@ -133,11 +133,11 @@ func (s *sack) takeWaiting(ctx context.Context, f *feed) (took bool, err error) 
 	if len(records) == 0 {
 		return false, nil
 	}
-	return true, s.take(ctx, f.cursor, records)
+	return true, s.addRecords(ctx, f.cursor, records)
 }
 
-// take adds records to the heads, in order; after an error those before it are in.
-func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incoming.Record) error {
+// addRecords adds records to the heads, in order; after an error those before it are in.
+func (s *sack) addRecords(ctx context.Context, cursor *intake.Cursor, records []incoming.Record) error {
 	s.request.asked = false
 	alone := s.intake.Alone(cursor)
 	if !alone {
@@ -159,15 +159,15 @@ func (s *sack) take(ctx context.Context, cursor *intake.Cursor, records []incomi
 		if !alone || s.targetsAreUnsettled(cursor) {
 			from = s.intake.Origin(cursor.ID(), record.Stamp.Clock)
 		}
-		s.takeRequest(cursor, record, from)
+		s.addRequest(cursor, record, from)
 	}
 	return nil
 }
 
-// takeRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
-func (s *sack) takeRequest(cursor *intake.Cursor, record *incoming.Record, from *intake.Origin) {
+// addRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
+func (s *sack) addRequest(cursor *intake.Cursor, record *incoming.Record, from *intake.Origin) {
 	counts := s.heads.Add(s.request.targets, &s.request.measures, record.Stamp.At, from, s.revivals.note)
-	cursor.Took(record)
+	cursor.Advance(record)
 	s.parent.instruments.count(counts)
 }
 

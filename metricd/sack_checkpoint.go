@@ -29,8 +29,8 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 		s.hear()
 		s.heads.Settle()
 	}
-	b := s.parent.takeBatch()
-	defer s.parent.giveBatch(b)
+	b := s.parent.getBatch()
+	defer s.parent.putBatch(b)
 	recent := s.view.Parts()
 	c := s.store.NewCheckpointWithSize(s.checkpointBytes + s.checkpointBytes/8)
 	defer c.Close()
@@ -62,17 +62,17 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	return s.acknowledge()
 }
 
-// takeBatch returns memory for a checkpoint. In a process with little to do one is kept apart from the pool, where each
+// getBatch returns memory for a checkpoint. In a process with little to do one is kept apart from the pool, where each
 // core would have its own, until a collection or two.
-func (p *Metricd) takeBatch() *heads.Batch {
+func (p *Metricd) getBatch() *heads.Batch {
 	if b := p.spare.Swap(nil); b != nil {
 		return b
 	}
 	return p.checkpoints.Get().(*heads.Batch)
 }
 
-// giveBatch takes back what takeBatch gave.
-func (p *Metricd) giveBatch(b *heads.Batch) {
+// putBatch takes back the memory that getBatch returned.
+func (p *Metricd) putBatch(b *heads.Batch) {
 	if measures := b.Release(); measures > spareMeasures || !p.spare.CompareAndSwap(nil, b) {
 		p.checkpoints.Put(b)
 	}

@@ -104,7 +104,7 @@ func (r *seriesRights) CreateSeries(metrics []*model.Metric) error {
 		return err
 	}
 	most := r.handlers.Limits.NewSeries
-	if r.handlers.newSeries.take(web.ProjectOf(r.who), len(metrics), most, r.handlers.Now()) {
+	if r.handlers.newSeries.admit(web.ProjectOf(r.who), len(metrics), most, r.handlers.Now()) {
 		return nil
 	}
 	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
@@ -120,8 +120,8 @@ type newSeries struct {
 	projects map[string]int
 }
 
-// take reports whether a project may begin n more series.
-func (s *newSeries) take(project string, n, most int, now time.Time) bool {
+// admit reports whether a project may begin n more series.
+func (s *newSeries) admit(project string, n, most int, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if minute := now.Unix() / 60; minute != s.minute || s.projects == nil {

@@ -86,7 +86,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Add("Vary", "Accept-Encoding")
-	if len(body) >= minGzip && takesGzip(r) {
+	if len(body) >= minGzip && acceptsGzip(r) {
 		var packed bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 		_, _ = z.Write(body) // into memory
@@ -99,7 +99,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-func takesGzip(r *http.Request) bool {
+func acceptsGzip(r *http.Request) bool {
 	for _, line := range r.Header.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(line, ",") {
 			name, parameters, _ := strings.Cut(strings.TrimSpace(part), ";")

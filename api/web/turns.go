@@ -48,8 +48,8 @@ func ProjectOf(who *auth.Identity) string {
 	return cmp.Or(who.ProjectID, who.User)
 }
 
-// take waits for a turn, which lasts until release or the end of ctx.
-func (t *turns) take(ctx context.Context, who *auth.Identity) (release func(), err error) {
+// acquire waits for a turn, which lasts until release or the end of ctx.
+func (t *turns) acquire(ctx context.Context, who *auth.Identity) (release func(), err error) {
 	if err := t.wait(ctx, ProjectOf(who)); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (t *turns) call() {
 
 // AwaitTurn waits until a user's query may be evaluated. Its turn lasts until release or the end of ctx.
 func (e *Env) AwaitTurn(ctx context.Context, who *auth.Identity) (release func(), err error) {
-	return e.turns.take(ctx, who)
+	return e.turns.acquire(ctx, who)
 }
 
 // Evaluate answers a user's query by answer, once the query has its turn. It calls answer again where other requests

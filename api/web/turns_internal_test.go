@@ -21,14 +21,14 @@ func TestTurnsAreFair(t *testing.T) {
 			t.Fatal(err)
 		}
 		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 6}, instruments)
-		first, err := turns.take(t.Context(), nil)
+		first, err := turns.acquire(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var events []string // at most one goroutine runs between two waits
 		ask := func(name string, who *auth.Identity, ctx context.Context) {
 			go func() {
-				release, err := turns.take(ctx, who)
+				release, err := turns.acquire(ctx, who)
 				if err != nil {
 					events = append(events, name+" refused")
 					return
@@ -71,7 +71,7 @@ func TestTurnsEnd(t *testing.T) {
 		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 1}, instruments)
 		take := func(ctx context.Context) func() {
 			t.Helper()
-			release, err := turns.take(ctx, nil)
+			release, err := turns.acquire(ctx, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestTurnsEnd(t *testing.T) {
 		for cause, want := range map[error]bool{ErrQueryTimeout: true, context.Canceled: false} {
 			gone, leave := context.WithCancelCause(t.Context())
 			leave(cause)
-			_, err := turns.take(gone, nil)
+			_, err := turns.acquire(gone, nil)
 			var busy *Error
 			if errors.As(err, &busy) != want {
 				t.Errorf("who leaves because of %v is told %v", cause, err)
@@ -114,11 +114,11 @@ func TestGreediestUserLosesAQuery(t *testing.T) {
 				t.Fatal(err)
 			}
 			turns := newTurns(&Limits{Queries: 1, QueuedQueries: len(c.queries) - 1}, instruments)
-			first, _ := turns.take(t.Context(), nil)
+			first, _ := turns.acquire(t.Context(), nil)
 			refused := ""
 			for _, user := range c.queries {
 				go func() {
-					release, err := turns.take(t.Context(), &auth.Identity{User: string(user)})
+					release, err := turns.acquire(t.Context(), &auth.Identity{User: string(user)})
 					if err != nil {
 						refused += string(user)
 						return

@@ -70,7 +70,7 @@ func (f *forwarder) RoundTrip(r *http.Request) (answer *http.Response, err error
 	body := &unreadBody{body: r.Body}
 	var final error // of a request that some process may have acted on
 	err = f.ask(r.Context(), true, func(address string) (err error) {
-		if answer, err = f.try(r, address, body); err != nil && body.taken() {
+		if answer, err = f.try(r, address, body); err != nil && body.isRead() {
 			final, err = err, nil
 		}
 		return err
@@ -103,7 +103,7 @@ func (f *forwarder) try(r *http.Request, address string, body *unreadBody) (*htt
 	if err != nil {
 		// Without the body the holder did nothing. A request that has none may be done.
 		if safe := r.Method == http.MethodGet || r.Method == http.MethodHead; sent.Load() && !safe && r.Body == nil {
-			body.take()
+			body.markRead()
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, cause(watched, err))
 	}
@@ -144,10 +144,10 @@ type unreadBody struct {
 	read atomic.Bool
 }
 
-// take notes that the request cannot be sent again.
-func (b *unreadBody) take() { b.read.Store(true) }
+// markRead notes that the request cannot be sent again.
+func (b *unreadBody) markRead() { b.read.Store(true) }
 
-func (b *unreadBody) taken() bool { return b.read.Load() }
+func (b *unreadBody) isRead() bool { return b.read.Load() }
 
 // lentBody is the body for one try. It is not closed by it.
 type lentBody struct {
@@ -164,7 +164,7 @@ func (b *lentBody) Read(p []byte) (int, error) {
 		b.mu.Unlock()
 		return 0, http.ErrBodyReadAfterClose
 	}
-	b.body.take()
+	b.body.markRead()
 	b.mu.Unlock()
 	n, err := b.body.body.Read(p)
 	if errors.Is(err, http.ErrBodyReadAfterClose) {

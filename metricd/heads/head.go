@@ -142,7 +142,7 @@ func (h *Head) accept(at int64, from *intake.Origin, timestamps []carbonara.Time
 		h.add(carbonara.Measure{Timestamp: timestamp, Value: values[i]})
 	}
 	if t.Accepted > 0 {
-		h.Took(limits, timestamps)
+		h.Counted(limits, timestamps)
 	}
 	if t.TooOld|t.Late != 0 { // few requests have any, and a write for each metric of a request costs
 		h.dropped += uint64(t.TooOld)

@@ -44,7 +44,7 @@ func (b *backlog) send(from *intake.Origin, at, second int) bool {
 		return false
 	}
 	b.judge.Add(carbonara.Measure{Timestamp: t})
-	b.judge.Took(&b.limits, []carbonara.Timestamp{t})
+	b.judge.Counted(&b.limits, []carbonara.Timestamp{t})
 	return true
 }
 

@@ -35,8 +35,8 @@ func TestCursors(t *testing.T) {
 		t.Errorf("a store begins at %d and %d, want its mark", a.Read(), a.Applied())
 	}
 	requireMarks()
-	a.Took(&incoming.Record{Sequence: 8})
-	b.Took(&incoming.Record{Sequence: 9})
+	a.Advance(&incoming.Record{Sequence: 8})
+	b.Advance(&incoming.Record{Sequence: 9})
 	requireMarks("a", "b")
 	in.Detach(b)
 	if attach("b") != b {

@@ -76,7 +76,7 @@ func TestForecastsDrainedLate(t *testing.T) {
 				tooOld++
 			}
 			sequence[drained]++
-			cursors[drained].Took(&incoming.Record{Sequence: sequence[drained],
+			cursors[drained].Advance(&incoming.Record{Sequence: sequence[drained],
 				Stamp: incoming.Stamp{Clock: clockOf("one"), At: clockStart + int64(r.at)*1e9}})
 			in.Settle()
 		}
@@ -96,7 +96,7 @@ func judged(j *intake.Judge, r sent, from *intake.Origin) bool {
 	}
 	if limits.Verdict(t)&intake.Counts != 0 {
 		j.Add(carbonara.Measure{Timestamp: t})
-		j.Took(&limits, []carbonara.Timestamp{t})
+		j.Counted(&limits, []carbonara.Timestamp{t})
 	}
 	return true
 }

@@ -78,8 +78,8 @@ func (c *Cursor) Read() uint64 { return c.read.Load() }
 // Applied returns the sequence up to which the archives have all measures.
 func (c *Cursor) Applied() uint64 { return c.applied }
 
-// Took notes that a record's measures are in the heads. Later records have later stamps.
-func (c *Cursor) Took(r *incoming.Record) {
+// Advance notes that a record's measures are in the heads. Later records have later stamps.
+func (c *Cursor) Advance(r *incoming.Record) {
 	c.frontier, c.heard = r.Stamp, true
 	c.read.Store(r.Sequence)
 }
@@ -118,7 +118,7 @@ func (in *Intake) EachMark(f func(id string, read uint64)) {
 // Quarantine takes a record whose block, which it copies, does not decode.
 func (in *Intake) Quarantine(c *Cursor, r *incoming.Record, block []byte) {
 	in.corrupt = append(in.corrupt, CorruptBlock{c.id, r.Sequence, bytes.Clone(block)})
-	c.Took(r)
+	c.Advance(r)
 }
 
 // Quarantined returns the blocks that the next checkpoint keeps.

@@ -106,8 +106,8 @@ func (j *Judge) Add(m carbonara.Measure) {
 	}
 }
 
-// Took notes that the measures of a request were judged by limits, and that some of them counted: those were added.
-func (j *Judge) Took(l *Limits, timestamps []carbonara.Timestamp) {
+// Counted notes that the measures of a request were judged by limits, and that some of them counted: those were added.
+func (j *Judge) Counted(l *Limits, timestamps []carbonara.Timestamp) {
 	if j.mayBeAhead(l.at) {
 		j.noteAhead(l, timestamps)
 	}

@@ -177,10 +177,10 @@ func (s *script) send(from *store, m *metric, at int64, timestamps []carbonara.T
 		fmt.Fprintf(&text, "%d %s\n", (timestamp-start)/1e9, words(verdict))
 	}
 	if counted {
-		m.judge.Took(&limits, timestamps)
+		m.judge.Counted(&limits, timestamps)
 	}
 	from.last++
-	from.cursor.Took(&incoming.Record{Sequence: from.last, Stamp: incoming.Stamp{Clock: from.clock, At: at}})
+	from.cursor.Advance(&incoming.Record{Sequence: from.last, Stamp: incoming.Stamp{Clock: from.clock, At: at}})
 	from.frontier = 0
 	return text.String()
 }

@@ -228,7 +228,7 @@ func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 		}
 		ok, err = v.fill(ctx, r, read, min(from, newest))
 	} else if ok = true; r.taken < h.Pending() {
-		ok, err = true, v.takePending(ctx, r)
+		ok, err = true, v.addNewPending(ctx, r)
 	}
 	defer v.recent.count(r)
 	if err != nil || !ok {
@@ -263,14 +263,14 @@ func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 		return false, err
 	}
 	if h.Pending() > 0 {
-		err = v.takeAll(ctx, r)
+		err = v.addAllPending(ctx, r)
 	}
 	r.taken, r.last = h.Pending(), h.Newest()
 	return true, err
 }
 
-// takeAll puts the groups of all pending measures on top.
-func (v *View) takeAll(ctx context.Context, r *recentGroups) error {
+// addAllPending puts the groups of all pending measures on top.
+func (v *View) addAllPending(ctx context.Context, r *recentGroups) error {
 	walk := v.options.Store.SingleWalk()
 	window := heads.Window{J: r.granularity, From: r.from, To: carbonara.MaxTimestamp}
 	err := v.resampleHead(ctx, &walk, r.head, window, func(groups *carbonara.Groups, start carbonara.Timestamp,
@@ -289,9 +289,9 @@ func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timesta
 	r.groups.Overlay(0, groups, scratch)
 }
 
-// takePending resamples the pending measures that are new: on top of the last group if they are later than all before,
-// else from the start of the first group that they fall into, if all its measures are pending.
-func (v *View) takePending(ctx context.Context, r *recentGroups) error {
+// addNewPending resamples the pending measures that are new: on top of the last group if they are later than all
+// before, else from the start of the first group that they fall into, if all its measures are pending.
+func (v *View) addNewPending(ctx context.Context, r *recentGroups) error {
 	h := r.head
 	b := v.options.Memory.get()
 	defer v.options.Memory.put(b)
@@ -303,7 +303,7 @@ func (v *View) takePending(ctx context.Context, r *recentGroups) error {
 	row := b.row
 	base, hasBase := h.Base()
 	if len(row) == 0 && hasBase && start <= base.Timestamp {
-		if err := v.takeAll(ctx, r); err != nil {
+		if err := v.addAllPending(ctx, r); err != nil {
 			return err
 		}
 		r.taken, r.last = h.Pending(), h.Newest()

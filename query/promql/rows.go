@@ -224,7 +224,7 @@ func (c *computation) readRest(ctx context.Context) error {
 // compute computes a series' row from the samples in memory.
 func (c *computation) compute(ctx context.Context, s *series, memory *scratch) error {
 	it := &memory.it
-	if err := memory.take(ctx); err != nil || len(it.times) == 0 {
+	if err := memory.charge(ctx); err != nil || len(it.times) == 0 {
 		return err
 	}
 	samples := columns.Samples{Labels: s.labels, Times: it.times, Values: it.values}

@@ -27,8 +27,8 @@ func (s *scratch) bytes() int {
 
 var scratches budget.Pool[scratch]
 
-// take takes memory for the samples of the series in it, as far as earlier ones needed less.
-func (s *scratch) take(ctx context.Context) error {
+// charge takes memory for the samples of the series in it, as far as earlier ones needed less.
+func (s *scratch) charge(ctx context.Context) error {
 	more := s.it.bytes() - s.it.taken
 	if more <= 0 {
 		return nil

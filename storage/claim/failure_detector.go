@@ -236,9 +236,11 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 	} else if r.gone(&known.member) {
 		return x, nil
 	} else if asked && known.listed {
-		pulse, ok := r.options.Ask(known.member)
-		if x.counter = pulse.Beat; ok && pulse.Beat > known.counter {
-			return x, r.compare(&known, pulse.Shown)
+		// Another process may have its address by now, and a counter of its own.
+		if pulse, ok := r.options.Ask(known.member); ok {
+			if x.counter = pulse.Beat; x.counter > known.counter {
+				return x, r.compare(&known, pulse.Shown)
+			}
 		}
 		// Between two beats there is no news, and one that starts does not answer yet.
 		if x.begun-known.since < r.options.TTL/2 {

@@ -257,7 +257,7 @@ func (h *blockHeader) decodeColumns(src []byte, m *model.Measures) (err error) {
 	if h.version != blockVersion1 {
 		for i := range h.metrics {
 			n := offsets[i+1] - offsets[i]
-			if src, err = takeValues(values[:n], src); err != nil {
+			if src, err = consumeValues(values[:n], src); err != nil {
 				return err
 			}
 			values = values[n:]

@@ -88,8 +88,8 @@ func raiseExponent(v float64, e int) int {
 	return e
 }
 
-// takeValues reads the values of a metric off src.
-func takeValues(values []float64, src []byte) (rest []byte, err error) {
+// consumeValues reads the values of a metric off src.
+func consumeValues(values []float64, src []byte) (rest []byte, err error) {
 	if len(values) == 0 {
 		return src, nil
 	}

@@ -28,7 +28,7 @@ func (s *Store) commitLoop(c *committer) {
 	for range s.queue.wake {
 		var acknowledged map[int]uint64
 		var closed bool
-		c.group, acknowledged, closed = s.queue.take(c.group[:0], maxGroupBytes)
+		c.group, acknowledged, closed = s.queue.next(c.group[:0], maxGroupBytes)
 		s.commit(c, acknowledged)
 		clear(c.group)
 		if closed {

@@ -44,9 +44,9 @@ func (q *queue) acknowledge(sack int, upTo uint64) error {
 	return nil
 }
 
-// take moves the oldest requests, up to maxBytes and at least one, to group, and returns what may be deleted.
+// next moves the oldest requests, up to maxBytes and at least one, to group, and returns what may be deleted.
 // closed says that there is nothing left and nothing will come.
-func (q *queue) take(group []*request, maxBytes int) (_ []*request, acknowledged map[int]uint64, closed bool) {
+func (q *queue) next(group []*request, maxBytes int) (_ []*request, acknowledged map[int]uint64, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, bytes := 0, 0

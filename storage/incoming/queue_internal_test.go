@@ -11,7 +11,7 @@ func TestQueueGroups(t *testing.T) {
 		}
 	}
 	for _, want := range []int{2, 1, 1, 1, 0} {
-		if group, _, _ := q.take(nil, 25); len(group) != want {
+		if group, _, _ := q.next(nil, 25); len(group) != want {
 			t.Errorf("%d requests, want %d", len(group), want)
 		}
 	}

@@ -92,8 +92,8 @@ func decodeRecord(src []byte) (r storedRecord, err error) {
 	r.block = src[n+m:]
 	var at uint64
 	var ok bool
-	if at, r.block, ok = takeMarked(r.block, recordStamped); ok {
-		r.list, r.block, ok = takeMarked(r.block, recordListed)
+	if at, r.block, ok = consumeMarked(r.block, recordStamped); ok {
+		r.list, r.block, ok = consumeMarked(r.block, recordListed)
 	}
 	if r.at = int64(at); !ok {
 		return storedRecord{}, fmt.Errorf("%w: stamp or list of a record", errCorrupt)
@@ -101,8 +101,8 @@ func decodeRecord(src []byte) (r storedRecord, err error) {
 	return r, nil
 }
 
-// takeMarked takes the number behind a mark off src; 0 if the mark is not there.
-func takeMarked(src []byte, mark byte) (n uint64, rest []byte, ok bool) {
+// consumeMarked takes the number behind a mark off src; 0 if the mark is not there.
+func consumeMarked(src []byte, mark byte) (n uint64, rest []byte, ok bool) {
 	if len(src) == 0 || src[0] != mark {
 		return 0, src, true
 	}

@@ -88,7 +88,7 @@ func (v *ValueIterator) Next() bool {
 	if v.descending && v.group == nil && !v.enterGroup() {
 		return true // alone with its value: iter is on the one before it
 	}
-	v.take()
+	v.load()
 	v.stands = v.iter.Next()
 	if v.descending && (!v.stands || !bytes.Equal(v.valueHere(), v.group)) {
 		v.leaveGroup()
@@ -96,15 +96,15 @@ func (v *ValueIterator) Next() bool {
 	return true
 }
 
-// take makes the key that iter is on the one that next came to.
-func (v *ValueIterator) take() {
+// load makes the key that iter is on the one that next came to.
+func (v *ValueIterator) load() {
 	v.Value = append(v.Value[:0], v.valueHere()...)
 	v.ID, _ = LastID(v.iter.Key())
 }
 
 // enterGroup goes from the last key of a value to the first. If there is but one, it takes that and returns false.
 func (v *ValueIterator) enterGroup() bool {
-	v.take()
+	v.load()
 	if v.stands = v.iter.Prev(); !v.stands || !bytes.Equal(v.valueHere(), v.Value) {
 		return false
 	}

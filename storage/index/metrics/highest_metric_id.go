@@ -18,9 +18,9 @@ import (
 // and to look for it would be a quarter of the cost of creating a metric. Guarded by Store.mu.
 type lastMetric struct{ id uuid.UUID }
 
-// takeMetricID makes the ID of a metric that c is to create, unless it has one, which nobody else may have. Made under
+// newMetricID makes the ID of a metric that c is to create, unless it has one, which nobody else may have. Made under
 // the lock, it is above those of all requests before, and nobody has to look for it.
-func (s *Table) takeMetricID(c *commits.Change, m *model.Metric) error {
+func (s *Table) newMetricID(c *commits.Change, m *model.Metric) error {
 	if m.ID == uuid.Nil {
 		m.ID = model.NewMetricID()
 		if s.last.raise(m.ID) {

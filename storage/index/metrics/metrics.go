@@ -142,7 +142,7 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 	}
 	known := map[uuid.UUID]stored{} // resources that exist
 	for _, given := range metrics {
-		if err := s.takeMetricID(c, given); err != nil {
+		if err := s.newMetricID(c, given); err != nil {
 			return nil, err
 		}
 		m := *given
