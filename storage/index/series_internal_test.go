@@ -63,6 +63,21 @@ func TestMetricsOfLabels(t *testing.T) {
 		}
 	}
 	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	check() // in the order of creation
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	for i := range labels { // one by one
+		if found, _, err := s.MetricsOfLabels(t.Context(), "me", labels[i:i+1]); err != nil ||
+			found[0] != nil && found[0].ID != series[i].ID || (found[0] == nil) != (i == unknown || i == deleted) {
+			t.Errorf("labels %d alone are of %+v, %v", i, found, err)
+		}
+	}
 	key := keyspace.IDKey(keyspace.Metric, series[corrupt].ID)
 	if err := s.log.DB.Set(key, []byte{0xff}, pebble.Sync); err != nil {
 		t.Fatal(err)

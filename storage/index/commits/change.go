@@ -18,6 +18,7 @@ type Change struct {
 	TakenMetrics   map[uuid.UUID]bool // created, or attached
 	Listed         map[uuid.UUID]bool // resources whose values list their new metrics
 	Unlisted       map[uuid.UUID]bool // those that listed their metrics before
+	LabelsKeys     [][]byte           // of the metrics that it creates, in their order; nil: to be made
 	Key            []byte             // scratch
 
 	touched []changed // metrics and resources that are no longer as they were

@@ -108,8 +108,9 @@ func (s *Table) CreateMetric(ctx context.Context, m *model.Metric) error {
 func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) error {
 	var created []*model.Metric
 	var seen uint64
-	metrics = byLabels(metrics)
+	metrics, keys := byLabels(metrics)
 	err := s.log.Write(ctx, func(c *commits.Change) (err error) {
+		c.LabelsKeys = keys
 		seen = s.cache.generation.Load()
 		if created, err = s.checkMetrics(c, metrics, nil); err != nil {
 			return err
@@ -141,7 +142,7 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 		listed map[string]uuid.UUID
 	}
 	known := map[uuid.UUID]stored{} // resources that exist
-	for _, given := range metrics {
+	for i, given := range metrics {
 		if err := s.newMetricID(c, given); err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 		m.Deleted = false
 		m.Name, m.Unit, m.Creator = records.Shared(m.Name), records.Shared(m.Unit), records.Shared(m.Creator)
 		if m.Labels != "" {
-			key := keyspace.LabelsKey(m.Creator, m.Labels)
+			key := labelsKeyOf(c, i, &m)
 			taken, err := c.Has(key)
 			if err != nil {
 				return nil, err

@@ -37,11 +37,11 @@ func Put(c *commits.Change, metrics []*model.Metric) error {
 			return err
 		}
 	}
-	for _, m := range metrics {
+	for i, m := range metrics {
 		if m.Labels == "" {
 			continue
 		}
-		if err := c.Set(keyspace.LabelsKey(m.Creator, m.Labels), m.ID[:], nil); err != nil {
+		if err := c.Set(labelsKeyOf(c, i, m), m.ID[:], nil); err != nil {
 			return err
 		}
 	}
