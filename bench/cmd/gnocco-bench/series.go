@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/bench"
+)
+
+func newSeries(flags *commonFlags, use, short string,
+	run func(context.Context, bench.Options, bench.SeriesOptions) error) *cobra.Command {
+	var what bench.SeriesOptions
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run(cmd.Context(), flags.options, what)
+		},
+	}
+	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests at the same time")
+	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	if use == "cardinality" {
+		cmd.Flags().IntVar(&what.Series, "series", 1_000_000, "series to register")
+	} else {
+		cmd.Flags().IntVar(&what.Measures, "measures", 7_200_000, "measures of each shape")
+	}
+	return cmd
+}
+
+func newRemoteWrite(flags *commonFlags) *cobra.Command {
+	return newSeries(flags, "remote-write",
+		"Measure how servers take remote writes: 100 series with 60 measures, 2,000 and 10,000 with one", bench.RemoteWrite)
+}
+
+func newCardinality(flags *commonFlags) *cobra.Command {
+	return newSeries(flags, "cardinality",
+		"Measure how servers take many new series, find them, and start again with them", bench.Cardinality)
+}
