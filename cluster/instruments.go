@@ -18,7 +18,7 @@ type clusterCollector struct {
 	sacks      int // of the cluster
 	missing    func() []string
 
-	members, missed, epoch, damaged, measures, age *prometheus.Desc
+	members, missed, damaged, measures, age *prometheus.Desc
 }
 
 func newClusterCollector(members *membership, stores *incomingStores, sacks int,
@@ -31,19 +31,18 @@ func newClusterCollector(members *membership, stores *incomingStores, sacks int,
 		members: describe("gnocco_cluster_members", "Live processes of the cluster, by role.", "role"),
 		missed: describe("gnocco_cluster_missing",
 			"Stores that no process of the cluster holds, by kind: index or sacks.", "kind"),
-		epoch: describe("gnocco_claim_epoch", "Epoch of each store that this process holds.", "claim"),
 		damaged: describe("gnocco_damaged_stores",
 			"1 for each store of this process's share that cannot be opened, or not be read in part; GET /v1/status says why.",
 			"store"),
 		measures: describe("gnocco_sack_backlog_measures",
 			"Measures in this process's incoming stores that are not processed, by sack.", "sack"),
-		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited.", "sack"),
+		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited, of sacks that have any.", "sack"),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.members, c.missed, c.epoch, c.damaged, c.measures, c.age} {
+	for _, d := range []*prometheus.Desc{c.members, c.missed, c.damaged, c.measures, c.age} {
 		ch <- d
 	}
 }
@@ -66,9 +65,6 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	for kind, n := range missing {
 		gauge(c.missed, float64(n), kind)
 	}
-	for _, held := range c.incoming.environment.ownership.list() {
-		gauge(c.epoch, float64(held.Epoch), held.Name)
-	}
 	for _, store := range c.incoming.environment.damaged.list() {
 		if store.Fault != model.StoreLocked {
 			gauge(c.damaged, 1, store.Name)
@@ -88,6 +84,8 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for sack := range measures {
 		gauge(c.measures, float64(measures[sack]), strconv.Itoa(sack))
-		gauge(c.age, age[sack].Seconds(), strconv.Itoa(sack))
+		if age[sack] > 0 {
+			gauge(c.age, age[sack].Seconds(), strconv.Itoa(sack))
+		}
 	}
 }

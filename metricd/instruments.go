@@ -58,16 +58,16 @@ func newInstruments(registerer prometheus.Registerer, p *Metricd) *instruments {
 			Name: "metrics_rebuilt_total", Help: "Metrics looked at by rebuilds, by result."}, []string{"result"}),
 		expunged: counter("metrics_expunged_total", "Deleted metrics removed for good."),
 		checkpointSeconds: histogram("checkpoint_seconds", "Time of a sack's checkpoint.",
-			prometheus.ExponentialBuckets(0.001, 2, 14)),
+			prometheus.ExponentialBuckets(0.001, 4, 7)),
 		checkpointMeasures: histogram("checkpoint_measures", "Measures in a checkpoint: the resampler's batch.",
-			prometheus.ExponentialBuckets(1, 4, 12)),
+			prometheus.ExponentialBuckets(10, 10, 7)),
 		checkpointGroups: counter("checkpoint_groups_total",
 			"Groups written by checkpoints, new and changed, of all granularities."),
 		checkpointBytes: counter("checkpoint_bytes_total",
 			"Bytes of checkpoints committed, before compression and compaction."),
 		readSeconds: histogram("read_seconds",
 			"Time to read the groups of one metric at one granularity; of several that are read together the mean.",
-			prometheus.ExponentialBuckets(1e-5, 2, 16)),
+			prometheus.ExponentialBuckets(2.5e-5, 4, 8)),
 	}
 	for _, reason := range []string{reasonTooOld, reasonDeleted, reasonCorrupt} {
 		m.dropped.WithLabelValues(reason)

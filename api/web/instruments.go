@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +29,10 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 			Name: "gnocco_http_requests_total", Help: "HTTP requests answered, by route, method and status code.",
 		}, []string{"route", "method", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "gnocco_http_request_seconds", Help: "Time from an HTTP request's headers to the end of its answer.",
-			Buckets: prometheus.ExponentialBuckets(0.000125, 2, 17), // to 8 s
-		}, []string{"route", "method"}),
+			Name:    "gnocco_http_request_seconds",
+			Help:    "Time from an HTTP request's headers to the end of its answer, by kind: read, query, write or other.",
+			Buckets: prometheus.ExponentialBuckets(0.00025, 2.5, 12), // to 6 s
+		}, []string{"kind"}),
 		runningQueries: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gnocco_queries_running", Help: "Queries across metrics or resources that are evaluated.",
 		}),
@@ -99,10 +101,27 @@ func (e *Env) Observe(next http.Handler) http.Handler {
 				route, method = "other", "other" // not a label for each path and method that somebody tries
 			}
 			e.instruments.requests.WithLabelValues(route, method, strconv.Itoa(status.status)).Inc()
-			e.instruments.seconds.WithLabelValues(route, method).Observe(time.Since(start).Seconds())
+			e.instruments.seconds.WithLabelValues(kindOf(route, method)).Observe(time.Since(start).Seconds())
 		}()
 		next.ServeHTTP(&status, r)
 	})
+}
+
+// queries are parts of the routes that compute over many metrics or resources, whichever their method.
+var queries = []string{"/query", "/aggregat", "/correlat", "/redundant", "/changes", "/search", "/series", "/label"}
+
+// kindOf returns the kind of a request: its latencies share a histogram, since one for each route and method would be a
+// thousand series.
+func kindOf(route, method string) string {
+	switch {
+	case slices.ContainsFunc(queries, func(part string) bool { return strings.Contains(route, part) }):
+		return "query"
+	case method == http.MethodGet:
+		return "read"
+	case method == http.MethodPost:
+		return "write"
+	}
+	return "other"
 }
 
 // route returns the pattern that r's path matched, without the mount prefix; "" for none.

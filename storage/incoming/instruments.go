@@ -28,10 +28,10 @@ func newInstruments(s *Store) (*instruments, error) {
 			[]string{"reason"}),
 		commitRequests: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "gnocco_incoming_commit_requests", Help: "Requests made durable by one sync.",
-			Buckets: prometheus.ExponentialBuckets(1, 2, 12)}),
+			Buckets: prometheus.ExponentialBuckets(1, 4, 6)}),
 		commitSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "gnocco_incoming_commit_seconds", Help: "Time that a commit took, with its sync.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18)}), // 0.1 ms to 13 s
+			Buckets: prometheus.ExponentialBuckets(0.00025, 2.5, 12)}), // to 6 s
 		registerer: s.options.Registerer,
 	}
 	for _, r := range refusals {
