@@ -112,9 +112,12 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 		after = 1
 	}
 	from, to := groups.Search(p.from), groups.Search(p.to)
+	if from < to && groups.Starts[from] == p.join && sel.length > 0 && s.reading.exact && after == 0 {
+		from++ // in a range of Prometheus, the group that ends there stands for it
+	}
 	asValues := it.plain && s.reading.kind == readMoments ||
 		s.reading.kind == readMethod && s.reading.method != carbonara.Count
-	if asValues && p.join == 0 && (sel.length > 0 || len(it.times) == 0) {
+	if asValues && (sel.length > 0 || len(it.times) == 0) {
 		b := bounds{sel.start, sel.end, after, math.MaxInt64}
 		if it.staleAfter = it.partStaleAfter; sel.length == 0 {
 			b.staleAfter = it.staleAfter
@@ -123,15 +126,9 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 	}
 	for i := from; i < to; i++ {
 		at, v := groups.Starts[i], groups.Values[0][i]
-		if at < p.from || at >= p.to || carbonara.IsAbsent(v) {
-			continue
-		}
 		t := int64(at)/1_000_000 + after
-		// In a range of Prometheus, the group that ends there stands for it.
-		ofGroup := at == p.join && sel.length > 0 && s.reading.exact && after == 0
 		switch {
-		case ofGroup:
-		case t < sel.start || t > sel.end:
+		case carbonara.IsAbsent(v), t < sel.start, t > sel.end:
 		case value.IsStaleNaN(v): // the series ends
 			if s.reading.kind != readMoments {
 				it.add(t, v)
