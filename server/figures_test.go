@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// mostSeries is the number of series that a process may have in its own figures. Whoever scrapes many processes pays
-// for each of them.
+// mostSeries is the number of series that a process may have in its own figures. A scraper of many processes pays for
+// each of them.
 const mostSeries = 300
 
 // A process that is used in all usual ways has few series.

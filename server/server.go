@@ -59,7 +59,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}()
 
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorMemStatsMetricsDisabled()), newBuildInfo(),
+	registry.MustRegister(newBuildInfo(), collectors.NewGoCollector(collectors.WithGoCollectorMemStatsMetricsDisabled()),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(newReady(s.front.reasons))
 	if options.TLS.Certificate != "" {

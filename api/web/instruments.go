@@ -107,7 +107,7 @@ func (e *Env) Observe(next http.Handler) http.Handler {
 	})
 }
 
-// queries are parts of the routes that compute over many metrics or resources, whichever their method.
+// queries are parts of the routes that compute over many metrics or resources.
 var queries = []string{"/query", "/aggregat", "/correlat", "/redundant", "/changes", "/search", "/series", "/label"}
 
 // kindOf returns the kind of a request: its latencies share a histogram, since one for each route and method would be a
