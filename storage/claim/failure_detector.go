@@ -46,10 +46,15 @@ type observation struct {
 	compared comparison
 	// ended is when the folder of an ended process was first seen.
 	ended time.Duration
-	// read is when its counter was last asked for.
-	read time.Duration
-	dead bool // permanently
-	died time.Duration
+	// read is when its counter was last asked for, and looked when its heartbeats were last listed.
+	read, looked time.Duration
+	dead         bool // permanently
+	died         time.Duration
+}
+
+// overdue reports whether a member is dead if a look that begins now finds nothing new.
+func (s *observation) overdue(now time.Duration, options *Options) bool {
+	return now-s.since >= options.DeadAfter() || s.ended != 0 && now-s.ended >= options.Slack
 }
 
 func newFailureDetector(root string, options *Options, self Member) *failureDetector {
@@ -190,7 +195,8 @@ func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
 	}
-	return !s.listed || now-s.read >= r.options.Beat || s.member.Node != "" && r.gone(&s.member), false
+	return !s.listed || now-s.read >= r.options.Beat || s.overdue(now, r.options) ||
+		s.member.Node != "" && r.gone(&s.member), false
 }
 
 // gone reports whether a member's process has ended, as far as this machine sees that at once.
@@ -207,6 +213,7 @@ type reading struct {
 	counter uint64  // 0: not seen
 	member  *Member // nil: not read
 	missing bool    // it has no folder
+	looked  bool    // its heartbeats were listed
 }
 
 // ask asks the member for its counter, and lists its heartbeats if it does not answer.
@@ -237,17 +244,20 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 		return x, nil
 	} else if asked && known.listed {
 		// Another process may have its address by now, and a counter of its own.
-		if pulse, ok := r.options.Ask(known.member); ok {
+		pulse, ok := r.options.Ask(known.member)
+		if ok {
 			if x.counter = pulse.Beat; x.counter > known.counter {
 				return x, r.compare(&known, pulse.Shown)
 			}
 		}
-		// Between two beats there is no news, and one that starts does not answer yet.
-		if x.begun-known.since < r.options.TTL/2 {
+		// Between two beats there is no news, and one that starts does not answer yet. The last beat of one that ended
+		// is looked for at once: a later look would take it for a later sign of life.
+		if x.begun-known.since < r.options.TTL/2 && (ok || known.looked > known.since) {
 			return x, nil
 		}
 		x.begun = r.options.Clock.Now()
 	}
+	x.looked = true
 	names, err := r.fs.List(r.fs.PathJoin(r.dir, id, beatsFolder))
 	if x.missing = notThere(err); err != nil && !x.missing {
 		return x, fmt.Errorf("claim: member %s: %w", id, err)
@@ -288,7 +298,9 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 		s.counter, s.since = x.counter, ended
 	}
 	gone := s.member.Node != "" && r.gone(&s.member)
-	s.read = x.begun
+	if s.read = x.begun; x.looked {
+		s.looked = x.begun
+	}
 	if !gone {
 		s.listed = !x.missing
 	}
@@ -296,27 +308,30 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 		return changed, nil
 	}
 	show = gone && s.ended == 0 && !r.local
-	if gone || x.begun-s.since >= r.options.DeadAfter() || s.ended != 0 && x.begun-s.ended >= r.options.Slack {
+	if gone || s.overdue(x.begun, r.options) {
 		s.dead, s.died, changed = true, x.begun, true
 		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", x.begun-s.since)
 	}
 	return changed, nil
 }
 
-// isDead reports whether the owner of a claim is dead, as far as is known after a beat: its folder may hang.
+// isDead reports whether the owner of a claim is dead, as far as is known after a beat: its folder may hang. A member
+// that was looked at within the last beat is not asked again for each of its claims: one that is silent takes a second.
 func (r *failureDetector) isDead(m *Member) (bool, error) {
 	if m.ID == r.self.ID {
 		return false, nil
 	}
 	failed := make(chan error, 1)
-	r.within(r.options.Beat, r.alone(m.ID, func() error {
-		changed, err := r.decide(m.ID, m)
-		if changed {
-			r.watchers.Wake()
-		}
-		failed <- err
-		return nil
-	}))
+	if due, _ := r.due(m.ID, r.options.Clock.Now()); due {
+		r.within(r.options.Beat, r.alone(m.ID, func() error {
+			changed, err := r.decide(m.ID, m)
+			if changed {
+				r.watchers.Wake()
+			}
+			failed <- err
+			return nil
+		}))
+	}
 	r.mu.Lock()
 	s := r.seen[m.ID]
 	dead := s != nil && s.dead

@@ -1,0 +1,69 @@
+package claim
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A member that beats once more and falls silent is dead DeadAfter after that is first asked for: a beat for the
+// question, a second for its time-out. Its many claims cause no questions of their own.
+func TestSilentMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		r := watched(t, fs, "a")
+		pulse, answers, asked := Pulse{Beat: 1}, true, 0
+		r.options.Ask = func(Member) (Pulse, bool) {
+			if asked++; !answers {
+				time.Sleep(time.Second)
+			}
+			return pulse, answers
+		}
+		look := func() {
+			t.Helper()
+			if err := r.look(0); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		for range 5 {
+			look()
+			time.Sleep(r.options.Beat)
+			pulse.Beat++
+		}
+		look()
+		if err := fs.Rename("data/members/a/beats/1", "data/members/a/beats/7"); err != nil {
+			t.Fatal(err)
+		}
+		answers = false
+		owner := func() (dead bool) {
+			for range 16 {
+				var err error
+				if dead, err = r.isDead(&Member{ID: "a", Node: "a"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dead
+		}
+		began, dead := time.Now(), false
+		for !dead && time.Since(began) < time.Minute {
+			before := time.Now()
+			if dead = owner(); time.Since(before) > time.Second {
+				t.Fatalf("a look at 16 claims took %s", time.Since(before))
+			}
+			time.Sleep(r.options.Poll)
+			look()
+		}
+		after := time.Since(began)
+		most := r.options.DeadAfter() + r.options.Beat + 2*(time.Second+r.options.Poll)
+		if after < r.options.DeadAfter() || after > most {
+			t.Errorf("dead after %s, want %s to %s", after, r.options.DeadAfter(), most)
+		}
+		asked = 0
+		if owner(); asked > 0 {
+			t.Errorf("a dead member was asked %d times", asked)
+		}
+	})
+}
