@@ -31,6 +31,7 @@ admin_socket = %W/run/$name.$pid.asok
 run_dir = %W/run
 pid_file = %W/run/$name.pid
 keyring = %W/keyring
+mds_cap_revoke_eviction_timeout = 10
 mon_data_avail_crit = 1
 mon_data_avail_warn = 2
 `

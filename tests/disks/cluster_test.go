@@ -187,13 +187,14 @@ func (c *cluster) fsck() {
 	}()
 	n := c.files.nodes[0]
 	begun := time.Now()
-	out, err := n.sh("(%s/gnocco fsck --data %s >%s/fsck 2>&1; echo status=$? >>%s/fsck) >/dev/null 2>&1 &",
-		os.Getenv(insideVariable), c.folder(n), c.state(n), c.state(n))
+	report := filepath.Join(c.files.work, c.data+"-fsck.log")
+	out, err := n.sh("(%s/gnocco fsck --data %s >%s 2>&1; echo status=$? >>%s) >/dev/null 2>&1 &",
+		os.Getenv(insideVariable), c.folder(n), report, report)
 	if err != nil {
 		c.t.Error(err, out)
 	}
 	eventually(c.t, 5*time.Minute, "fsck ends", func() bool {
-		text, _ := os.ReadFile(c.state(n) + "/fsck")
+		text, _ := os.ReadFile(report)
 		out = string(text)
 		return strings.Contains(out, "status=")
 	})
