@@ -29,7 +29,7 @@ func ParseGrouping(text, zone string) (Grouping, error) {
 		return c, nil
 	}
 	if zone != "" {
-		return nil, &ArgumentError{"tz", "A time zone needs resample by the calendar: Y, H, Q, M or W"}
+		return nil, &ArgumentError{"tz", "A time zone needs resample by the calendar: Y, H, Q, M, W or D"}
 	}
 	if text == "" {
 		return nil, nil
@@ -73,7 +73,8 @@ type calendar struct {
 	begin  func(int64) time.Time // first day of a group
 }
 
-// calendars are the groupings that Gnocchi knows by a letter: year, half, quarter, month, and week from Sunday on.
+// calendars are the groupings that Gnocchi knows by a letter (year, half, quarter, month, and week from Sunday on), and
+// the day, which is 23 to 25 hours long where the clock changes.
 var calendars = map[string]*calendar{
 	"Y": byMonths("Y", 12),
 	"H": byMonths("H", 6),
@@ -84,6 +85,11 @@ var calendars = map[string]*calendar{
 		// 1970 began on a Thursday, the fifth day of its week.
 		number: func(t time.Time) int64 { return floorDiv(floorDiv(t.Unix(), 86400)+4, 7) },
 		begin:  func(week int64) time.Time { return time.Unix((week*7-4)*86400, 0).UTC() },
+	},
+	"D": {
+		letter: "D",
+		number: func(t time.Time) int64 { return floorDiv(t.Unix(), 86400) },
+		begin:  func(day int64) time.Time { return time.Unix(day*86400, 0).UTC() },
 	},
 }
 
