@@ -145,6 +145,19 @@ func TestPromQL(t *testing.T) {
 	}
 }
 
+// The answer about the mean is checked, while measures come in.
+func TestMixed(t *testing.T) {
+	found := results(t, func(ctx context.Context, o bench.Options) error {
+		return bench.Mixed(ctx, o, bench.MixedOptions{SeriesOptions: bench.SeriesOptions{Connections: 2, Series: 120,
+			Servers: []string{"gnocco-lines"}}, Days: 2, Writes: 1000, For: 20 * time.Millisecond})
+	})
+	for _, query := range []string{"mean", "sum-by", "top-10", "mean-of-100", "day", "month"} {
+		expectFigures(t, found, "Mixed/query="+query+"/server=gnocco-lines", "cpu-ms/request", "ms-p50", "ms-p99",
+			"ms-first", "requests/s", "cpu-ms/request-busy")
+	}
+	expectFigures(t, found, "Mixed/writes/server=gnocco-lines", "cpu-ms/s", "MiB-rss")
+}
+
 func TestDisk(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {
 		return bench.Disk(ctx, o, bench.DiskOptions{Metrics: 3, Patterns: []pattern.Pattern{pattern.Gauge},

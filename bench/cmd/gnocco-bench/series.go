@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,4 +40,24 @@ func newRemoteWrite(flags *commonFlags) *cobra.Command {
 func newCardinality(flags *commonFlags) *cobra.Command {
 	return newSeries(flags, "cardinality",
 		"Measure how servers take many new series, find them, and start again with them", bench.Cardinality)
+}
+
+func newMixed(flags *commonFlags) *cobra.Command {
+	var what bench.MixedOptions
+	cmd := &cobra.Command{
+		Use:   "mixed",
+		Short: "Measure queries in PromQL while measures come in by remote write",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.Mixed(cmd.Context(), flags.options, what) },
+	}
+	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	cmd.Flags().IntVar(&what.Series, "series", 10_000, "series of an hour")
+	cmd.Flags().IntVar(&what.Days, "days", 30, "days of a hundred further series")
+	cmd.Flags().IntVar(&what.Writes, "writes", 100_000, "measures a second into further series")
+	cmd.Flags().IntVar(&what.Connections, "connections", 16, "requests at the same time")
+	cmd.Flags().DurationVar(&what.For, "for", 10*time.Second,
+		"how long each query is repeated, with one connection and with all")
+	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	return cmd
 }
