@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/influxdb"
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -79,17 +80,17 @@ func New(options Options) (http.Handler, error) {
 		w.Header().Set("Allow", strings.Join(allowedMethods(router, r), ", "))
 		return &web.Error{Status: http.StatusMethodNotAllowed}
 	}))
-	series := postings.New(a.Index, postings.Options{Bytes: options.LabelBytes, Budget: a.Budget,
+	labels := postings.New(a.Index, postings.Options{Bytes: options.LabelBytes, Budget: a.Budget,
 		Ceilometer: options.PromQLNames == CeilometerNames})
-	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: series,
+	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: labels,
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
-	remoteWrite := prometheus.New(env, a.ingester)
+	writer := series.NewWriter(env, a.ingester)
 	options.Correlations.Budget = a.Budget
-	rooms := []room{a, influxdb.New(env, a.ingester), remoteWrite,
-		promql.Handlers{Env: env, Engine: engine, Series: series, SentMetadata: remoteWrite.Metadata},
+	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
+		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
-			Engine: engine, Series: series}}
+			Engine: engine, Series: labels}}
 	for _, prefix := range prefixes {
 		a.pages(router, prefix)
 		for _, room := range rooms {

@@ -11,15 +11,11 @@ import (
 // createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a
 // resource. Rows that cannot be metrics are dropped. Too many new metrics are an error, and then none is created.
 func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
-	policy, err := c.policyOfSeries(ctx)
-	if err != nil {
-		return err
-	}
 	var names []*Name // of one set of labels each, also if senders order them in different ways
 	places := map[model.Labels]int{}
-	placeOf := make([]int, len(b.missing)) // of the names of b.missing, -1 for a row that is dropped
-	for i, row := range b.missing {
-		placeOf[i] = -1
+	placeOf := make([]int, 0, len(b.missing)) // of the names of b.missing
+	named := b.missing[:0]
+	for _, row := range b.missing {
 		name, err := c.rows.Name(row)
 		if err != nil {
 			c.protocol.Drop(row, err)
@@ -30,8 +26,9 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 			place = len(names)
 			places[name.Labels], names = place, append(names, name)
 		}
-		placeOf[i] = place
+		placeOf, named = append(placeOf, place), append(named, row)
 	}
+	b.missing = named
 	labels := make([]model.Labels, len(names))
 	for i, name := range names {
 		labels[i] = name.Labels
@@ -40,7 +37,7 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	if err != nil {
 		return err
 	}
-	if err := c.createUnknown(ctx, names, metrics, faults, policy); err != nil {
+	if err := c.createUnknown(ctx, names, metrics, faults); err != nil {
 		return err
 	}
 	key := c.protocol.appendScope(nil, c.user)
@@ -49,7 +46,6 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	for i, row := range b.missing {
 		place := placeOf[i]
 		switch {
-		case place < 0:
 		case faults[place] != nil:
 			c.protocol.Drop(row, faults[place])
 		case metrics[place] == nil:
@@ -66,13 +62,19 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 
 // createUnknown creates a metric of each name that has none in metrics, and sets it there, unless somebody else is
 // faster. The fault of a place says why it has no metric.
-func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*model.Metric, faults []error,
-	policy *model.ArchivePolicy) error {
+func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*model.Metric, faults []error) error {
+	var policy *model.ArchivePolicy
 	var created []*model.Metric
 	var places []int
 	for i, name := range names {
 		if metrics[i] != nil || faults[i] != nil {
 			continue
+		}
+		if policy == nil {
+			var err error
+			if policy, err = c.policyOfSeries(ctx); err != nil {
+				return err
+			}
 		}
 		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
 		if faults[i] = metric.Validate(); faults[i] == nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // FuzzDecode looks for panics, and for equal keys of different targets.
@@ -29,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 		if most := influxdb.MostMeasures([]byte(body)); most < l.Len() {
 			t.Fatalf("%q: %d measures, not at most %d", body, l.Len(), most)
 		}
-		targets := map[string]influxdb.Target{}
+		targets, series := map[string]influxdb.Target{}, map[string]model.Labels{}
 		for i := range l.Len() {
 			key := string(l.AppendKey(nil, i))
 			target, err := l.Target(i, "host")
@@ -43,6 +44,14 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%q: targets %v and %v have one key", body, seen, *target)
 			}
 			targets[key] = *target
+			labels, err := l.Labels(i, "telegraf")
+			if err != nil || !labels.Valid() || labels.Get("db") == "" {
+				t.Fatalf("%q: labels %q, %v", body, labels, err)
+			}
+			if seen, ok := series[key]; ok && seen != labels {
+				t.Fatalf("%q: series %q and %q have one key", body, seen, labels)
+			}
+			series[key] = labels
 		}
 		lines := map[string]string{} // the targets of all measures of a line, by its key
 		for i := 0; i < l.Len(); {

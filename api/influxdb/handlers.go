@@ -3,6 +3,7 @@ package influxdb
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -43,22 +45,30 @@ func (s *scratch) bytes() int { return cap(s.body) + s.batch.Bytes() + s.rows.li
 type Handlers struct {
 	*web.Env
 	ingester *ingest.Ingester
+	writer   *series.Writer
 	pool     budget.Pool[scratch]
 }
 
-// New returns handlers whose measures go to an ingester.
-func New(env *web.Env, ingester *ingest.Ingester) *Handlers {
-	a := &Handlers{Env: env, ingester: ingester}
+// New returns handlers whose measures go to an ingester, and labelled ones to a writer.
+func New(env *web.Env, ingester *ingest.Ingester, writer *series.Writer) *Handlers {
+	a := &Handlers{Env: env, ingester: ingester, writer: writer}
 	a.pool.Most = env.Budget.MostKept()
 	return a
 }
 
-// Routes are below InfluxDB's own.
+// Routes are Gnocchi's, whose tags become parts of names, and InfluxDB's own.
 func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/influxdb/ping", a.Public(a.ping))
 	at("HEAD", "/v1/influxdb/ping", a.Public(a.ping))
 	at("POST", "/v1/influxdb/query", a.AuthenticatedAnyType(a.query))
 	at("POST", "/v1/influxdb/write", a.AuthenticatedAnyType(a.write))
+	for _, method := range []string{"GET", "HEAD"} {
+		at(method, "/ping", a.Public(a.ping))
+		at(method, "/health", a.Public(a.health))
+	}
+	at("POST", "/query", a.likeInflux(a.querySeries))
+	at("POST", "/write", a.likeInflux(a.writeSeries("db")))
+	at("POST", "/api/v2/write", a.likeInflux(a.writeSeries("bucket")))
 }
 
 // ping answers InfluxDB's clients that the server is up, also without credentials.
@@ -70,13 +80,8 @@ func (a *Handlers) ping(w http.ResponseWriter, _ *http.Request) error {
 
 // query creates a resource type of a database's name. There is no other query.
 func (a *Handlers) query(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxQueryBytes))
-	if err := r.ParseForm(); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return err
-		}
-		return web.BadRequest("The form could not be read: %s", err)
+	if err := a.parseForm(w, r); err != nil {
+		return err
 	}
 	if !r.Form.Has("q") {
 		w.WriteHeader(http.StatusNoContent)
@@ -101,6 +106,16 @@ func (a *Handlers) query(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	return nil
 }
 
+func (a *Handlers) parseForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxQueryBytes))
+	err := r.ParseForm()
+	var tooLarge *http.MaxBytesError
+	if err != nil && !errors.As(err, &tooLarge) {
+		return web.BadRequest("The form could not be read: %s", err)
+	}
+	return err
+}
+
 // write accepts lines. Resources are of the type that the database's creation made.
 func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
@@ -122,21 +137,11 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	if _, err := a.Index.ResourceType(database); err != nil {
 		return err
 	}
-	body, account := int64(len(s.body)), budget.Of(r.Context())
-	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
-	s.rows.lines.Grow(s.rows.lines.Paid)
-	s.rows.lines.Acquire = func(n int) error { return account.Acquire(budget.Measures, fieldBytes*int64(n)) }
-	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	var refused refusedLines
-	err = s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable)
-	s.rows.lines.Acquire = nil
-	switch {
-	case errors.Is(err, ErrTooLarge):
-		return web.BadRequest("%s", err)
-	case err != nil:
+	if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 		return err
 	}
-	account.Release(budget.Measures, fieldBytes*int64(s.rows.lines.Paid-s.rows.lines.Len()))
+	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
 	p.Drop = func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
@@ -149,6 +154,25 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		return refused.answer(w, s.rows.lines.Total)
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// decode decodes the body, whose memory is factor times its size.
+func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, precision Precision,
+	refused *refusedLines) error {
+	body, account := int64(len(s.body)), budget.Of(ctx)
+	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
+	s.rows.lines.Grow(s.rows.lines.Paid)
+	s.rows.lines.Acquire = func(n int) error { return account.Acquire(budget.Measures, fieldBytes*int64(n)) }
+	err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable)
+	s.rows.lines.Acquire = nil
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return web.BadRequest("%s", err)
+	case err != nil:
+		return err
+	}
+	account.Release(budget.Measures, fieldBytes*int64(s.rows.lines.Paid-s.rows.lines.Len()))
 	return nil
 }
 

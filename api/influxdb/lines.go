@@ -17,6 +17,7 @@ type Lines struct {
 	Timestamps []carbonara.Timestamp // of all measures
 	Values     []float64             // beside Timestamps
 	Total      int                   // number of lines, also those refused, without comments and empty ones
+	Texts      int                   // number of fields that are text; no measure stands for them
 
 	// Take takes the memory of so many measures beyond Paid, before the lines have them. Its error ends the decoding.
 	// nil: no bound.
@@ -149,7 +150,7 @@ func (l *Lines) Bytes() int { return 16*cap(l.Values) + 24*cap(l.of) }
 
 func (l *Lines) reset() {
 	l.Timestamps, l.Values, l.of, l.body, l.Total = l.Timestamps[:0], l.Values[:0], l.of[:0], nil, 0
-	l.last, l.err = "", nil
+	l.last, l.err, l.Texts = "", nil, 0
 }
 
 // trim returns where the text of a line begins and ends, without the blanks around it and a carriage return.
@@ -190,6 +191,8 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 			}
 			l.Values = append(l.Values, value)
 			l.of = append(l.of, field{head, name, number})
+		} else {
+			l.Texts++
 		}
 		at = end
 		if at == len(text) || text[at] != ',' {

@@ -70,6 +70,21 @@ func (l *refusedLines) count() int { return l.unread + len(l.dropped) }
 // other, and with 400 where lines are stored. The answer is JSON with an "error", even if the client accepts other
 // types: Telegraf repeats a batch until it gets JSON.
 func (l *refusedLines) answer(w http.ResponseWriter, total int) error {
+	text := l.text(total)
+	status := http.StatusBadRequest
+	if l.count() == total {
+		status = l.shown[0].fault.Status
+	}
+	return web.WriteJSON(w, status, struct {
+		Code        int    `json:"code"`
+		Title       string `json:"title"`
+		Description any    `json:"description"`
+		Error       string `json:"error"`
+	}{status, http.StatusText(status), web.Bounded(l.shown[0].fault.Detail), text})
+}
+
+// text names these of so many lines. Telegraf drops a batch whose answer begins with "partial write".
+func (l *refusedLines) text(total int) string {
 	slices.SortStableFunc(l.shown, func(a, b refusedLine) int { return cmp.Compare(a.number, b.number) })
 	shown := l.shown[:min(len(l.shown), maxShownLines)]
 	var text strings.Builder
@@ -84,14 +99,5 @@ func (l *refusedLines) answer(w http.ResponseWriter, total int) error {
 	if more := l.count() - len(shown); more > 0 {
 		fmt.Fprintf(&text, "; and %d more", more)
 	}
-	status := http.StatusBadRequest
-	if l.count() == total {
-		status = shown[0].fault.Status
-	}
-	return web.WriteJSON(w, status, struct {
-		Code        int    `json:"code"`
-		Title       string `json:"title"`
-		Description any    `json:"description"`
-		Error       string `json:"error"`
-	}{status, http.StatusText(status), web.Bounded(shown[0].fault.Detail), text.String()})
+	return text.String()
 }

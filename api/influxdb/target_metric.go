@@ -8,7 +8,12 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/model"
 )
+
+// databaseLabel is the label of a database, or of a bucket.
+const databaseLabel = "db"
 
 // A Target says which metric of which resource a measure belongs to. Its texts do not refer to the body.
 type Target struct {
@@ -54,28 +59,9 @@ func (l *Lines) AppendLineKey(dst []byte, i, end int) []byte {
 // Target returns the target of measure i, whose resource is named by a tag. The error is an ErrNoTag or a *LineError.
 func (l *Lines) Target(i int, tag string) (*Target, error) {
 	of := l.of[i]
-	head, rest, ok := parseName(l.text(of.head))
-	if !ok {
-		return nil, &LineError{of.line, "no measurement"}
-	}
-	fieldName, left, ok := parseName(l.text(of.name))
-	if !ok || len(left) > 0 {
-		return nil, &LineError{of.line, "no name of a field"}
-	}
-	tags := map[string]string{}
-	for len(rest) > 0 {
-		var key, value string
-		ok := rest[0] == ','
-		if ok {
-			key, rest, ok = parseName(rest[1:])
-		}
-		if ok = ok && len(rest) > 0 && rest[0] == '='; ok {
-			value, rest, ok = parseName(rest[1:])
-		}
-		if !ok {
-			return nil, &LineError{of.line, "tags are not of the form key=value"}
-		}
-		tags[key] = value
+	head, fieldName, tags, err := l.names(of)
+	if err != nil {
+		return nil, err
 	}
 	name := head + "." + fieldName
 	resource, ok := tags[tag]
@@ -90,6 +76,56 @@ func (l *Lines) Target(i int, tag string) (*Target, error) {
 		return nil, &LineError{of.line, "not valid UTF-8"}
 	}
 	return &Target{Resource: resource, Metric: strings.ReplaceAll(name, "/", "_")}, nil
+}
+
+// Labels returns the labels of measure i: the name "measurement_field", the tags, and the database unless it is "" or a
+// tag has its name. The error is a *LineError.
+func (l *Lines) Labels(i int, database string) (model.Labels, error) {
+	of := l.of[i]
+	measurement, fieldName, tags, err := l.names(of)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := tags[databaseLabel]; !ok && database != "" {
+		tags[databaseLabel] = database
+	}
+	tags[model.LabelName] = measurement + "_" + fieldName
+	var labels []byte
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		labels = model.AppendLabel(labels, name, tags[name])
+	}
+	if !model.Labels(labels).Valid() {
+		return "", &LineError{of.line, "not valid UTF-8"}
+	}
+	return model.Labels(labels), nil
+}
+
+// names returns the measurement, name and tags of a field.
+func (l *Lines) names(of field) (measurement, name string, tags map[string]string, err error) {
+	measurement, rest, ok := parseName(l.text(of.head))
+	if !ok {
+		return "", "", nil, &LineError{of.line, "no measurement"}
+	}
+	name, left, ok := parseName(l.text(of.name))
+	if !ok || len(left) > 0 {
+		return "", "", nil, &LineError{of.line, "no name of a field"}
+	}
+	tags = map[string]string{}
+	for len(rest) > 0 {
+		var key, value string
+		ok := rest[0] == ','
+		if ok {
+			key, rest, ok = parseName(rest[1:])
+		}
+		if ok = ok && len(rest) > 0 && rest[0] == '='; ok {
+			value, rest, ok = parseName(rest[1:])
+		}
+		if !ok {
+			return "", "", nil, &LineError{of.line, "tags are not of the form key=value"}
+		}
+		tags[key] = value
+	}
+	return measurement, name, tags, nil
 }
 
 // text returns a part of the body.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -50,13 +51,12 @@ type Handlers struct {
 	ingester  *ingest.Ingester
 	pool      budget.Pool[scratch]
 	collision sync.Once // said of Gnocchi's mapping of Prometheus' series
-	newSeries newSeries
-	metadata  seriesMetadata
+	writer    *series.Writer
 }
 
-// New returns handlers whose measures go to an ingester.
-func New(env *web.Env, ingester *ingest.Ingester) *Handlers {
-	a := &Handlers{Env: env, ingester: ingester}
+// New returns handlers whose measures go to an ingester, and labelled ones to a writer.
+func New(env *web.Env, ingester *ingest.Ingester, writer *series.Writer) *Handlers {
+	a := &Handlers{Env: env, ingester: ingester, writer: writer}
 	a.pool.Most = env.Budget.MostKept()
 	a.warnOfSeriesPolicy()
 	return a
@@ -66,11 +66,6 @@ func New(env *web.Env, ingester *ingest.Ingester) *Handlers {
 func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/prometheus/write", a.AuthenticatedAnyType(a.postPrometheus))
 	at("POST", "/api/v1/write", a.writeSeries)
-}
-
-// Metadata returns what senders of a user's project said of their series, by name.
-func (a *Handlers) Metadata(who *auth.Identity) map[string]Metadata {
-	return a.metadata.of(who)
 }
 
 // postPrometheus accepts a remote write.

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
@@ -20,7 +21,7 @@ type WriteRequest struct {
 	Series     []Series
 	Timestamps []carbonara.Timestamp // of all series
 	Values     []float64             // beside Timestamps
-	Metadata   []Metadata
+	Metadata   []series.Metadata
 
 	NativeHistogram string // name of the first series that has one; they are not decoded
 
@@ -45,9 +46,6 @@ type Series struct {
 
 	labelsFrom, labelsTo int // the fields of its labels in plain, and perhaps others between them
 }
-
-// Metadata says what the series of a name are.
-type Metadata struct{ Name, Kind, Help, Unit string }
 
 // kinds are what the message calls 1, 2 …
 var kinds = []string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}
@@ -222,7 +220,7 @@ func nameOf(labels []label) string {
 const maxMetadataText = 1 << 10
 
 func (r *WriteRequest) parseMetadata(message []byte) error {
-	parsed := Metadata{Kind: kinds[0]}
+	parsed := series.Metadata{Kind: kinds[0]}
 	for len(message) > 0 {
 		number, kind, tag, err := consumeTag(message)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
@@ -30,7 +30,7 @@ type Handlers struct {
 	Engine *evaluation.Engine
 	Series *postings.Catalog
 	// SentMetadata returns what senders of a user's project said of their series, by name.
-	SentMetadata func(*auth.Identity) map[string]prometheus.Metadata
+	SentMetadata func(*auth.Identity) map[string]series.Metadata
 }
 
 // request is a request with its parameters, and who sent it.

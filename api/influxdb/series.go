@@ -1,0 +1,156 @@
+package influxdb
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// health answers the clients of InfluxDB 2.
+func (a *Handlers) health(w http.ResponseWriter, _ *http.Request) error {
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Name    string   `json:"name"`
+		Message string   `json:"message"`
+		Status  string   `json:"status"`
+		Checks  []string `json:"checks"`
+		Version string   `json:"version"`
+	}{"gnocco", "ready for writes", "pass", []string{}, version.Number})
+}
+
+// likeInflux serves h to users, with credentials as InfluxDB's clients send them. Errors have InfluxDB's form.
+func (a *Handlers) likeInflux(h web.UserHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := a.WithIdentity(h)(w, a.withCredentials(r)); err != nil {
+			a.writer.Fail(w, r, err, func(status int, text string) { _ = writeError(w, status, text) })
+		}
+	}
+}
+
+// withCredentials returns r with credentials that an Authenticator reads. The token of InfluxDB 2 is "user:password",
+// or Keystone's token in that mode. InfluxDB 1 has parameters of the query.
+func (a *Handlers) withCredentials(r *http.Request) *http.Request {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	query := r.URL.Query()
+	switch {
+	case strings.EqualFold(scheme, "Token"):
+		token = strings.TrimSpace(token)
+	case scheme == "" && query.Has("u"):
+		token = query.Get("u") + ":" + query.Get("p")
+	default:
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Authorization")
+	switch user, _, complete := strings.Cut(token, ":"); {
+	case !complete && a.Auth.Credentials() == auth.Token:
+		r.Header.Set("X-Auth-Token", token)
+	case user != "":
+		if !complete {
+			token += ":"
+		}
+		r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(token)))
+	}
+	return r
+}
+
+// errorCodes are InfluxDB 2's words for statuses.
+var errorCodes = map[int]string{
+	http.StatusBadRequest: "invalid", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
+	http.StatusNotFound: "not found", http.StatusRequestEntityTooLarge: "request too large",
+	http.StatusTooManyRequests: "too many requests", http.StatusServiceUnavailable: "unavailable",
+}
+
+// writeError answers in the form of InfluxDB 2, with the error of InfluxDB 1 beside it.
+func writeError(w http.ResponseWriter, status int, text string) error {
+	code := errorCodes[status]
+	if code == "" {
+		code = "internal error"
+	}
+	return web.WriteJSON(w, status, struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Error   string `json:"error"`
+	}{code, text, text})
+}
+
+// querySeries accepts the creation of a database, which needs no work here: clients insist on it.
+func (a *Handlers) querySeries(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	if err := a.parseForm(w, r); err != nil {
+		return err
+	}
+	if _, ok := ParseCreateDatabase(r.Form.Get("q")); !ok {
+		return &web.Error{Status: http.StatusNotImplemented,
+			Detail: "The only query is CREATE DATABASE. PromQL has its own API below /api/v1"}
+	}
+	type result struct {
+		Statement int `json:"statement_id"`
+	}
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Results []result `json:"results"`
+	}{[]result{{}}})
+}
+
+// writeSeries accepts lines whose fields are series with labels. The parameter names the database.
+func (a *Handlers) writeSeries(parameter string) web.UserHandler {
+	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		query := r.URL.Query()
+		precision, ok := ParsePrecision(query.Get("precision"))
+		if !ok {
+			return web.BadRequest("Unknown precision %.20q", query.Get("precision"))
+		}
+		s := a.pool.Get()
+		defer func() { a.pool.Put(s, s.bytes()) }()
+		factor, err := a.readBody(w, r, s)
+		if err != nil {
+			return err
+		}
+		var refused refusedLines
+		if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
+			return err
+		}
+		database := query.Get(parameter)
+		push := series.Push{Protocol: protocol, Scope: database, Rows: labelledRows{&s.rows, database},
+			MaxFuture: ingest.MaxFutureOfSenders,
+			Drop:      func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }}
+		if _, err := a.writer.Append(r.Context(), who, &push, &s.batch); err != nil {
+			return err
+		}
+		a.writer.Refuse(protocol, "text", s.rows.lines.Texts, "a field that is text")
+		if refused.unread > 0 {
+			a.writer.Refuse(protocol, "unreadable", refused.unread, refused.text(s.rows.lines.Total))
+		}
+		switch {
+		case refused.other != nil:
+			return refused.other
+		case refused.count() > 0:
+			return writeError(w, http.StatusBadRequest, refused.text(s.rows.lines.Total))
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+}
+
+// protocol is the name of InfluxDB's protocol in counters.
+const protocol = "influxdb"
+
+// labelledRows are a body's fields. Each set of labels is a metric.
+type labelledRows struct {
+	*rows
+	database string
+}
+
+// Name is of ingest.Rows.
+func (r labelledRows) Name(row int) (*ingest.Name, error) {
+	labels, err := r.lines.Labels(row, r.database)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	return &ingest.Name{Metric: labels.Get(model.LabelName), Labels: labels}, nil
+}

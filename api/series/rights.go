@@ -1,0 +1,74 @@
+package series
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// rights are those of a sender of series, who may begin so many new ones a minute.
+type rights struct {
+	ingest.Rights
+	who    *auth.Identity
+	writer *Writer
+}
+
+// CreateSeries is of ingest.Rights.
+func (r *rights) CreateSeries(metrics []*model.Metric) error {
+	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
+		return err
+	}
+	most := r.writer.Limits.NewSeries
+	if r.writer.newSeries.admit(web.ProjectOf(r.who), len(metrics), most, r.writer.Now()) {
+		return nil
+	}
+	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
+		"a project may begin %d series in a minute: of these, label %s has the most values", most,
+		widestLabel(metrics))}
+}
+
+// newSeries counts the series that projects begin in a minute. A label that is new in each measure would fill disk and
+// memory with series of one measure each.
+type newSeries struct {
+	mu       sync.Mutex
+	minute   int64
+	projects map[string]int
+}
+
+// admit reports whether a project may begin n more series.
+func (s *newSeries) admit(project string, n, most int, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if minute := now.Unix() / 60; minute != s.minute || s.projects == nil {
+		s.minute, s.projects = minute, map[string]int{}
+	}
+	if s.projects[project]+n > most {
+		return false
+	}
+	s.projects[project] += n
+	return true
+}
+
+// widestLabel returns the label that has the most values, and their number.
+func widestLabel(metrics []*model.Metric) string {
+	values := map[string]map[string]bool{}
+	widest := ""
+	for _, m := range metrics {
+		for name, value := range m.Labels.All() {
+			if values[name] == nil {
+				values[name] = map[string]bool{}
+			}
+			if values[name][value] = true; len(values[name]) > len(values[widest]) {
+				widest = name
+			}
+		}
+	}
+	return widest + " (" + strconv.Itoa(len(values[widest])) + ")"
+}
