@@ -9,7 +9,7 @@
 //	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
 //	cmd/gnocco-correlate/{csv,internal/pairplot}    reads columns; draws correlations
-//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
+//	cmd/gnocco/internal/{backup,csvimport,demo,fsck,gnocchiconf,inspect,offline}
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what

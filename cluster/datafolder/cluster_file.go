@@ -54,6 +54,9 @@ func (f *Folder) ReadClusterFile() (ClusterFile, error) {
 	if exists(filepath.Join(f.Path, repartitionFile)) {
 		return c, fmt.Errorf("datafolder: %s: %w", f.Path, errRepartition)
 	}
+	if exists(filepath.Join(f.Path, restoreFile)) {
+		return c, fmt.Errorf("datafolder: %s: %w", f.Path, errRestore)
+	}
 	return f.decodeClusterFile()
 }
 

@@ -132,7 +132,7 @@ func holdsCluster(path string) (bool, error) {
 	if _, err := os.Stat(path); err != nil {
 		return false, refusal(path, err)
 	}
-	for _, name := range []string{clusterFile, repartitionFile} {
+	for _, name := range []string{clusterFile, repartitionFile, restoreFile} {
 		_, err := os.Stat(filepath.Join(path, name))
 		if err == nil {
 			return true, nil

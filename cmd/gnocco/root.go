@@ -31,7 +31,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 		"configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
 	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newInit())
 	root.AddCommand(newImport(), newCorrelate(), newRebuild())
-	root.AddCommand(newInspect(), newFsck(), newSacks(), newDoctor())
+	root.AddCommand(newBackup(), newRestore(), newInspect(), newFsck(), newSacks(), newDoctor())
 	root.AddCommand(newLicenses(), newVersion())
 	addHelpTopics(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")

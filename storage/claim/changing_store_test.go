@@ -62,3 +62,54 @@ func TestChangingStoreIsCopiedAgain(t *testing.T) {
 		return err
 	})
 }
+
+// Only the newest log may grow.
+func TestGrowingSnapshot(t *testing.T) {
+	f := func(grows string, fits bool) {
+		t.Helper()
+		fs := vfs.NewMem()
+		write := func(name string) {
+			file, err := fs.OpenReadWrite(storeDir+"/e1/"+name, vfs.WriteCategoryUnspecified)
+			if err != nil {
+				file, err = fs.Create(storeDir+"/e1/"+name, vfs.WriteCategoryUnspecified)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := file.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = file.WriteAt([]byte("x"), info.Size())
+			if err := errors.Join(err, file.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := fs.MkdirAll(storeDir+"/e1", 0o750); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"999999.log", "1000000.log", "000007.log", "MANIFEST-000001", "000002.sst"} {
+			write(name)
+		}
+		changing := errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpOpen && op.Path == storeDir+"/e1/1000000.log" {
+				write(grows)
+			}
+			return nil
+		}))
+		s, err := claim.TakeGrowingSnapshot(changing, storeDir)
+		if fits && err != nil || !fits && !errors.Is(err, claim.ErrUnstable) {
+			t.Errorf("%s grows: %v", grows, err)
+		}
+		if err == nil {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	f("1000000.log", true)
+	f("999999.log", false)
+	f("000007.log", false)
+	f("MANIFEST-000001", false)
+	f("000003.sst", false)
+}

@@ -100,7 +100,7 @@ func ofPebble(name string) bool {
 			return true
 		}
 	}
-	return name == lockName || immutable(name) || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
+	return name == lockName || IsImmutable(name) || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
 }
 
 const (
@@ -108,7 +108,7 @@ const (
 	manifestPrefix = "MANIFEST-"
 )
 
-// immutable reports whether a file never changes once it is written, so that two epochs may share it.
-func immutable(name string) bool {
+// IsImmutable reports whether a file never changes once it is written, so that two epochs may share it.
+func IsImmutable(name string) bool {
 	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
 }

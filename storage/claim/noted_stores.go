@@ -49,8 +49,8 @@ func noteStore(fs vfs.FS, root, name string, format Format) error {
 	return errors.Join(file.Close(), SyncFolder(fs, dir))
 }
 
-// notedFormats returns the formats in which a store is noted to have been, none for one that never was.
-func notedFormats(fs vfs.FS, root, name string) ([]Format, error) {
+// NotedFormats returns the formats in which a store is noted to have been, none for one that never was.
+func NotedFormats(fs vfs.FS, root, name string) ([]Format, error) {
 	names, err := list(fs, notesDir(fs, root, name))
 	var formats []Format
 	for _, name := range names {
@@ -64,7 +64,7 @@ func notedFormats(fs vfs.FS, root, name string) ([]Format, error) {
 // CheckFormat returns a storage.ErrLaterFormat if a store was ever opened in a format later than the one that this
 // program writes. It changes nothing, and opens no store.
 func CheckFormat(fs vfs.FS, root, name string, own Format) error {
-	formats, err := notedFormats(fs, root, name)
+	formats, err := NotedFormats(fs, root, name)
 	if err != nil {
 		return fmt.Errorf("claim: %s: %w", name, err)
 	}

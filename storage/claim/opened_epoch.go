@@ -81,7 +81,7 @@ func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, err
 	}
 	seen := f.closedState()
 	if seen.Epoch == 0 && !f.hasLooseStore() {
-		formats, err := notedFormats(fs, root, name)
+		formats, err := NotedFormats(fs, root, name)
 		if err != nil {
 			return 0, err
 		}

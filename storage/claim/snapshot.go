@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -31,8 +32,19 @@ var ErrNoStore = errors.New("claim: there is no store")
 // written to while it was copied, the store does not open on it (a storage.ErrCorrupt): take another. A snapshot that
 // opens is a state that the store had.
 func TakeSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
+	return takeSnapshots(fs, dir, false)
+}
+
+// TakeGrowingSnapshot is TakeSnapshot for a store that is written to all the time: the newest log may grow while it is
+// copied. The snapshot ends somewhere in what was written meanwhile. It is a state of the store only if all changes are
+// records of the log: a table that the store takes in has no place in their order.
+func TakeGrowingSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
+	return takeSnapshots(fs, dir, true)
+}
+
+func takeSnapshots(fs vfs.FS, dir string, grows bool) (s *Snapshot, err error) {
 	for range takeOverTries {
-		if s, err = takeSnapshot(fs, dir); !errors.Is(err, ErrUnstable) {
+		if s, err = takeSnapshot(fs, dir, grows); !errors.Is(err, ErrUnstable) {
 			break
 		}
 	}
@@ -42,7 +54,7 @@ func TakeSnapshot(fs vfs.FS, dir string) (s *Snapshot, err error) {
 	return s, nil
 }
 
-func takeSnapshot(fs vfs.FS, dir string) (*Snapshot, error) {
+func takeSnapshot(fs vfs.FS, dir string, grows bool) (*Snapshot, error) {
 	path, epoch, err := Current(fs, dir)
 	if err != nil {
 		return nil, err
@@ -51,7 +63,7 @@ func takeSnapshot(fs vfs.FS, dir string) (*Snapshot, error) {
 		return nil, ErrNoStore
 	}
 	s := &Snapshot{FS: vfs.NewMem(), Path: path, Epoch: epoch, tables: make(map[string]vfs.File)}
-	if err := s.fill(fs); err != nil {
+	if err := s.fill(fs, grows); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -59,7 +71,7 @@ func takeSnapshot(fs vfs.FS, dir string) (*Snapshot, error) {
 
 // fill takes all files. Those that came or grew meanwhile tell that what was taken may not fit together, as in
 // duplicate.
-func (s *Snapshot) fill(fs vfs.FS) error {
+func (s *Snapshot) fill(fs vfs.FS, grows bool) error {
 	if err := s.MkdirAll(s.Path, folderMode); err != nil {
 		return err
 	}
@@ -74,7 +86,7 @@ func (s *Snapshot) fill(fs vfs.FS) error {
 	}
 	for _, file := range before {
 		path := fs.PathJoin(s.Path, file.name)
-		if immutable(file.name) {
+		if IsImmutable(file.name) {
 			s.tables[file.name], err = fs.Open(path)
 		} else {
 			err = vfs.CopyAcrossFS(fs, path, s.FS, path)
@@ -87,10 +99,27 @@ func (s *Snapshot) fill(fs vfs.FS) error {
 	if err != nil {
 		return unstable(err)
 	}
-	if !slices.Equal(before, after) {
+	log := ""
+	if grows {
+		log = before.newestLog()
+	}
+	if !slices.EqualFunc(before, after, func(b, a file) bool {
+		return b.name == a.name && (b.bytes == a.bytes || b.name == log)
+	}) {
 		return fmt.Errorf("%w: %s changed meanwhile", ErrUnstable, s.Path)
 	}
 	return nil
+}
+
+// newestLog returns the name of the log that is being written, "" if there is none. The names begin with numbers of six
+// digits or more.
+func (i inventoried) newestLog() (newest string) {
+	for _, f := range i {
+		if strings.HasSuffix(f.name, ".log") && (len(f.name) > len(newest) || len(f.name) == len(newest) && f.name > newest) {
+			newest = f.name
+		}
+	}
+	return newest
 }
 
 // Close closes the files.

@@ -200,7 +200,7 @@ func duplicate(fs vfs.FS, from, to string) error {
 	}
 	for _, file := range before {
 		source, target := fs.PathJoin(from, file.name), fs.PathJoin(to, file.name)
-		if immutable(file.name) {
+		if IsImmutable(file.name) {
 			err = fs.Link(source, target)
 		} else {
 			err = vfs.Copy(fs, source, target)
@@ -326,7 +326,7 @@ func keepUnproven(fs vfs.FS, dir string, f *epochFolders, epoch uint64, tables b
 		return err
 	}
 	for _, name := range names {
-		if immutable(name) && !tables {
+		if IsImmutable(name) && !tables {
 			if err := fs.Remove(fs.PathJoin(from, name)); err != nil {
 				return err
 			}

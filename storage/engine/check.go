@@ -40,8 +40,9 @@ func IsAboutManifest(doubt error) bool {
 
 // checked is what check has learnt of a store.
 type checked struct {
-	record *fileRecord
-	doubts []error // what Check returns
+	record   *fileRecord
+	doubts   []error // what Check returns
+	firstLog uint64  // number of the first log that the store still needs
 }
 
 // Check reads the manifest of the store in dir and the logs that it needs to their ends, and compares them with the
@@ -76,11 +77,20 @@ func check(fs vfs.FS, dir string) (*checked, error) {
 	if err != nil || manifest == "" {
 		return c, err
 	}
-	first, err := c.checkManifest(fs, dir, manifest)
+	if c.firstLog, err = c.checkManifest(fs, dir, manifest); err != nil {
+		return nil, err
+	}
+	return c, c.checkLogs(fs, dir, names, c.firstLog)
+}
+
+// Needs makes Check's comparison, and returns which files of the store's folder an opening needs: logs that are kept to
+// be written over are not among them.
+func Needs(fs vfs.FS, dir string) (func(name string) bool, error) {
+	c, err := check(fs, dir)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.checkLogs(fs, dir, names, first)
+	return func(name string) bool { return !isLog(name) || fileNumber(name) >= c.firstLog }, nil
 }
 
 // manifest returns the name of the manifest that counts, "" if there is no store.

@@ -1,0 +1,47 @@
+package incoming
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/storage/engine"
+)
+
+// SkipSequences makes the store in dir, which no process has open, continue above the sequences that archives have
+// consumed: consumed returns the highest of them for the store's ID. It is for a store that was restored from a copy.
+// The archives may be from a later moment than the store, and would take its next records for consumed ones.
+func SkipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) error {
+	if err := skipSequences(fs, dir, consumed); err != nil {
+		return fmt.Errorf("incoming: skip sequences of %s: %w", dir, err)
+	}
+	return nil
+}
+
+func skipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) (err error) {
+	db, err := engine.Open(dir, engine.Options{FS: fs})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	value, closer, err := db.Get(identityKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil // a crash came before its first opening was complete: it has given nothing
+	}
+	if err != nil {
+		return err
+	}
+	m, err := decodeIdentity(value)
+	closer.Close()
+	if err != nil {
+		return err
+	}
+	epoch := consumed(m.id.String()) >> epochShift
+	if epoch <= m.epoch {
+		return nil // Open raises the epoch
+	}
+	m.epoch = epoch
+	return db.Set(identityKey, m.append(nil), pebble.Sync)
+}

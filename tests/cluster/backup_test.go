@@ -1,0 +1,172 @@
+package cluster_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gnocco-db/gnocco/tests/seedtest"
+)
+
+var backupRounds = flag.Int("backup.rounds", 3, "backups of TestBackupOfServingCluster")
+
+// ledger has the acknowledged requests of all senders.
+type ledger struct {
+	mu    sync.Mutex
+	acked map[int64]bool // seconds
+}
+
+func (l *ledger) copy() map[int64]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.acked)
+}
+
+// post sends to p until done, or until p is gone.
+func (l *ledger) post(p *process, metrics []string, seconds *atomic.Int64, done <-chan struct{}) {
+	s := &sender{metrics: metrics, seconds: seconds, doubt: map[int64]bool{}}
+	for {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		before := len(s.acked)
+		if _, _, err := s.send(p); err != nil {
+			return
+		}
+		if len(s.acked) > before {
+			l.mu.Lock()
+			l.acked[s.acked[before]] = true
+			l.mu.Unlock()
+		}
+	}
+}
+
+// gnocco runs a subcommand of the program.
+func gnocco(args ...string) (string, error) {
+	out, err := exec.Command(filepath.Join(binaries, "gnocco"), args...).CombinedOutput()
+	return string(out), err
+}
+
+func mustGnocco(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := gnocco(args...)
+	if err != nil {
+		t.Fatalf("gnocco %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// A cluster is backed up while it serves and processes die. The restored folder has every measure that was acknowledged
+// before the backup began, none of them twice, and fsck finds nothing.
+func TestBackupOfServingCluster(t *testing.T) {
+	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
+	data, repository := t.TempDir(), filepath.Join(t.TempDir(), "backups")
+	first := start(t, data, "api")
+	apis := []*process{first, start(t, data, "api")}
+	var workers []*process
+	for range 3 {
+		workers = append(workers, start(t, data, "metricd"))
+	}
+	metrics := newMetrics(t, first, 24)
+	l := &ledger{acked: make(map[int64]bool)}
+	var seconds atomic.Int64
+	var senders sync.WaitGroup
+	done := make(chan struct{})
+	for _, p := range apis {
+		senders.Go(func() { l.post(p, metrics, &seconds, done) })
+	}
+	for round := range *backupRounds {
+		time.Sleep(time.Duration(300+random.IntN(700)) * time.Millisecond)
+		var disturbance sync.WaitGroup
+		pause := time.Duration(random.IntN(300)) * time.Millisecond
+		victim := random.IntN(5)
+		disturbance.Go(func() { // one process of each role ends in turn, and another starts
+			time.Sleep(pause)
+			switch {
+			case victim < 3:
+				workers[victim].kill()
+				workers[victim] = start(t, data, "metricd")
+			case victim == 3:
+				apis[1].kill()
+				apis[1] = start(t, data, "api")
+				p := apis[1]
+				senders.Go(func() { l.post(p, metrics, &seconds, done) })
+			}
+		})
+		if round%2 == 1 { // a backup that is cut short leaves none
+			cut := exec.Command(filepath.Join(binaries, "gnocco"), "backup", "--data", data, "--to", repository)
+			if err := cut.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+			_ = cut.Process.Kill()
+			_ = cut.Wait()
+		}
+		acked := l.copy()
+		t.Log(mustGnocco(t, "backup", "--data", data, "--to", repository, "--keep", "2"))
+		disturbance.Wait()
+		checkRestored(t, random, repository, metrics, acked)
+	}
+	close(done)
+	senders.Wait()
+	if n := strings.Count(mustGnocco(t, "restore", "--from", repository, "--list"), "\n"); n > 2 {
+		t.Errorf("%d backups are kept", n)
+	}
+}
+
+// checkRestored restores the newest backup, and looks there for the measures of acked.
+func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics []string, acked map[int64]bool) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	cut := exec.Command(filepath.Join(binaries, "gnocco"), "restore", "--from", repository, "--data", data)
+	if err := cut.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+	_ = cut.Process.Kill()
+	_ = cut.Wait()
+	if out, err := gnocco("fsck", "--data", data); err == nil { // the first one was quick
+		t.Log("restored at once", out)
+	} else {
+		mustGnocco(t, "restore", "--from", repository, "--data", data)
+	}
+	if out := mustGnocco(t, "fsck", "--data", data); !strings.Contains(out, " 0 damaged, 0 repaired, 0 notes") {
+		t.Fatalf("fsck: %s", out)
+	}
+	p := host{data: data, address: "127.0.0.1", mounted: true}.start(t, "serve")
+	defer p.stop()
+	p.mustDo(http.MethodPost, "/v1/metric/"+metrics[0]+"/measures",
+		fmt.Sprintf(`[{"timestamp": %d, "value": 7}]`, firstSecond-1), http.StatusAccepted)
+	lacking, wrong := 0, 0
+	for i, metric := range metrics {
+		counts, sums := aggregates(t, p, metric, "count"), aggregates(t, p, metric, "sum")
+		for second := range acked {
+			if counts[second] == 0 {
+				lacking++
+			}
+		}
+		for second, n := range counts {
+			if n != 1 || second > 0 && sums[second] != float64(second) {
+				wrong++
+			}
+		}
+		if i == 0 && sums[-1] != 7 {
+			t.Error("a measure after the restore is lacking")
+		}
+	}
+	t.Logf("%d requests acknowledged before: %d measures lacking, %d wrong", len(acked), lacking, wrong)
+	if lacking+wrong > 0 {
+		t.Fatal("the backup is not what was promised")
+	}
+}
