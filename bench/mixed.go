@@ -55,7 +55,7 @@ type mixed struct {
 
 const (
 	mixedStep   = 10 * time.Second
-	mixedOffset = 3 * time.Second // of measures: none lies on the edge of a range
+	mixedOffset = 3 * time.Second // of measures, so that the edges of ranges have none
 	mixedOld    = 100             // series that are older than an hour
 )
 

@@ -252,7 +252,7 @@ func (g *generator) vector(depth int) string {
 	case 5, 6, 7:
 		return g.of("sum", "avg", "min", "max", "count", "group", "stddev", "stdvar") + g.grouping() + " (" + g.vector(d) + ")"
 	case 8:
-		return g.of("topk", "bottomk", "limitk") + g.grouping() + " (" + g.of("1", "3", "0") + ", " + g.vector(d) + ")"
+		return g.of("topk", "bottomk", "limitk") + g.grouping() + " (" + g.of("1", "3", "0", "9", "2.5", "-1", "NaN", "scalar(a)") + ", " + g.vector(d) + ")"
 	case 9:
 		op := g.of("+", "-", "*", "/", "%", "^", "atan2", "==", "!=", ">", "<", ">=", "<=", "> bool", "== bool")
 		switch g.IntN(3) {

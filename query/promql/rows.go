@@ -270,7 +270,7 @@ func (c *computation) foldRows(ctx context.Context, some []*series) error {
 			from, to := job*c.at.N/workers, (job+1)*c.at.N/workers
 			for i, s := range some {
 				if c.filled[i] {
-					c.fold.Add(c.groups[s.place], c.row(s), from, to)
+					c.fold.Add(c.groups[s.place], s.place, c.row(s), from, to)
 				}
 			}
 		}
@@ -287,6 +287,15 @@ func (c *computation) endFold(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return c.seen[a] - c.seen[b] })
+	if c.Ranks() {
+		return c.fold.EachChosen(order, func(place int, row []float64) error {
+			shown := c.Shown(c.all[place].labels)
+			if c.DropsNamesAfter() {
+				shown = columns.WithoutName(shown)
+			}
+			return c.keep(ctx, shown, row)
+		})
+	}
 	if c.DropsNamesAfter() && c.fold.DropNames(order) {
 		return errSameLabels
 	}

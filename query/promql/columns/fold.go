@@ -22,6 +22,9 @@ type Fold struct {
 	// By group and time: the value (absent: none yet), what sums lost or the mean of deviations, and how many values
 	// there are; negative where the value is a mean already, as their sum would overflow.
 	value, second, count []float64
+
+	members  []int     // of groups: series
+	rankings []ranking // by group and time, of series that are chosen
 }
 
 // NewFold returns a fold of rows of so many times.
@@ -60,8 +63,9 @@ func (f *Fold) Group(of labels.Labels) int32 {
 	if !ok {
 		group = int32(len(f.labels))
 		f.groups[key] = group
-		f.labels = append(f.labels, f.shown(of))
+		f.labels, f.members = append(f.labels, f.shown(of)), append(f.members, 0)
 	}
+	f.members[group]++
 	return group
 }
 
@@ -100,12 +104,24 @@ func (f *Fold) DropNames(groups []int) (same bool) {
 
 // Bytes returns the memory that the fold needs once all groups are known.
 func (f *Fold) Bytes() int64 {
+	if f.pipeline.Ranks() {
+		const header, each = 24, 64 // while a ranking grows, and of EachChosen
+		bytes := header * len(f.members)
+		for _, n := range f.members {
+			bytes += each * min(n, f.pipeline.most)
+		}
+		return int64(bytes * f.steps)
+	}
 	return int64(8 * values(f.pipeline.aggregation.Op) * len(f.labels) * f.steps)
 }
 
 // Begin makes the memory, once all groups are known.
 func (f *Fold) Begin() {
 	n := len(f.labels) * f.steps
+	if f.pipeline.Ranks() {
+		f.rankings = make([]ranking, n)
+		return
+	}
 	f.value = make([]float64, n)
 	for i := range f.value {
 		f.value[i] = absent
@@ -119,8 +135,13 @@ func (f *Fold) Begin() {
 	}
 }
 
-// Add adds the row of a group at the times from and up to to (exclusive). Different times may be added at once.
-func (f *Fold) Add(group int32, row []float64, from, to int) {
+// Add adds the row of a series to its group, at the times from and up to to (exclusive). Different times may be added at
+// once.
+func (f *Fold) Add(group int32, place int, row []float64, from, to int) {
+	if f.rankings != nil {
+		f.addRanks(group, place, row, from, to)
+		return
+	}
 	at := int(group) * f.steps
 	row, value := row[from:to], f.value[at+from:at+to]
 	var second, count []float64

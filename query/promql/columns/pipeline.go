@@ -23,6 +23,7 @@ type Pipeline struct {
 	before, after operations
 	aggregation   *parser.AggregateExpr // nil: none
 	grouping      []string              // of aggregation, sorted
+	most          int                   // series of a group that it chooses; 0: it chooses none
 }
 
 // absent is what a row has at times without a value. No operation on numbers gives this NaN.
@@ -56,8 +57,9 @@ func Compile(expr parser.Expr) *Pipeline {
 	case *parser.BinaryExpr:
 		return ofBinary(e)
 	case *parser.AggregateExpr:
-		if p := Compile(e.Expr); p != nil && p.aggregation == nil && folds(e.Op) {
-			p.aggregation, p.grouping = e, slices.Clone(e.Grouping)
+		most := mostOf(e)
+		if p := Compile(e.Expr); p != nil && p.aggregation == nil && (most > 0 || folds(e.Op)) {
+			p.aggregation, p.most, p.grouping = e, most, slices.Clone(e.Grouping)
 			if e.Without {
 				p.grouping = append(p.grouping, common.MetricNameLabel, common.MetricTypeLabel, common.MetricUnitLabel)
 			}
@@ -144,8 +146,16 @@ func (p *Pipeline) Function() string {
 // RangePosition returns where the first argument of the function over the range stands in the text.
 func (p *Pipeline) RangePosition() posrange.PositionRange { return p.call.Args[0].PositionRange() }
 
-// DropsNames reports whether rows lack the names of their series.
+// DropsNames reports whether rows, or the results that are rows of chosen series, lack the names of their series.
 func (p *Pipeline) DropsNames() bool {
+	if p.Ranks() && p.after.drop() {
+		return true
+	}
+	return p.dropsBefore()
+}
+
+// dropsBefore reports whether rows lack the names of their series before an aggregation.
+func (p *Pipeline) dropsBefore() bool {
 	keeps := p.call == nil || p.call.Func.Name == "last_over_time" || p.call.Func.Name == "first_over_time"
 	return !keeps || p.before.drop()
 }
@@ -153,9 +163,9 @@ func (p *Pipeline) DropsNames() bool {
 // DropsNamesAfter reports whether an operation after the aggregation drops the names of results.
 func (p *Pipeline) DropsNamesAfter() bool { return p.after.drop() }
 
-// Shown returns the labels of the row of a series.
+// Shown returns the labels of the row of a series before an aggregation.
 func (p *Pipeline) Shown(of labels.Labels) labels.Labels {
-	if p.DropsNames() {
+	if p.dropsBefore() {
 		return WithoutName(of)
 	}
 	return of

@@ -1,0 +1,116 @@
+package columns
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// rank is a value of a series at one time. That of bottomk has the other sign.
+type rank struct {
+	value float64
+	place int // of the series
+}
+
+// ranking is a heap of the highest values of a group at one time, the lowest of them on top. It does what the engine's
+// heap does, so that of equal values the same ones stay, in the same order.
+type ranking []rank
+
+// Len implements heap.Interface, as the following do.
+func (r ranking) Len() int { return len(r) }
+
+// Less is of heap.Interface.
+func (r ranking) Less(i, j int) bool { return math.IsNaN(r[i].value) || r[i].value < r[j].value }
+
+// Swap is of heap.Interface.
+func (r ranking) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
+
+// Push is of heap.Interface.
+func (r *ranking) Push(v any) { *r = append(*r, v.(rank)) }
+
+// Pop is of heap.Interface, and without use: values are replaced.
+func (r *ranking) Pop() any { panic("columns: a ranking never shrinks") }
+
+// add adds a value, and keeps most of them.
+func (r *ranking) add(v rank, most int) {
+	switch lowest := *r; {
+	case len(lowest) < most:
+		heap.Push(r, v)
+	case lowest[0].value < v.value || math.IsNaN(lowest[0].value) && !math.IsNaN(v.value):
+		lowest[0] = v
+		heap.Fix(r, 0)
+	}
+}
+
+// Ranks reports whether the aggregation chooses series (topk, bottomk).
+func (p *Pipeline) Ranks() bool { return p.most > 0 }
+
+// mostOf returns how many series topk or bottomk choose, 0 for another aggregation, and for a number that is not
+// constant or that the engine does not take as it is.
+func mostOf(e *parser.AggregateExpr) int {
+	if e.Op != parser.TOPK && e.Op != parser.BOTTOMK {
+		return 0
+	}
+	if k, ok := constant(e.Param); ok && k >= 1 && k <= math.MaxInt32 {
+		return int(k)
+	}
+	return 0
+}
+
+// signed returns a value as rankings have it, and one of theirs as it was.
+func (f *Fold) signed(v float64) float64 {
+	if f.pipeline.aggregation.Op == parser.BOTTOMK {
+		return -v
+	}
+	return v
+}
+
+func (f *Fold) addRanks(group int32, place int, row []float64, from, to int) {
+	rankings := f.rankings[int(group)*f.steps:]
+	for i := from; i < to; i++ {
+		if v := row[i]; !isAbsent(v) {
+			rankings[i].add(rank{f.signed(v), place}, f.pipeline.most)
+		}
+	}
+}
+
+// EachChosen calls use with the values of each series that groups, in this order, have chosen at some time. Of a single
+// time, series come in the order of their ranks. Row is only valid until use returns.
+func (f *Fold) EachChosen(groups []int, use func(place int, row []float64) error) error {
+	type value struct {
+		rank
+		at int
+	}
+	var all []value
+	for _, group := range groups {
+		for at, r := range f.rankings[group*f.steps : (group+1)*f.steps] {
+			sort.Sort(sort.Reverse(r))
+			for _, v := range r {
+				all = append(all, value{v, at})
+			}
+		}
+	}
+	if f.steps > 1 {
+		slices.SortFunc(all, func(a, b value) int { return cmp.Or(a.place-b.place, a.at-b.at) })
+	}
+	row := make([]float64, f.steps)
+	for len(all) > 0 {
+		for i := range row {
+			row[i] = absent
+		}
+		place := all[0].place
+		for ; len(all) > 0 && all[0].place == place; all = all[1:] {
+			row[all[0].at] = f.signed(all[0].value)
+		}
+		if f.pipeline.after.apply(row) {
+			if err := use(place, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
