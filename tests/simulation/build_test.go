@@ -1,0 +1,126 @@
+package simulation_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// edit replaces a text wherever it stands in a file, for one build.
+type edit struct{ file, old, new string }
+
+// runtimeEdits are of the Go runtime. A bubble's time goes on while a goroutine waits for a mutex, as others do that
+// hold it and sleep. Its goroutines run in one order, and draw the same random numbers, each time.
+var runtimeEdits = []edit{
+	{"runtime/runtime2.go", "waitReasonSynctestSelect:        true,\n", `waitReasonSynctestSelect:        true,
+	waitReasonSyncMutexLock: true, waitReasonSyncRWMutexRLock: true, waitReasonSyncRWMutexLock: true,
+`},
+	{"runtime/proc.go", "const forcePreemptNS = 10 * 1000 * 1000 // 10ms", "const forcePreemptNS = 1 << 62"},
+	{"runtime/proc.go", "if retake(now) != 0 {", "if false {"},
+	{"runtime/proc.go", "if pp.schedtick%61 == 0 && !sched.runq.empty() {", "if false {"},
+	{"internal/sync/mutex.go", "starvationThresholdNs = 1e6", "starvationThresholdNs = 1e18"},
+	{"runtime/rand.go", "	globalRand.state.Init(*seed)\n", `	clear(seed[:])
+	seed[0] = 1
+	globalRand.state.Init(*seed)
+`},
+	{"runtime/rand.go", "func rand() uint64 {\n", `func rand() uint64 {
+	if gp := getg(); gp.bubble != nil {
+		return uint64(bubbleRand())<<32 | uint64(bubbleRand())
+	}
+`},
+	{"runtime/select.go", "j := cheaprandn(uint32(norder + 1))", `j := uint32(0)
+		if getg().bubble != nil {
+			j = bubbleRand() % uint32(norder+1)
+		} else {
+			j = cheaprandn(uint32(norder + 1))
+		}`},
+	// A cache that grows now and then moves later objects, and the order of a map of pointers depends on addresses.
+	{"runtime/iface.go", "if cheaprand()&1023 != 0 {", "if true {"},
+	{"net/http/server.go", "for c := range s.activeConn {", "for _, c := range s.sortedConns() {"},
+	{"net/http/server.go", "func (s *Server) closeIdleConns() bool {\n", `func (s *Server) sortedConns() []*conn {
+	return slices.SortedFunc(maps.Keys(s.activeConn), func(a, b *conn) int {
+		return strings.Compare(a.rwc.RemoteAddr().String(), b.rwc.RemoteAddr().String())
+	})
+}
+
+func (s *Server) closeIdleConns() bool {
+`},
+	{"runtime/time.go", "t.rand = cheaprand()", "t.rand = bubbleRand()"},
+	{"runtime/rand.go", "// mrandinit initializes", `var bubbleState uint64
+
+//go:nosplit
+func bubbleRand() uint32 {
+	bubbleState += 0xa0761d6478bd642f
+	hi, lo := math.Mul64(bubbleState, bubbleState^0xe7037ed1a0b428db)
+	return uint32(hi ^ lo)
+}
+
+// mrandinit initializes`},
+}
+
+// productEdits take what differs from run to run out of the figures that processes show each other.
+var productEdits = []edit{
+	{"server/figures.go", "func residentBytes() int64 {\n", `func residentBytes() int64 {
+	if true {
+		return 64 << 20
+	}
+`},
+}
+
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// build makes the program of TestSeed, with edits of the product beside those of the runtime.
+func build(t *testing.T, edits ...edit) string {
+	t.Helper()
+	root, source := output(t, "go", "list", "-m", "-f", "{{.Dir}}"), filepath.Join(output(t, "go", "env", "GOROOT"), "src")
+	dir := t.TempDir()
+	replaced := make(map[string]string)
+	apply := func(below string, edits []edit) {
+		for _, e := range edits {
+			name := filepath.Join(below, e.file)
+			from := name
+			if r := replaced[name]; r != "" {
+				from = r
+			}
+			content, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(content), e.old) {
+				t.Fatalf("%s does not have %q", e.file, e.old)
+			}
+			to := filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
+			if err := os.WriteFile(to, []byte(strings.ReplaceAll(string(content), e.old, e.new)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			replaced[name] = to
+		}
+	}
+	apply(source, runtimeEdits)
+	apply(root, append(productEdits, edits...))
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "simulation.test")
+	cmd := exec.Command("go", "test", "-c", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
+		"./tests/simulation")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}

@@ -1,0 +1,19 @@
+// Package simulation runs a whole cluster in one process, from one seed: two processes of the API and three of metricd
+// on three machines, with a network, a shared disk and clocks that exist in memory only. The code is the product's own,
+// in a bubble of testing/synctest, so that minutes pass within a second.
+//
+// Clients write, read, query, delete and change policies, while faults come and go (faults.go). Each client keeps a
+// ledger of its own metrics (model.go), and each answer is compared with it:
+//
+//   - a refreshed read at any process shows every acknowledged measure, once;
+//   - a group never shows more than was sent, and less than before only after a crash;
+//   - a metric is there until it is deleted, and then never again;
+//   - a healthy process answers in time;
+//   - in the end all processes run, all metrics are read again, and fsck finds nothing.
+//
+// The bubble controls time, goroutines' order, the network, the disk, clocks and random numbers, by edits of Go's
+// runtime for one build (build_test.go). Only one thing is left: objects lie now and then at other addresses, so that
+// the order of a map with pointers as keys differs. A seed that fails fails again in most runs, not in all.
+//
+// Read world.go first, then process.go, mount.go and network.go.
+package simulation

@@ -1,0 +1,262 @@
+package simulation
+
+import (
+	"time"
+)
+
+// fault is one kind of trouble. It begins, and ends after a time that it is given.
+type fault struct {
+	name string
+	// local faults trouble one process: clients of the others notice nothing but its absence.
+	local bool
+	begin func(w *World) (subject string, end func())
+}
+
+var nothing = func() {}
+
+// faults are all kinds.
+var faults = []fault{
+	{"kill", true, func(w *World) (string, func()) {
+		s := w.anySlot()
+		if p := s.current(); p != nil {
+			p.kill("fault")
+		}
+		return s.name, nothing
+	}},
+	{"kill at a step", true, func(w *World) (string, func()) {
+		s, steps := w.anySlot(), 1+w.rand.IntN(3000)
+		if p := s.current(); p != nil {
+			p.mu.Lock()
+			p.left = steps
+			p.mu.Unlock()
+		}
+		return s.name, nothing
+	}},
+	{"restart", true, func(w *World) (string, func()) {
+		s := w.anySlot()
+		go s.restart()
+		return s.name, nothing
+	}},
+	{"rolling restart", true, func(w *World) (string, func()) {
+		go func() {
+			for _, s := range w.slots {
+				s.restart()
+				time.Sleep(8 * time.Second)
+			}
+		}()
+		return "all", nothing
+	}},
+	{"stop", true, func(w *World) (string, func()) {
+		s := w.anySlot()
+		p := s.current()
+		if p == nil {
+			return s.name, nothing
+		}
+		s.touch()
+		p.stop(true)
+		return s.name, func() { p.stop(false); s.touch() }
+	}},
+	{"leave", true, func(w *World) (string, func()) {
+		s := w.anySlot()
+		s.hold(true)
+		go s.restart()
+		return s.name, func() { s.hold(false) }
+	}},
+	{"power", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		w.powerOff(m)
+		return m.name, func() { w.powerOn(m) }
+	}},
+	{"power of all", false, func(w *World) (string, func()) {
+		for _, m := range w.machines {
+			w.powerOff(m)
+		}
+		w.disk.powerCut()
+		return "all", func() {
+			for _, m := range w.machines {
+				w.powerOn(m)
+			}
+		}
+	}},
+	{"cut from a machine", false, func(w *World) (string, func()) {
+		a, b := w.anyMachine(), w.anyMachine()
+		w.network.setCut(a.host, b.host, true)
+		return a.name + " to " + b.name, func() { w.network.setCut(a.host, b.host, false) }
+	}},
+	{"cut from the network", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		set := func(cut bool) {
+			for _, other := range w.hosts() {
+				w.network.setCut(m.host, other, cut)
+				w.network.setCut(other, m.host, cut)
+			}
+		}
+		set(true)
+		return m.name, func() { set(false) }
+	}},
+	{"cut from the disk", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.setCut(true)
+		return m.name, func() { m.setCut(false) }
+	}},
+	{"loss", false, func(w *World) (string, func()) {
+		w.network.setQuality(2+w.rand.IntN(30), time.Duration(1+w.rand.IntN(100))*time.Millisecond)
+		return "", func() { w.network.setQuality(0, 200*time.Microsecond) }
+	}},
+	{"slow syncs", false, func(w *World) (string, func()) {
+		w.disk.setSpeed(time.Duration(10+w.rand.IntN(2000))*time.Millisecond, time.Millisecond)
+		return "", func() { w.disk.setSpeed(2*time.Millisecond, 0) }
+	}},
+	{"full", false, func(w *World) (string, func()) {
+		w.disk.setFull(true)
+		return "", func() { w.disk.setFull(false) }
+	}},
+	{"unmount", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		if err := m.setMounted(false); err != nil {
+			w.breach("unmount: %v", err)
+		}
+		return m.name, func() {
+			for _, s := range w.slots {
+				if p := s.current(); p != nil && s.machine == m {
+					p.kill("before the mount")
+				}
+			}
+			if err := m.setMounted(true); err != nil {
+				w.breach("mount: %v", err)
+			}
+		}
+	}},
+	{"drift", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.setRate(1 + (w.rand.Float64()-0.5)*4e-4) // twice as wrong as quartz is
+		return m.name, nothing
+	}},
+	{"suspend", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		var stopped []*process
+		for _, s := range w.slots {
+			if p := s.current(); p != nil && s.machine == m {
+				s.touch()
+				p.stop(true)
+				stopped = append(stopped, p)
+			}
+		}
+		return m.name, func() {
+			for _, p := range stopped {
+				p.stop(false)
+				p.slot.touch()
+			}
+		}
+	}},
+}
+
+// settled is how long after a fault of all processes some may still be slow.
+const settled = time.Minute
+
+// disturb makes trouble for a while, from nothing to three kinds at a time.
+func (w *World) disturb(length time.Duration) {
+	chosen := faults[:0:0]
+	for _, f := range faults {
+		if w.options.Faults == "" || w.options.Faults == f.name {
+			chosen = append(chosen, f)
+		}
+	}
+	for began := time.Now(); time.Since(began) < length; {
+		time.Sleep(time.Duration(w.rand.Int64N(int64(2 * w.options.Between))))
+		if len(chosen) == 0 {
+			continue
+		}
+		f := chosen[w.rand.IntN(len(chosen))]
+		lasts := time.Duration(w.rand.Int64N(int64(40 * time.Second)))
+		subject, end := f.begin(w)
+		w.log("FAULT", "fault", f.name, "subject", subject, "lasts", lasts)
+		if !f.local || f.name == "stop" {
+			w.crashed(lasts + settled)
+		}
+		w.mu.Lock()
+		if until := time.Now().Add(lasts + settled); !f.local && until.After(w.disturbed) {
+			w.disturbed = until
+		}
+		w.mu.Unlock()
+		w.ends.Go(func() {
+			time.Sleep(lasts)
+			end()
+			w.log("END", "fault", f.name, "subject", subject)
+		})
+	}
+	w.ends.Wait()
+}
+
+// heal waits until all processes run again.
+func (w *World) heal() {
+	w.mu.Lock()
+	w.disturbed = time.Now().Add(2 * settled)
+	w.mu.Unlock()
+	time.Sleep(2 * settled)
+}
+
+func (w *World) anySlot() *slot       { return w.slots[w.rand.IntN(len(w.slots))] }
+func (w *World) anyMachine() *machine { return w.machines[w.rand.IntN(len(w.machines))] }
+
+// hosts are all addresses, also of clients.
+func (w *World) hosts() (all []string) {
+	for _, m := range w.machines {
+		all = append(all, m.host)
+	}
+	for _, c := range w.clients {
+		all = append(all, c.host)
+	}
+	return all
+}
+
+// powerOff ends a machine at once.
+func (w *World) powerOff(m *machine) {
+	w.mu.Lock()
+	on := w.power[m]
+	w.power[m] = false
+	w.boots[m]++
+	w.mu.Unlock()
+	if !on {
+		return
+	}
+	w.network.setPower(m.host, false)
+	for _, s := range w.slots {
+		if p := s.current(); p != nil && s.machine == m {
+			p.end("power")
+		}
+	}
+	w.disk.powerOff(m)
+}
+
+func (w *World) powerOn(m *machine) {
+	w.network.setPower(m.host, true)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.power[m] = true
+}
+
+func (n *network) setQuality(lossOneIn int, delay time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lossOneIn, n.delay = lossOneIn, delay
+}
+
+func (d *disk) setSpeed(sync, op time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.syncTime, d.opTime = sync, op
+}
+
+func (d *disk) setFull(full bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = full
+}
+
+// touch notes that clients of the process may wait.
+func (s *slot) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = time.Now()
+}

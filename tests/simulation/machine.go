@@ -1,0 +1,119 @@
+package simulation
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// machine is a host with a mount of the disk and a clock.
+type machine struct {
+	w      *World
+	name   string
+	host   string // address
+	folder string // where the disk is mounted
+
+	mu     sync.Mutex
+	rate   float64       // of its clock
+	offset time.Duration // of its clock
+	began  time.Time
+	cut    chan struct{} // closed when the disk is reached again; nil: it is reached
+	gone   bool          // the disk is not mounted
+	seen   map[*inode][]byte
+	old    map[*inode][]byte // what its cache goes on showing
+	rand   *rand.Rand
+}
+
+func newMachine(w *World, name, host string) *machine {
+	m := &machine{w: w, name: name, host: host, folder: filepath.Join(w.folder, name), rate: 1, began: time.Now(),
+		seen: make(map[*inode][]byte), old: make(map[*inode][]byte),
+		rand: rand.New(rand.NewPCG(w.options.Seed, uint64(host[len(host)-1])))}
+	m.offset = time.Duration(1+m.rand.IntN(1000)) * time.Hour
+	return m
+}
+
+// Now implements claim.Clock.
+func (m *machine) Now() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.offset + time.Duration(float64(time.Since(m.began))*m.rate)
+}
+
+// setRate makes the clock run faster or slower from now on.
+func (m *machine) setRate(rate float64) {
+	now := m.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offset, m.began, m.rate = now, time.Now(), rate
+}
+
+// reach returns when the disk answers.
+func (m *machine) reach() error {
+	for {
+		m.mu.Lock()
+		cut, gone := m.cut, m.gone
+		m.mu.Unlock()
+		if gone {
+			return syscall.ESTALE
+		}
+		if cut == nil {
+			return nil
+		}
+		<-cut
+	}
+}
+
+// setCut cuts the machine off from the disk, or connects it again.
+func (m *machine) setCut(cut bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if cut && m.cut == nil {
+		m.cut = make(chan struct{})
+	} else if !cut && m.cut != nil {
+		close(m.cut)
+		m.cut = nil
+	}
+}
+
+// setMounted mounts the disk, or unmounts it lazily.
+func (m *machine) setMounted(mounted bool) error {
+	m.mu.Lock()
+	m.gone = !mounted
+	m.mu.Unlock()
+	target := filepath.Join(m.w.folder, "shared")
+	if !mounted {
+		target = filepath.Join(m.w.folder, "below")
+		if err := os.MkdirAll(target, 0o750); err != nil {
+			return err
+		}
+	}
+	fresh := m.folder + ".new"
+	return errors.Join(os.Symlink(target, fresh), os.Rename(fresh, m.folder))
+}
+
+// cached returns what the machine's page cache goes on showing of a file that was overwritten; nil: nothing.
+func (m *machine) cached(d *disk, i *inode) []byte {
+	if d.frozen == 0 {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i.entries != nil || i.writer == m {
+		return nil
+	}
+	if old, ok := m.old[i]; ok {
+		return old
+	}
+	if seen, ok := m.seen[i]; ok && i.overwritten && m.rand.IntN(d.frozen) == 0 {
+		m.old[i] = seen
+		return seen
+	}
+	m.seen[i], i.shared = i.server, true
+	return nil
+}

@@ -1,0 +1,89 @@
+package simulation_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/gnocco-db/gnocco/tests/simulation"
+)
+
+var (
+	seed    = flag.Uint64("sim.seed", 0, "seed of TestSeed")
+	length  = flag.Duration("sim.length", 10*time.Minute, "virtual time with faults")
+	pause   = flag.Duration("sim.pause", time.Second, "of a client, at most")
+	between = flag.Duration("sim.between", 15*time.Second, "mean time between faults")
+	only    = flag.String("sim.fault", "", "the only kind of fault")
+	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
+	trace   = flag.Bool("sim.trace", false, "log packets")
+	logFile = flag.String("sim.log", "", "file for the log of all processes")
+	answers = flag.String("sim.answers", "", "file for a line of each answer")
+	gc      = flag.Duration("sim.gc", 15*time.Minute, "virtual time between two collections of garbage")
+	folder  = flag.String("sim.folder", "", "for the data folder")
+)
+
+// TestSeed is what the others run in a process of its own, built with the overlay.
+func TestSeed(t *testing.T) {
+	if *seed == 0 {
+		t.Skip("no seed")
+	}
+	cryptotest.SetGlobalRandom(t, *seed)
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(-1) // a collection at some moment would change the order of goroutines
+	runtime.MemProfileRate = 0
+	makeThreads(64)
+	ballast = freshHeap()
+	o := simulation.Options{Seed: *seed, Length: *length, Sacks: 4, Clients: 3, Pause: *pause, Between: *between,
+		Faults: *only, Stale: *stale, Trace: *trace, Folder: *folder}
+	if o.Folder == "" {
+		o.Folder = t.TempDir()
+	}
+	create := func(name string) io.Writer {
+		if name == "" {
+			return nil
+		}
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	o.Log, o.Answers = create(*logFile), create(*answers)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		go collect()
+		breaches, asked, sum, err := simulation.Run(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range breaches {
+			fmt.Println("BREACH", line)
+		}
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		fmt.Printf("seed %d: %d answers, hash %s, %v virtual, %d MiB, %d goroutines\n", *seed, asked, sum,
+			time.Since(began).Round(time.Second), memory.HeapAlloc>>20, runtime.NumGoroutine())
+		status := 0
+		if len(breaches) > 0 {
+			status = 1
+		}
+		os.Exit(status) // dead processes have goroutines that never return
+	})
+}
+
+// collect frees memory while no goroutine runs. Later objects have other addresses then, which not all depends on the
+// seed.
+func collect() {
+	for {
+		time.Sleep(*gc)
+		synctest.Wait()
+		runtime.GC()
+	}
+}

@@ -1,0 +1,178 @@
+package simulation_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gnocco-db/gnocco/tests/testprogram"
+)
+
+var (
+	runs  = flag.Int("sim.runs", 12, "seeds of TestSimulation")
+	first = flag.Uint64("sim.first", 1000, "first seed of TestSimulation")
+)
+
+// found are the seeds at which a fault of the product was found.
+var found = []struct {
+	seed   uint64
+	length time.Duration
+	fault  string
+}{
+	{1, 10 * time.Minute, "a process whose address has another process lives permanently"},
+}
+
+// result is what one seed gave.
+type result struct {
+	breaches []string
+	line     string // number and hash of answers
+	virtual  time.Duration
+	took     time.Duration
+}
+
+var virtualTime = regexp.MustCompile(`, ([0-9hms.]+) virtual`)
+
+// simulate runs one seed in a process of its own. The folder has the same name each time, since the
+// order of goroutines depends on names.
+func simulate(t *testing.T, program string, seed uint64, length time.Duration, check string) (r result) {
+	t.Helper()
+	base := os.TempDir()
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		base = "/dev/shm"
+	}
+	folder := filepath.Join(base, fmt.Sprintf("gnocco-simulation-%06d", seed))
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o750)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	cmd := exec.Command("timeout", "-s", "QUIT", "300", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(seed),
+		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	r.took = time.Since(began)
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
+		if text, ok := strings.CutPrefix(line, "BREACH "); ok {
+			r.breaches = append(r.breaches, text)
+		} else if m := virtualTime.FindStringSubmatch(line); m != nil {
+			r.line = line
+			r.virtual, _ = time.ParseDuration(m[1])
+		}
+	}
+	if r.line == "" {
+		r.breaches = append(r.breaches, fmt.Sprintf("seed %d ended with %v: %s", seed, err, out[:min(len(out), 4000)]))
+	}
+	if check != "" && len(r.breaches) == 0 {
+		if out, err := exec.Command(check, "fsck", "--data", filepath.Join(folder, "shared")).CombinedOutput(); err != nil {
+			r.breaches = append(r.breaches, fmt.Sprintf("fsck: %v: %s", err, out))
+		}
+	}
+	return r
+}
+
+// simulateMany runs seeds on all processors until f returns false.
+func simulateMany(t *testing.T, program, check string, from uint64, n int, length time.Duration,
+	f func(seed uint64, r result) bool) {
+	t.Helper()
+	var next atomic.Int64
+	var stop atomic.Bool
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for !stop.Load() {
+				i := next.Add(1) - 1
+				if i >= int64(n) {
+					return
+				}
+				r := simulate(t, program, from+uint64(i), length, check)
+				mu.Lock()
+				if !f(from+uint64(i), r) {
+					stop.Store(true)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("Go's runtime is built anew: make full")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("the edits of Go's runtime were tried on Linux only")
+	}
+}
+
+func gnocco(t *testing.T) string {
+	t.Helper()
+	dir, err := testprogram.Build("gnocco")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "gnocco")
+}
+
+// A cluster keeps its promises through faults of every kind; and the seeds at which it once did not, pass.
+func TestSimulation(t *testing.T) {
+	skipIfShort(t)
+	program, check := build(t), gnocco(t)
+	var virtual time.Duration
+	length := *length
+	report := func(seed uint64, r result) bool {
+		virtual += r.virtual
+		if len(r.breaches) == 0 {
+			t.Logf("%s, %v", r.line, r.took.Round(100*time.Millisecond))
+			return true
+		}
+		t.Errorf("seed %d:\n%s\nagain, with a log: go test ./tests/simulation -run TestSimulation -sim.first=%d -sim.runs=1 "+
+			"-sim.length=%v -sim.log=/tmp/log", seed, strings.Join(r.breaches[:min(len(r.breaches), 10)], "\n"), seed, length)
+		return false
+	}
+	for _, f := range found {
+		if *runs == 1 {
+			break // one seed is looked at
+		}
+		if !report(f.seed, simulate(t, program, f.seed, f.length, check)) {
+			t.Logf("it was found for: %s", f.fault)
+		}
+	}
+	simulateMany(t, program, check, *first, *runs, length, report)
+	t.Logf("%v virtual", virtual.Round(time.Minute))
+	if *runs > 1 {
+		sameSeed(t, program)
+	}
+}
+
+// sameSeed holds runs of one seed to give the same answers, at the same times; one of three may differ.
+func sameSeed(t *testing.T, program string) {
+	t.Helper()
+	lines := make(map[string]int)
+	for range 3 {
+		r := simulate(t, program, 1, 2*time.Minute, "")
+		line, _, _ := strings.Cut(r.line, " virtual")
+		lines[line]++
+	}
+	most := 0
+	for line, n := range lines {
+		t.Log(n, line)
+		most = max(most, n)
+	}
+	if most < 2 {
+		t.Error("three runs of one seed are all different")
+	}
+}

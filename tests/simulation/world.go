@@ -1,0 +1,180 @@
+package simulation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gnocco-db/gnocco/cluster"
+)
+
+// Options of a run.
+type Options struct {
+	Seed    uint64
+	Length  time.Duration // virtual, of the part with faults
+	Sacks   int
+	Log     io.Writer // nil: none
+	Trace   bool      // log packets
+	Answers io.Writer // for a line of each answer; nil: none
+	Folder  string    // real, for cluster.json, the key and the clocks
+	Clients int
+	Faults  string        // the only kind; "": all
+	Between time.Duration // from one fault to the next, mean
+	Stale   int           // one in so many contents stays in caches; 0: none
+	Pause   time.Duration // of a client, at most
+}
+
+// World is a simulated cluster.
+type World struct {
+	options  Options
+	folder   string
+	rand     *rand.Rand
+	began    time.Time
+	network  *network
+	disk     *disk
+	machines []*machine
+	slots    []*slot
+	clients  []*client
+
+	mu        sync.Mutex
+	answers   hash.Hash
+	asked     int
+	breaches  []string
+	power     map[*machine]bool // false: off
+	boots     map[*machine]int
+	handler   slog.Handler
+	crash     time.Time      // until when sacks may change hands without a hand-over
+	ends      sync.WaitGroup // of faults
+	disturbed time.Time      // until when a healthy process may be slow
+}
+
+func newWorld(o Options) *World {
+	w := &World{options: o, folder: o.Folder, rand: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(),
+		network: newNetwork(o.Seed), disk: newDisk(o.Seed), answers: sha256.New(),
+		power: make(map[*machine]bool), boots: make(map[*machine]int)}
+	w.disk.frozen = o.Stale
+	if o.Trace {
+		w.network.trace = w.log
+	}
+	w.handler = slog.DiscardHandler
+	if o.Log != nil {
+		w.handler = slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: w.virtual})
+	}
+	return w
+}
+
+// virtual makes a log's times those since the start.
+func (w *World) virtual(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey {
+		return slog.Duration("at", a.Value.Time().Sub(w.began))
+	}
+	return a
+}
+
+func (w *World) logger(name string) *slog.Logger { return slog.New(w.handler).With("by", name) }
+
+func (w *World) log(what string, args ...any) { w.logger("world").Info(what, args...) }
+
+func (w *World) powerless(m *machine) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.power[m]
+}
+
+// shift makes the machine of a process one of its own, since its last start.
+func (w *World) shift(m *machine) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, other := range w.machines {
+		if other == m {
+			return time.Duration(i+1)*time.Microsecond + time.Duration(w.boots[m])
+		}
+	}
+	return 0
+}
+
+// breach notes that a promise was broken.
+func (w *World) breach(format string, args ...any) {
+	line := fmt.Sprintf("%v: ", time.Since(w.began).Round(time.Millisecond)) + fmt.Sprintf(format, args...)
+	w.log("BREACH", "what", line)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.breaches) < 50 {
+		w.breaches = append(w.breaches, line)
+	}
+}
+
+// note adds an answer to the hash of all.
+func (w *World) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	to := io.Writer(w.answers)
+	if w.options.Answers != nil {
+		to = io.MultiWriter(to, w.options.Answers)
+	}
+	fmt.Fprintf(to, "%d ", time.Since(w.began))
+	fmt.Fprintf(to, format+"\n", args...)
+}
+
+// build makes the machines and starts the processes: two of the API, three of metricd, on three machines.
+func (w *World) build() error {
+	if err := os.MkdirAll(filepath.Join(w.folder, "shared"), 0o750); err != nil {
+		return err
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		m := newMachine(w, name, fmt.Sprintf("10.0.0.%d", i+1))
+		w.machines = append(w.machines, m)
+		w.power[m] = true
+		if err := m.setMounted(true); err != nil {
+			return err
+		}
+	}
+	for i, m := range w.machines {
+		if i < 2 {
+			w.slots = append(w.slots, &slot{w: w, name: "api-" + m.name, machine: m, role: cluster.RoleAPI,
+				listen: m.host + ":8041", peers: m.host + ":8042"})
+		}
+		w.slots = append(w.slots, &slot{w: w, name: "metricd-" + m.name, machine: m, role: cluster.RoleMetricd,
+			peers: m.host + ":8043"})
+	}
+	for _, s := range w.slots {
+		go s.supervise()
+	}
+	return nil
+}
+
+// Run runs a simulation, in a bubble, and returns what did not hold, the number of answers, and their hash. The data
+// folder is left in Options.Folder.
+func Run(o Options) (breaches []string, asked int, sum string, err error) {
+	w := newWorld(o)
+	if err := w.build(); err != nil {
+		return nil, 0, "", err
+	}
+	if err := w.prepare(); err != nil {
+		return nil, 0, "", err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for _, c := range w.clients {
+		all.Go(func() { c.run(ctx) })
+	}
+	w.disturb(o.Length)
+	cancel()
+	all.Wait()
+	w.heal()
+	w.finish()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sum = hex.EncodeToString(w.answers.Sum(nil))[:16]
+	return w.breaches, w.asked, sum, w.disk.copyTo(filepath.Join(w.folder, "shared"))
+}
