@@ -81,7 +81,7 @@ func New(options Options) (http.Handler, error) {
 		return &web.Error{Status: http.StatusMethodNotAllowed}
 	}))
 	labels := postings.New(a.Index, postings.Options{Bytes: options.LabelBytes, Budget: a.Budget,
-		Ceilometer: options.PromQLNames == CeilometerNames})
+		Ceilometer: options.PromQLNames == CeilometerNames, Logger: a.Logger})
 	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: labels,
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})

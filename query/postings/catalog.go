@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strconv"
@@ -25,8 +27,12 @@ type Index interface {
 	EachMetric(ctx context.Context, f func(*model.Metric)) error
 	EachLiveResource(ctx context.Context, f func(*model.Resource)) error
 	Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error
+	FindCurrent(ids []uuid.UUID, found []*model.Metric) error
 	Resource(resourceType string, id uuid.UUID) (*model.Resource, error)
 	ChangesSince(number uint64) (metrics, resources []uuid.UUID, last uint64, ok bool)
+	SessionOf(number uint64) (session uint64, ok bool)
+	OpenDerived(name string) (file io.ReadCloser, size int64, err error)
+	WriteDerived(name string, write func(io.Writer) error) error
 }
 
 // Catalog is the label sets of all metrics. It is for many goroutines at once.
@@ -35,6 +41,8 @@ type Catalog struct {
 	most       int64
 	ceilometer bool
 	account    *budget.Account
+	logger     *slog.Logger
+	file       file
 
 	mu    sync.RWMutex
 	state *state // nil before the first question
@@ -47,11 +55,16 @@ type Options struct {
 	Budget *budget.Budget // the memory that requests share, which charges for them; nil: no bound but Bytes
 	// metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
 	Ceilometer bool
+	Logger     *slog.Logger // nil: none
 }
 
 // New returns the catalog of an index, which is read when it is first asked.
 func New(index Index, o Options) *Catalog {
-	c := &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer, account: o.Budget.Account()}
+	c := &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer, account: o.Budget.Account(), logger: o.Logger}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	c.file.least = leastUnsaved
 	// The index may go to another process: then nobody uses this catalog any more, nor closes it.
 	runtime.AddCleanup(c, (*budget.Account).Close, c.account)
 	return c
@@ -160,6 +173,11 @@ func (c *Catalog) view(ctx context.Context, f func(*state) error) error {
 func (c *Catalog) follow(ctx context.Context) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.state == nil && !c.file.tried {
+		if err := c.readFile(ctx); err != nil {
+			return err
+		}
+	}
 	var number uint64
 	if c.state != nil {
 		number = c.state.last
@@ -183,7 +201,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 		s.setResource(id, r)
 	}
 	found := make([]*model.Metric, len(metrics))
-	if err := c.index.Find(ctx, metrics, found); err != nil {
+	if err := c.index.FindCurrent(metrics, found); err != nil {
 		return err
 	}
 	for i, id := range metrics {
@@ -198,6 +216,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 		return err
 	}
 	s.last = last
+	c.changed(len(metrics) + len(resources))
 	return nil
 }
 
@@ -264,6 +283,7 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 		return err
 	}
 	c.state = s
+	c.changed(len(s.metrics) + len(s.resources))
 	return nil
 }
 

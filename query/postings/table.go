@@ -12,6 +12,15 @@ type table struct {
 // seed keeps clients from choosing texts or IDs of one hash.
 var seed = maphash.MakeSeed()
 
+// newTable returns a table with room for so many places.
+func newTable(places int) table {
+	slots := 16
+	for slots < 2*places {
+		slots *= 2
+	}
+	return table{slots: make([]uint32, slots)}
+}
+
 // find returns the first accepted place of a hash.
 func (t *table) find(hash uint64, is func(place uint32) bool) (place uint32, ok bool) {
 	if len(t.slots) == 0 {

@@ -93,7 +93,7 @@ func (f *epochFolders) hasLooseStore() bool {
 
 func isManifest(name string) bool { return strings.HasPrefix(name, manifestPrefix) }
 
-// ofPebble reports whether a file of that name is part of a Pebble store.
+// ofPebble reports whether a file of that name is part of a Pebble store, or was derived from it.
 func ofPebble(name string) bool {
 	for _, prefix := range []string{manifestPrefix, "OPTIONS-", "marker."} {
 		if strings.HasPrefix(name, prefix) {
@@ -106,9 +106,10 @@ func ofPebble(name string) bool {
 const (
 	lockName       = "LOCK"
 	manifestPrefix = "MANIFEST-"
+	derived        = ".derived" // ends the names of files that can be made again from the store (index.WriteDerived)
 )
 
 // IsImmutable reports whether a file never changes once it is written, so that two epochs may share it.
 func IsImmutable(name string) bool {
-	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob") || strings.HasSuffix(name, derived)
 }

@@ -44,6 +44,9 @@ func (o *Options) EnsureDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
 	if o.CachedMetrics <= 0 {
 		o.CachedMetrics = DefaultCachedMetrics
 	}

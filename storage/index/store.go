@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -20,7 +22,7 @@ import (
 )
 
 // FormatVersion is that of the store as a whole; values have their own.
-const FormatVersion = 4
+const FormatVersion = 5
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -34,6 +36,11 @@ type Store struct {
 	logger      *slog.Logger
 	instruments *instruments
 	close       func() error
+
+	fs      vfs.FS
+	dir     string
+	derived sync.Mutex // held while a derived file is written; guards closed
+	closed  bool
 }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
@@ -47,7 +54,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	}
 	log, costs := commits.NewLog(db, opts.Logger), keyspace.DefaultCosts
 	s := &Store{log: log, limits: &costs, logger: opts.Logger, rebuilds: make(chan struct{}, 1),
-		close: func() error { return engine.Close(db, opts.FS, dir) }}
+		fs: opts.FS, dir: dir, close: func() error { return engine.Close(db, opts.FS, dir) }}
 	s.Table = metrics.NewTable(log, opts.Logger, func() map[string]*model.ArchivePolicy {
 		return s.policiesAndTypes.Load().policies
 	}, s.limits, opts.CachedMetrics)
@@ -71,7 +78,8 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
-	case len(version) == 1 && version[0] == 3: // all that is there is as it would be written without lists of metrics
+	// Format 4 has no log of changes, and 3 no lists of metrics. All that is there is as it would be written.
+	case len(version) == 1 && (version[0] == 3 || version[0] == 4):
 		if err := s.log.DB.Set(keyspace.Version, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err
 		}
@@ -79,12 +87,12 @@ func (s *Store) load(opts Options) error {
 		return fmt.Errorf("%w: it has format version %d, and this version knows versions up to %d",
 			storage.ErrLaterFormat, version[0], FormatVersion)
 	case len(version) != 1 || version[0] != FormatVersion:
-		return fmt.Errorf("format version % x, want 3 or %d", version, FormatVersion)
+		return fmt.Errorf("format version % x, want 3, 4 or %d", version, FormatVersion)
 	}
 	if err := s.loadPoliciesAndTypes(); err != nil {
 		return err
 	}
-	if err := s.log.LoadCounts(); err != nil {
+	if err := errors.Join(s.log.LoadCounts(), s.log.LoadChanges()); err != nil {
 		return err
 	}
 	if err := s.LoadLastMetric(time.Now()); err != nil {
@@ -117,6 +125,9 @@ func (s *Store) initialize(skipDefaults bool) error {
 
 // Close closes the store, once all calls have returned.
 func (s *Store) Close() error {
+	s.derived.Lock()
+	s.closed = true
+	s.derived.Unlock()
 	s.instruments.unregister()
 	if err := s.close(); err != nil {
 		return fmt.Errorf("index: close: %w", err)
@@ -125,8 +136,12 @@ func (s *Store) Close() error {
 }
 
 // ChangesSince returns the metrics and resources that were created, changed or deleted after a change of this number,
-// and the number of the last one. ok is false if that is not known: all has to be read again, after the call. Zero is
-// the number before the first call.
+// and the number of the last one. ok is false if that is not known: all has to be read again, after the call. Numbers
+// go on after a restart.
 func (s *Store) ChangesSince(number uint64) (metrics, resources []uuid.UUID, last uint64, ok bool) {
 	return s.log.ChangesSince(number)
 }
+
+// SessionOf returns the session that wrote the change of a number, the last one of its commit; false if the store does
+// not remember it. Number and session together identify a state of the store.
+func (s *Store) SessionOf(number uint64) (session uint64, ok bool) { return s.log.SessionOf(number) }

@@ -1,22 +1,33 @@
 package commits
 
 import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
 	"sync"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 )
 
-// maxLoggedChanges is how many changes are remembered, 17 bytes each. A reader that falls behind by more reads all
-// again.
-const maxLoggedChanges = 1 << 16
+// maxLoggedChanges is the number of changes that the store remembers, 17 bytes each. A reader that falls behind by more
+// reads all again.
+const maxLoggedChanges = 1 << 18
 
-// changeLog remembers which metrics and resources changed last, for those that keep in memory what the store says of
-// them. It remembers nothing until somebody asks: many servers have nobody who does.
+// changeLog is the numbers of the changes that the store remembers, for readers that keep in memory or in a file what
+// the store says. Each commit adds an entry with the metrics and resources that it changes. The key of an entry is the
+// number of its last change.
+//
+// Numbers alone do not identify a state: a store that comes back from a backup uses its numbers again. So each entry
+// also has the session that wrote it, a random number of this opening.
 type changeLog struct {
-	mu     sync.Mutex
-	asked  bool
-	before uint64 // number of changes that are forgotten
-	log    []changed
+	session uint64
+
+	mu           sync.Mutex
+	before, last uint64 // numbers of the last forgotten change, and of the last one
 }
 
 // changed names one metric or resource that was created, changed or deleted.
@@ -25,53 +36,175 @@ type changed struct {
 	id       uuid.UUID
 }
 
-// add notes changes that are in the store now.
-func (l *changeLog) add(changes []changed) {
-	if len(changes) == 0 {
-		return
-	}
+const changedBytes = 1 + len(uuid.UUID{})
+
+func (l *changeLog) bounds() (before, last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.asked {
-		return
-	}
-	if len(l.log)+len(changes) > maxLoggedChanges {
-		l.before += uint64(len(l.log) + len(changes))
-		l.log = nil
-		return
-	}
-	l.log = append(l.log, changes...)
+	return l.before, l.last
 }
 
-// addAll notes that anything may have changed.
-func (l *changeLog) addAll() {
+func (l *changeLog) set(before, last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.before += uint64(len(l.log)) + 1
-	l.log = nil
+	l.before, l.last = before, last
+}
+
+func changeKey(number uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{keyspace.Change}, number)
+}
+
+// appendEntry adds an entry to a batch: its session, and kind and ID of each change.
+func (l *changeLog) appendEntry(b *pebble.Batch, number uint64, changes []changed) error {
+	value := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(changes)*changedBytes), l.session)
+	for _, c := range changes {
+		kind := byte(keyspace.Metric)
+		if c.resource {
+			kind = keyspace.Resource
+		}
+		value = append(append(value, kind), c.id[:]...)
+	}
+	return b.Set(changeKey(number), value, nil)
+}
+
+// decodeEntry returns the number and the changes of an entry.
+func decodeEntry(key, value []byte) (number uint64, changes []byte, ok bool) {
+	if len(key) != 1+8 || len(value) < 8 || (len(value)-8)%changedBytes != 0 {
+		return 0, nil, false
+	}
+	return binary.BigEndian.Uint64(key[1:]), value[8:], true
+}
+
+// append adds the changes of a batch to it, and returns the bounds from its commit on. Log.mu is held.
+func (l *changeLog) append(db *pebble.DB, b *pebble.Batch, changes []changed) (before, last uint64, err error) {
+	before, first := l.bounds()
+	last = first + uint64(len(changes))
+	switch {
+	case len(changes) == 0:
+		return before, last, nil
+	case len(changes) > maxLoggedChanges:
+		before, err = last, b.DeleteRange(changeKey(0), changeKey(last), nil)
+		changes = nil
+	case last-before > maxLoggedChanges:
+		before, err = forget(db, b, first, last-maxLoggedChanges/2)
+	}
+	return before, last, errors.Join(err, l.appendEntry(b, last, changes))
+}
+
+// forget removes the entries before a number, of those up to last. It returns the number of the last change in them.
+func forget(db *pebble.DB, b *pebble.Batch, last, number uint64) (before uint64, err error) {
+	kept, before, err := firstEntry(db, number)
+	if err != nil {
+		return 0, err
+	}
+	if kept == 0 {
+		kept, before = last+1, last
+	}
+	return before, b.DeleteRange(changeKey(0), changeKey(kept), nil)
+}
+
+func newEntries(db *pebble.DB, from, end uint64) (*pebble.Iterator, error) {
+	return db.NewIter(&pebble.IterOptions{LowerBound: changeKey(from), UpperBound: changeKey(end)})
+}
+
+// firstEntry returns the number of the first entry from a number on, and that of the change before it; 0 if there is
+// none, or if it does not decode.
+func firstEntry(db *pebble.DB, from uint64) (number, before uint64, err error) {
+	iter, err := newEntries(db, from, math.MaxUint64)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	if !iter.First() {
+		return 0, 0, iter.Error()
+	}
+	value, err := iter.ValueAndErr()
+	if err != nil {
+		return 0, 0, err
+	}
+	number, changes, ok := decodeEntry(iter.Key(), value)
+	if !ok {
+		return 0, 0, nil
+	}
+	return number, number - uint64(len(changes)/changedBytes), nil
+}
+
+// appendAll adds to a batch that anything may have changed, and returns the bounds from its commit on. Log.mu is held.
+func (l *changeLog) appendAll(b *pebble.Batch) (before, last uint64, err error) {
+	_, last = l.bounds()
+	last++
+	return last, last, errors.Join(b.DeleteRange(changeKey(0), changeKey(last), nil), l.appendEntry(b, last, nil))
+}
+
+// LoadChanges reads the numbers of the changes that the store remembers. A store without any remembers from now on.
+func (log *Log) LoadChanges() (err error) {
+	first, before, err := firstEntry(log.DB, 0)
+	if err != nil {
+		return err
+	}
+	iter, err := newEntries(log.DB, 0, math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	last := uint64(0)
+	if iter.Last() && len(iter.Key()) == len(changeKey(0)) {
+		last = binary.BigEndian.Uint64(iter.Key()[1:])
+	}
+	if err := errors.Join(iter.Error(), iter.Close()); err != nil {
+		return err
+	}
+	if log.changes.set(before, last); first != 0 {
+		return nil
+	}
+	return log.WriteSynced(context.Background(), func(*pebble.Batch) (func(), error) { return func() {}, nil })
 }
 
 // ChangesSince returns the metrics and resources that were created, changed or deleted after a change of this number,
-// and the number of the last one. ok is false if that is not known: all has to be read again, after the call. Zero is
-// the number before the first call.
+// and the number of the last one. ok is false if that is not known: all has to be read again, after the call. Numbers
+// go on after a restart.
 func (log *Log) ChangesSince(number uint64) (metrics, resources []uuid.UUID, last uint64, ok bool) {
-	l := &log.changes
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.asked {
-		l.asked = true
-		l.before++
+	before, last := log.changes.bounds()
+	if number == last {
+		return nil, nil, last, true
 	}
-	last = l.before + uint64(len(l.log))
-	if number < l.before || number > last {
+	if number < before || number > last {
 		return nil, nil, last, false
 	}
-	for _, c := range l.log[number-l.before:] {
-		if c.resource {
-			resources = append(resources, c.id)
-		} else {
-			metrics = append(metrics, c.id)
+	at := number
+	iter, err := newEntries(log.DB, number+1, last+1)
+	if err != nil {
+		return nil, nil, last, false
+	}
+	for valid := iter.First(); valid; valid = iter.Next() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			break
+		}
+		number, changes, ok := decodeEntry(iter.Key(), value)
+		if !ok || number-uint64(len(changes)/changedBytes) != at { // one between them is forgotten meanwhile
+			break
+		}
+		for at = number; len(changes) > 0; changes = changes[changedBytes:] {
+			id := uuid.UUID(changes[1:changedBytes])
+			if changes[0] == keyspace.Resource {
+				resources = append(resources, id)
+			} else {
+				metrics = append(metrics, id)
+			}
 		}
 	}
-	return metrics, resources, last, true
+	if err := errors.Join(iter.Error(), iter.Close()); err != nil || at < last {
+		return nil, nil, last, false
+	}
+	return metrics, resources, at, true
+}
+
+// SessionOf returns the session that wrote the change of a number, the last one of its commit; false if the store does
+// not remember it. Number and session together identify a state of the store.
+func (log *Log) SessionOf(number uint64) (session uint64, ok bool) {
+	value, err := log.Get(changeKey(number))
+	if err != nil || len(value) < 8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(value), true
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -35,10 +36,11 @@ type Log struct {
 
 // NewLog returns the log of a store, whose owner closes it.
 func NewLog(db *pebble.DB, logger *slog.Logger) *Log {
-	l := &Log{DB: db, logger: logger, Corrupt: prometheus.NewCounter(prometheus.CounterOpts{
+	l := &Log{DB: db, logger: logger, changes: changeLog{session: rand.Uint64()}}
+	l.Corrupt = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "gnocco_index_corrupt_total",
 		Help: "Stored values that did not decode and were skipped.",
-	})}
+	})
 	l.synced.init()
 	return l
 }
@@ -60,11 +62,15 @@ func (l *Log) WriteSynced(ctx context.Context, check func(b *pebble.Batch) (repl
 	if err != nil {
 		return err
 	}
+	before, last, err := l.changes.appendAll(b)
+	if err != nil {
+		return err
+	}
 	if err := b.Commit(pebble.Sync); err != nil {
 		return err
 	}
 	replace()
-	l.changes.addAll()
+	l.changes.set(before, last)
 	return nil
 }
 
@@ -120,6 +126,10 @@ func (l *Log) apply(c *Change, check func(c *Change) error) (n uint64, err error
 			return 0, err
 		}
 	}
+	before, last, err := l.changes.append(l.DB, c.Batch, c.touched)
+	if err != nil {
+		return 0, err
+	}
 	n = l.synced.applied.Add(1)
 	if err := l.DB.ApplyNoSyncWait(c.Batch, pebble.Sync); err != nil {
 		l.synced.reached(n, err)
@@ -128,7 +138,7 @@ func (l *Log) apply(c *Change, check func(c *Change) error) (n uint64, err error
 	for i, count := range l.counts() {
 		count.Add(deltas[i])
 	}
-	l.changes.add(c.touched)
+	l.changes.set(before, last)
 	return n, nil
 }
 

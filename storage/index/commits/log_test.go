@@ -29,7 +29,7 @@ func open(t testing.TB, fs vfs.FS) *commits.Log {
 	db, err := engine.Open("index", engine.Options{FS: fs, Fail: func(error) {}})
 	must(t, err)
 	l := commits.NewLog(db, slog.New(slog.DiscardHandler))
-	must(t, l.LoadCounts())
+	must(t, errors.Join(l.LoadCounts(), l.LoadChanges()))
 	return l
 }
 
@@ -270,10 +270,7 @@ func TestChangesSince(t *testing.T) {
 	}
 	a, b, resource := uuid.New(), uuid.New(), uuid.New()
 	write(func(c *commits.Change) { c.TouchMetric(a) })
-	_, _, first, ok := l.ChangesSince(0)
-	if ok {
-		t.Error("changes from before the first question are known")
-	}
+	_, _, first, _ := l.ChangesSince(0)
 	write(func(c *commits.Change) { c.TouchMetric(a); c.TouchResource(resource) })
 	write(func(c *commits.Change) { c.TouchMetric(b) })
 	f := func(since uint64, wantMetrics, wantResources []uuid.UUID) {
@@ -286,7 +283,7 @@ func TestChangesSince(t *testing.T) {
 	f(first, []uuid.UUID{a, b}, []uuid.UUID{resource})
 	f(first+2, []uuid.UUID{b}, nil)
 	f(first+3, nil, nil)
-	for _, unknown := range []uint64{first - 1, first + 4} {
+	for _, unknown := range []uint64{0, first + 4} {
 		if _, _, last, ok := l.ChangesSince(unknown); ok || last != first+3 {
 			t.Errorf("since %d: to %d, %v; want unknown", unknown-first, last-first, ok)
 		}
@@ -297,7 +294,7 @@ func TestChangesSince(t *testing.T) {
 		t.Error("a synced write, after which anything may read differently, is not noticed")
 	}
 	write(func(c *commits.Change) {
-		for range 1<<16 + 1 {
+		for range 1<<18 + 1 {
 			c.TouchMetric(a)
 		}
 	})
@@ -387,6 +384,72 @@ func TestSkipCorrupt(t *testing.T) {
 		if err := l.LoadCounts(); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("counts of %d bytes: %v", len(counts), err)
 		}
+	}
+	must(t, l.DB.Close())
+}
+
+// The store remembers changes over a restart, and the session of each.
+func TestChangesAfterARestart(t *testing.T) {
+	fs := vfs.NewMem()
+	l := open(t, fs)
+	write := func(n int) (last, session uint64) {
+		t.Helper()
+		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+			for range n {
+				c.TouchMetric(uuid.New())
+			}
+			return c.Set([]byte("k"), nil, nil)
+		}))
+		_, _, last, _ = l.ChangesSince(0)
+		session, ok := l.SessionOf(last)
+		if !ok {
+			t.Errorf("the session of change %d is unknown", last)
+		}
+		return last, session
+	}
+	first, of := write(2)
+	if _, ok := l.SessionOf(first - 1); ok {
+		t.Error("a change amid a commit has a session")
+	}
+	must(t, l.DB.Close())
+	l = open(t, fs)
+	last, session := write(3)
+	metrics, _, at, ok := l.ChangesSince(first)
+	if len(metrics) != 3 || at != last || last != first+3 || !ok {
+		t.Errorf("since %d: %v to %d, %v", first, metrics, at, ok)
+	}
+	if again, ok := l.SessionOf(first); again != of || !ok || session == of {
+		t.Errorf("sessions %x, then %x and %x", of, again, session)
+	}
+	must(t, l.DB.Close())
+}
+
+// The store forgets old changes, not all of them.
+func TestChangesAreForgotten(t *testing.T) {
+	fs := vfs.NewMem()
+	l := open(t, fs)
+	_, _, first, _ := l.ChangesSince(0)
+	const each = 1 << 14
+	for range 40 {
+		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+			for range each {
+				c.TouchMetric(uuid.Nil)
+			}
+			return c.Set([]byte("k"), nil, nil)
+		}))
+	}
+	_, _, last, ok := l.ChangesSince(first)
+	if ok || last != first+40*each {
+		t.Errorf("since the first: to %d, %v", last-first, ok)
+	}
+	for range 2 {
+		for n := range uint64(9) {
+			if metrics, _, _, ok := l.ChangesSince(last - n*each); !ok || len(metrics) != int(n*each) {
+				t.Errorf("the last %d changes: %d, %v", n*each, len(metrics), ok)
+			}
+		}
+		must(t, l.DB.Close())
+		l = open(t, fs)
 	}
 	must(t, l.DB.Close())
 }

@@ -27,6 +27,7 @@ const (
 	Field        = 'x' // a field, its value, resource ID: the live resources that have the value
 	Attribute    = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
 	Rebuild      = 'j' // its ID
+	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'
 )

@@ -39,6 +39,15 @@ func (s *Table) Find(_ context.Context, ids []uuid.UUID, found []*model.Metric) 
 	return nil
 }
 
+// FindCurrent is Find without the cache, which learns of a change once it is durable, and so after ChangesSince.
+func (s *Table) FindCurrent(ids []uuid.UUID, found []*model.Metric) error {
+	all := make([]int, len(ids))
+	for i := range all {
+		all[i] = i
+	}
+	return s.walkMetrics(ids, all, found)
+}
+
 // walkMetrics is Find of the metrics with the numbers in missing, which it sorts, without a look into the cache.
 func (s *Table) walkMetrics(ids []uuid.UUID, missing []int, found []*model.Metric) (err error) {
 	s.misses.Add(float64(len(missing)))
