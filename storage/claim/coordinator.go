@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Coordinator knows the members of one data folder and what they hold.
@@ -50,6 +51,8 @@ type Session interface {
 type Pulse struct {
 	Beat  uint64 `json:"beat"`  // counter of its last heartbeat
 	Shown uint64 `json:"shown"` // its last round of names for comparison
+	// Age is the time since the heartbeat. Others ask shortly after the next one.
+	Age time.Duration `json:"age"`
 }
 
 // Claim is what a member holds for as long as its lease lasts.

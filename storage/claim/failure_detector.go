@@ -46,8 +46,8 @@ type observation struct {
 	compared comparison
 	// ended is when the folder of an ended process was first seen.
 	ended time.Duration
-	// read is when its counter was last asked for, and looked when its heartbeats were last listed.
-	read, looked time.Duration
+	// next is when its counter is to be asked for again, and looked when its heartbeats were last listed.
+	next, looked time.Duration
 	dead         bool // permanently
 	died         time.Duration
 }
@@ -195,7 +195,7 @@ func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
 	}
-	return !s.listed || now-s.read >= r.options.Beat || s.overdue(now, r.options) ||
+	return !s.listed || now >= s.next || s.overdue(now, r.options) ||
 		s.member.Node != "" && r.gone(&s.member), false
 }
 
@@ -214,6 +214,8 @@ type reading struct {
 	member  *Member // nil: not read
 	missing bool    // it has no folder
 	looked  bool    // its heartbeats were listed
+	// until is the time to the next reading.
+	until time.Duration
 }
 
 // ask asks the member for its counter, and lists its heartbeats if it does not answer.
@@ -224,7 +226,7 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 		known = *s
 	}
 	r.mu.Unlock()
-	x.begun = r.options.Clock.Now()
+	x.begun, x.until = r.options.Clock.Now(), r.options.Beat
 	asked := r.options.Ask != nil && !r.local
 	if known.member.Node == "" {
 		content, err := read(r.fs, r.fs.PathJoin(r.dir, id, descriptionFile))
@@ -246,6 +248,7 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 		// Another process may have its address by now, and a counter of its own.
 		pulse, ok := r.options.Ask(known.member)
 		if ok {
+			x.until = r.options.untilNext(pulse.Age)
 			if x.counter = pulse.Beat; x.counter > known.counter {
 				return x, r.compare(&known, pulse.Shown)
 			}
@@ -298,7 +301,7 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 		s.counter, s.since = x.counter, ended
 	}
 	gone := s.member.Node != "" && r.gone(&s.member)
-	if s.read = x.begun; x.looked {
+	if s.next = x.begun + x.until; x.looked {
 		s.looked = x.begun
 	}
 	if !gone {

@@ -25,6 +25,7 @@ const (
 type heartbeat struct {
 	dir     string        // of the member
 	counter atomic.Uint64 // of the last beat that returned
+	beaten  atomic.Int64  // when that was, by the clock
 	shown   atomic.Uint64 // round of names for comparison, see stale_names.go
 	lock    io.Closer     // of the description, on a local disk; nil: none
 }
@@ -80,6 +81,7 @@ func (s *session) fill(dir string) error {
 		return err
 	}
 	s.heartbeat.counter.Store(1)
+	s.heartbeat.beaten.Store(int64(s.options.Clock.Now()))
 	file, err := s.fs.Create(s.fs.PathJoin(beats, beatName(1)), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -150,12 +152,16 @@ func (s *session) raiseCounter() error {
 	}
 	if err == nil {
 		h.counter.Store(next)
+		h.beaten.Store(int64(s.options.Clock.Now()))
 	}
 	return err
 }
 
 // Pulse implements Session.
-func (s *session) Pulse() Pulse { return Pulse{s.heartbeat.counter.Load(), s.heartbeat.shown.Load()} }
+func (s *session) Pulse() Pulse {
+	h := &s.heartbeat
+	return Pulse{h.counter.Load(), h.shown.Load(), s.options.Clock.Now() - time.Duration(h.beaten.Load())}
+}
 
 var errMemberFile = errors.New("not a member's file")
 

@@ -97,5 +97,10 @@ func (o *Options) Warnings() []string {
 // DeadAfter is how long a member's counter stands still until the member is dead.
 func (o *Options) DeadAfter() time.Duration { return o.TTL + o.Slack }
 
+// untilNext returns when to ask a member again whose last heartbeat is so old: shortly after the next one.
+func (o *Options) untilNext(age time.Duration) time.Duration {
+	return min(max(o.Beat-age+o.Beat/10, o.Beat/4), o.Beat)
+}
+
 // Grace is for how long after a takeover what came before must be kept.
 func (o *Options) Grace() time.Duration { return 2 * (o.TTL + o.Slack) }

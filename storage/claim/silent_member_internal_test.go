@@ -67,3 +67,31 @@ func TestSilentMember(t *testing.T) {
 		}
 	})
 }
+
+// A member is asked shortly after each of its heartbeats: the last one before its death was then seen, mostly.
+func TestMembersAreAskedAfterBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := watched(t, vfs.NewMem(), "a")
+		beat, seen, most := r.options.Beat, uint64(0), time.Duration(0)
+		began := time.Now().Add(-beat * 7 / 10)
+		r.options.Ask = func(Member) (Pulse, bool) {
+			since := time.Since(began)
+			p := Pulse{Beat: uint64(since/beat) + 1, Age: since % beat}
+			if p.Beat > seen && p.Beat > 2 {
+				most = max(most, p.Age)
+			}
+			seen = p.Beat
+			return p, true
+		}
+		for time.Since(began) < 20*beat {
+			if err := r.look(0); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			time.Sleep(r.options.Poll)
+		}
+		if want := beat/10 + r.options.Poll; seen < 15 || most > want {
+			t.Errorf("%d heartbeats were seen, the latest after %s, want %s", seen, most, want)
+		}
+	})
+}
