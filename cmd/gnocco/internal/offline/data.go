@@ -39,6 +39,7 @@ func Open(path string) (*Data, error) {
 	if err != nil {
 		return nil, errors.Join(err, folder.Release())
 	}
+	visitFiles(folder.Path)
 	return &Data{Path: folder.Path, Cluster: cluster, folder: folder}, nil
 }
 
