@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -44,6 +45,7 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
+	web.NoteQuery(r.Context(), func() string { return r.URL.RawQuery + fmt.Sprint(" ", body) })
 	keys := []string{"operations*"}
 	if object, ok := body.(map[string]any); ok && (object["resource_type"] != nil || object["search"] != nil) {
 		keys = append(keys, "resource_type*", "search*")

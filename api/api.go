@@ -47,10 +47,14 @@ func New(options Options) (http.Handler, error) {
 		Authorizer:   web.Authorizer{Auth: options.Auth, Policy: options.Policy, Index: options.Index},
 		MaxBodyBytes: options.MaxBodyBytes, MaxLimit: options.MaxLimit,
 		Prefix: options.Prefix, ProxyHeaders: options.ProxyHeaders,
-		Limits: options.Limits, Budget: options.Budget, Logger: options.Logger, Now: options.now,
+		Limits: options.Limits, AccessLog: options.AccessLog, Budget: options.Budget,
+		Logger: options.Logger, Now: options.now,
 	}, options.Registerer)
 	if err != nil {
 		return nil, err
+	}
+	if options.AccessLog.Enabled() {
+		options.Archives = countedArchives{options.Archives}
 	}
 	a := &api{Env: env, options: options}
 	a.incoming.Most = a.Budget.MostKept()

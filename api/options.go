@@ -68,7 +68,8 @@ type Settings struct {
 	ProxyHeaders bool     // believe Forwarded and X-Forwarded-*
 	CORSOrigins  []string // origins that browsers may call from; "*" for any
 
-	Limits web.Limits // of one request
+	Limits    web.Limits // of one request
+	AccessLog web.AccessLog
 
 	PromQLNames  string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
 	PromQLEngine string // what evaluates PromQL: ColumnsEngine or UpstreamEngine; "": the former
@@ -160,6 +161,9 @@ func (o *Options) Validate() error {
 	}
 	if o.KnownMetrics < 0 {
 		fault("KnownMetrics is negative")
+	}
+	if err := o.AccessLog.Validate(); err != nil {
+		faults = append(faults, err)
 	}
 	if err := o.Limits.Validate(); err != nil {
 		faults = append(faults, err)

@@ -138,6 +138,7 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		}
 		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
+	web.NoteQuery(r.Context(), r.Form.Encode)
 	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures")}
 	timeout, err := request.Duration("timeout")
 	if err != nil {

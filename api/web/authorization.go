@@ -30,6 +30,7 @@ type Authorizer struct {
 func (a *Authorizer) Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Identity, error) {
 	who, err := a.Auth.Authenticate(r)
 	if err == nil {
+		noteUser(r.Context(), who)
 		return who, nil
 	}
 	var logins *auth.TooManyLoginsError

@@ -22,6 +22,7 @@ type Env struct {
 	Prefix       string // where the API is found a second time; "" for nowhere
 	ProxyHeaders bool   // believe Forwarded and X-Forwarded-*
 	Limits       Limits
+	AccessLog    AccessLog
 	Budget       *budget.Budget // nil: no bound
 	Logger       *slog.Logger
 	Now          func() time.Time

@@ -110,18 +110,23 @@ func registered[C prometheus.Collector](registerer prometheus.Registerer, collec
 	return collector, err
 }
 
-// Observe counts and times every request.
+// Observe counts, times and logs every request.
 func (e *Env) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		status := statusWriter{ResponseWriter: w, status: http.StatusOK}
+		r, log := e.begin(w, r)
 		defer func() { // also if the answer is cut off
+			took := time.Since(start)
+			if log != nil {
+				e.logRequest(r, log, &status, took)
+			}
 			route, method := e.route(r), r.Method
 			if route == "" {
 				route, method = "other", "other" // not a label for each path and method that somebody tries
 			}
 			e.instruments.requests.WithLabelValues(route, method, strconv.Itoa(status.status)).Inc()
-			e.instruments.seconds.WithLabelValues(kindOf(route, method)).Observe(time.Since(start).Seconds())
+			e.instruments.seconds.WithLabelValues(kindOf(route, method)).Observe(took.Seconds())
 		}()
 		next.ServeHTTP(&status, r)
 	})
@@ -149,10 +154,18 @@ func (e *Env) route(r *http.Request) string {
 	return strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), e.Prefix)
 }
 
-// statusWriter remembers the status of the answer.
+// statusWriter remembers the status of the answer, and counts its bytes.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	bytes  int64
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -123,6 +123,9 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 			"Prometheus does (ceilometer_cpu, project, resource)")
 	flags.StringVar(&o.API.PromQLEngine, "promql-engine", "columns",
 		"what evaluates PromQL: columns (the most asked expressions on all cores), or upstream (Prometheus' engine alone)")
+	flags.BoolVar(&o.API.AccessLog.All, "access-log", false, "log every request once it is answered")
+	flags.DurationVar(&o.API.AccessLog.Slow, "slow-request", 0,
+		"log requests that take longer, with their queries and how much they read (0: none)")
 	flags.StringVar(&o.API.Prefix, "prefix", "", "path below which the API is served as well, such as /gnocchi")
 	flags.BoolVar(&o.API.ProxyHeaders, "proxy-headers", false, "trust the headers Forwarded and X-Forwarded-*")
 	flags.StringSliceVar(&o.API.CORSOrigins, "cors-allowed-origin", nil,

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+)
+
+// countedArchives count for the access log what each request reads.
+type countedArchives struct{ query.Archives }
+
+// Prefetch implements query.Archives.
+func (a countedArchives) Prefetch(ctx context.Context, reads []model.Read, staleness *query.Staleness) (
+	query.GroupReader, error) {
+	reader, err := a.Archives.Prefetch(ctx, reads, staleness)
+	if err != nil {
+		return nil, err
+	}
+	return countedReader{reader}, nil
+}
+
+// Groups implements query.Archives.
+func (a countedArchives) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups) error {
+	return countedReader{a.Archives}.Groups(ctx, read, staleness, dst)
+}
+
+// EachGroups implements query.Archives.
+func (a countedArchives) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups, use func(i int) error) error {
+	return countedReader{a.Archives}.EachGroups(ctx, reads, staleness, dst, use)
+}
+
+// countedReader is a part of countedArchives.
+type countedReader struct{ query.GroupReader }
+
+// Groups implements query.GroupReader.
+func (r countedReader) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups) error {
+	err := r.GroupReader.Groups(ctx, read, staleness, dst)
+	count(ctx, dst)
+	return err
+}
+
+// EachGroups implements query.GroupReader.
+func (r countedReader) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
+	dst *carbonara.Groups, use func(i int) error) error {
+	return r.GroupReader.EachGroups(ctx, reads, staleness, dst, func(i int) error {
+		count(ctx, dst)
+		return use(i)
+	})
+}
+
+func count(ctx context.Context, read *carbonara.Groups) {
+	if l := web.RequestLogOf(ctx); l != nil {
+		l.Metrics.Add(1)
+		l.Groups.Add(int64(read.Len()))
+	}
+}
