@@ -32,6 +32,32 @@ func closeTo(t *testing.T, got, want string) bool {
 	})
 }
 
+// The mean of finite values is finite, where their sum is not: as stored, of several groups and metrics, and in PromQL.
+func TestMeansOfHugeSums(t *testing.T) {
+	s := newServer(t, nil)
+	s.create(t, "/v1/archive_policy", `{"name":"h","definition":[{"granularity":60},{"granularity":3600}],`+
+		`"aggregation_methods":["mean","sum","count"]}`, "user", "admin")
+	six := func(minute int) string {
+		var rows []string
+		for i := range 6 {
+			rows = append(rows, fmt.Sprintf(`{"timestamp":%d,"value":1.7e308}`, 60*minute+10*i))
+		}
+		return strings.Join(rows, ",")
+	}
+	ids := s.measured(t, "h", "["+six(0)+","+six(1)+"]", "["+six(0)+"]")
+	one := `/v1/metric/` + ids[0] + `/measures?aggregation=mean&granularity=`
+	row := func(clock, width string) string { return `["1970-01-01T` + clock + `+00:00", ` + width + `, 1.7e+308]` }
+	s.want(t, "GET "+one+"60", "", 200, "["+row("00:00:00", "60.0")+", "+row("00:01:00", "60.0")+"]")
+	s.want(t, "GET "+one+"3600", "", 200, "["+row("00:00:00", "3600.0")+"]")
+	s.want(t, "GET "+one+"60&resample=120&exact=true", "", 200, "["+row("00:00:00", "120.0")+"]")
+	s.want(t, "GET "+strings.Replace(one, "=mean", "=sum", 1)+"3600", "", 200, "~Infinity")
+	s.want(t, "GET /v1/aggregation/metric?aggregation=mean&exact=true&granularity=60&metric="+ids[0]+"&metric="+ids[1], "",
+		200, "["+row("00:00:00", "60.0")+", "+row("00:01:00", "60.0")+"]")
+	s.create(t, "/v1/resource/generic", `{"id":"6f1a4f8e-3b0a-4c5e-9b43-6b8c1a2f6a01","metrics":{"huge":"`+ids[0]+`"}}`)
+	s.want(t, "GET /api/v1/query?query=avg_over_time(huge{__granularity__=\"60\"}[2m])&time=120", "", 200, `~"value":[120,"17000000000000000000`)
+	s.want(t, "GET /api/v1/query?query=avg_over_time(huge{__granularity__=\"3600\"}[1h])&time=3600", "", 200, `~"value":[3600,"17000000000000000000`)
+}
+
 // exactMethods are those that follow from moments.
 var exactMethods = []string{"mean", "sum", "min", "max", "std", "count"}
 

@@ -19,6 +19,9 @@ const (
 	ColumnLast
 	numMoments
 
+	// ColumnMean stands in splits only, and in no plan: the mean where the sum overflows (huge_sum.go).
+	ColumnMean Column = 7
+
 	// ColumnResets counts the measures that are less than the measure before them in the same group. ColumnResetSum is
 	// the sum of these measures before: last - first + ColumnResetSum is the counter's increase within the group.
 	ColumnResets   Column = 8
@@ -59,7 +62,7 @@ func (c Column) IsCounter() bool {
 }
 
 var columnNames = map[Column]string{ColumnCount: "count", ColumnSum: "sum", ColumnMin: "min", ColumnMax: "max",
-	ColumnM2: "m2", ColumnFirst: "first", ColumnLast: "last", ColumnResets: "resets", ColumnResetSum: "reset_sum",
+	ColumnM2: "m2", ColumnFirst: "first", ColumnLast: "last", ColumnMean: "mean", ColumnResets: "resets", ColumnResetSum: "reset_sum",
 	ColumnFirstTime: "first_time", ColumnLastTime: "last_time"}
 
 // String names the column as documents and inspect do: "sum", "95pct", "rate:m2".

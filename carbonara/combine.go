@@ -42,9 +42,17 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 		row := 0
 		for _, to := range dst.Starts {
 			var c combination
+			first := row
 			for ; row < src.Len() && src.Starts[row].Floor(granularity) == to; row++ {
 				m := layout.at(src, row)
 				c.add(&m, e)
+			}
+			if c.overflows(src) {
+				c = combination{}
+				for ; first < row; first++ {
+					m := layout.scaledAt(src, first)
+					c.add(&m, -1)
+				}
 			}
 			dst.appendMoments(&out, c, e)
 		}
@@ -97,6 +105,15 @@ func Merge(dst *Groups, sources []*Groups) error {
 					m := layouts[i].at(g, rows[i])
 					c.add(&m, e)
 					rows[i]++
+				}
+			}
+			if c.overflows(sources...) {
+				c = combination{}
+				for i, g := range sources {
+					if row := rows[i] - 1; row >= 0 && g.Starts[row] == start {
+						m := layouts[i].scaledAt(g, row)
+						c.add(&m, -1)
+					}
 				}
 			}
 			dst.appendMoments(&out, c, e)
@@ -164,17 +181,44 @@ func (l *layout) at(g *Groups, row int) moments {
 		return math.NaN()
 	}
 	m := moments{value(ColumnCount), compensated.Sum{High: value(ColumnSum)}, value(ColumnMin), value(ColumnMax),
-		value(ColumnM2), value(ColumnFirst), value(ColumnLast)}
+		value(ColumnM2), value(ColumnFirst), value(ColumnLast), false}
 	if m.count != m.count && !isAbsent(m.count) {
 		m.count = 1
 	}
 	return m
 }
 
+// scaledAt is at with scaled moments.
+func (l *layout) scaledAt(g *Groups, row int) moments {
+	m := l.at(g, row)
+	switch mean := g.mean(l.sumColumn(), row, m.sum.High, m.count); {
+	case math.IsInf(m.sum.High, 0) && mean-mean == 0:
+		m.sum = compensated.Sum{}.PlusProduct(m.count, mean*scaled)
+	case !isAbsent(m.sum.High):
+		m.sum.High *= scaled
+	}
+	if !isAbsent(m.m2) {
+		m.m2 *= scaledSquare
+	}
+	m.scaled = true
+	return m
+}
+
+// overflows reports whether the sum of groups of these sources is to be computed anew, scaled.
+func (c *combination) overflows(sources ...*Groups) bool {
+	sum := c.sum.High
+	return isHuge(sum) || sum != sum && slices.ContainsFunc(sources, func(g *Groups) bool { return len(g.means) > 0 })
+}
+
 // appendMoments appends a combination's moments as the next row of the columns that l tells.
 func (g *Groups) appendMoments(l *layout, c combination, e int) {
 	m := c.result(e)
 	state := [numMoments]float64{m.count, m.sum.Float(), m.min, m.max, m.m2, m.first, m.last}
+	if i := l.moment[ColumnSum]; m.scaled && i >= 0 {
+		g.setScaled(g.Starts[len(g.Values[i])], l.sumColumn(), &m)
+		state[ColumnSum] /= scaled
+		state[ColumnM2] /= scaledSquare
+	}
 	for column, i := range l.moment {
 		if i < 0 {
 			continue

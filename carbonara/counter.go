@@ -63,7 +63,7 @@ func (a *arena) accumulateCounter(l *counterLayout, timestamps []Timestamp, valu
 		s := counterState{firstTime: secondsInto(timestamps[from], start),
 			lastTime: secondsInto(timestamps[end-1], start)}
 		previous, run := values[from], values[from+1:end]
-		if i == 0 && open != nil && open[l.count] > 0 {
+		if i == 0 && open != nil && open[l.count] != 0 {
 			previous, run = open[l.last], values[from:end]
 			s = counterState{l.of(open, l.resets), l.of(open, l.resetSum), l.of(open, l.firstTime), s.lastTime}
 		}

@@ -75,6 +75,8 @@ type arena struct {
 	ranked      RankedValues
 	timestamps  []Timestamp // of a packed series
 	values      []float64
+
+	scaledValues []float64 // of a group
 }
 
 func (a *arena) reset() {
@@ -141,7 +143,7 @@ func (a *arena) alloc(plan *Plan, j, n int, out *Groups) {
 func (a *arena) head(plan *Plan, j int, out *Groups) {
 	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
 	out.Values = a.columns.alloc(len(plan.Columns))
-	out.open = openSums{}
+	out.open, out.means = openSums{}, nil
 }
 
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
@@ -210,12 +212,20 @@ func (a *arena) accumulate(l *layout, values []float64, skip int, open []float64
 		}
 		if l.more {
 			m.add(run)
+			if l.low > 0 && (m.scaled || isHuge(m.sum.High)) {
+				row := open
+				if i > 0 {
+					row = nil
+				}
+				a.again(l, &m, row, run)
+				out.setScaled(out.Starts[i], l.sumColumn(), &m)
+			}
 		} else {
 			m.count += float64(len(run))
 		}
 		l.store(&m, out.Values, i)
 		if i == len(a.runEnds)-1 {
-			out.setOpen(l, m.sum)
+			out.setOpen(l, m.sum, m.scaled)
 		}
 		if len(l.percentiles) > 0 {
 			a.percentiles(l, run, out, i)

@@ -48,11 +48,12 @@
 //
 // 6. count, first, last. The number of measures, NaN included, as a float; the values of the earliest and the latest.
 //
-// 7. sum, mean. The sum starts from +0, so a sum of negative zeros is +0. It is accumulated in order of time, together
-// with the error of each addition, and rounded once in the end. It lies within half a unit in the last place of the
-// true sum, and n² * 2^-106 of the sum of magnitudes. The mean is sum / count. A sum that overflows on the way is
-// infinite, and so then is the mean. Gnocchi differs: it rounds after each addition, so that 0.1, 0.2 and 0.3 sum to
-// 0.6000000000000001, and 1e16, 1, -1e16 and 1 to 1.
+// 7. sum, mean. The sum starts from +0, so a sum of negative zeros is +0. It is accumulated in order of time,
+// together with the error of each addition, and rounded once in the end. It lies within half a unit in the last
+// place of the true sum, and n² * 2^-106 of the sum of magnitudes. The mean is sum / count. Of finite measures it is
+// finite, also where the sum is not (huge_sum.go): six times 1.7e308 has the sum +Inf and the mean 1.7e308. A sum
+// that overflows only on the way does not. Gnocchi differs: it rounds after each addition, so that 0.1, 0.2 and 0.3
+// sum to 0.6000000000000001, 1e16, 1, -1e16 and 1 to 1, and the mean is infinite where the sum overflows.
 //
 // 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is
 // 1. M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v
@@ -80,9 +81,10 @@
 //	percentile  after all other values         at its end of the order
 //	rate:       two differences become NaN     two become infinite; equal ones in a row: NaN
 //
-// min and max treat NaN differently because Gnocchi sorts NaN last and takes the two ends. Of zeros of both signs min
-// answers -0 and max +0; Gnocchi's answer depends on its sort. A sum of finite values that overflows is infinite; std
-// is then infinite or NaN. All NaNs are alike: sign and payload are not kept by arithmetic.
+// min and max treat NaN differently because Gnocchi sorts NaN last and takes the two ends. Of zeros of both signs
+// min answers -0 and max +0; Gnocchi's answer depends on its sort. A sum of finite values that no float64 holds is
+// infinite, and so is a std of such values unless they are close together. All NaNs are alike: sign and payload are
+// not kept by arithmetic.
 //
 // 11. Back window. A block is a period of the coarsest granularity. Earlier requests decide on a request. Let present
 // be the latest measure accepted from them that is not ahead (rule 15). Measures before floor(present, block) - back

@@ -21,31 +21,30 @@ type Groups struct {
 	// it to the second row.
 	Lead bool
 
-	open openSums
+	open  openSums
+	means []hugeMean // ascending; perhaps also of rows deleted since
 }
 
 // openSums are the sums of the last group that a resampler computed, of measures and of differences: only with them can
 // it be continued bit for bit.
 type openSums struct {
-	known bool
-	at    Timestamp // start of the group
-	sums  [2]compensated.Sum
+	known  bool
+	scaled [2]bool
+	at     Timestamp // start of the group
+	sums   [2]compensated.Sum
 }
 
 // SetOpenSums makes the sums of the last group known, those of measures and of differences, as far as there are such.
 func (g *Groups) SetOpenSums(measures, differences compensated.Sum) {
 	if n := g.Len(); n > 0 {
-		g.open = openSums{true, g.Starts[n-1], [2]compensated.Sum{measures, differences}}
+		g.open = openSums{known: true, at: g.Starts[n-1], sums: [2]compensated.Sum{measures, differences}}
 	}
 }
 
-func (g *Groups) setOpen(l *layout, sum compensated.Sum) {
+func (g *Groups) setOpen(l *layout, sum compensated.Sum, scaled bool) {
 	g.open.known, g.open.at = true, g.Starts[g.Len()-1]
-	if l.rate {
-		g.open.sums[1] = sum
-	} else {
-		g.open.sums[0] = sum
-	}
+	family := l.sumColumn() >> 7
+	g.open.sums[family], g.open.scaled[family] = sum, scaled
 }
 
 // Continues reports whether the last group can be continued from an open row: it was computed by a resampler, not
@@ -83,7 +82,7 @@ func (g *Groups) Column(c Column) []float64 {
 func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 	g.Granularity = granularity
 	g.Columns = columns
-	g.open, g.Lead = openSums{}, false
+	g.open, g.Lead, g.means = openSums{}, false, nil
 	g.Starts = g.Starts[:0]
 	if cap(g.Values) < len(columns) {
 		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)
@@ -97,7 +96,7 @@ func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 // Slice returns rows from to to (exclusive). It shares g's memory.
 func (g *Groups) Slice(from, to int) Groups {
 	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns,
-		Values: make([][]float64, len(g.Values)), open: g.open}
+		Values: make([][]float64, len(g.Values)), open: g.open, means: slices.Clip(g.means)}
 	for i, v := range g.Values {
 		s.Values[i] = v[from:to]
 	}
@@ -109,20 +108,42 @@ func (g *Groups) Append(other *Groups) {
 	if other.Len() > 0 {
 		g.open = other.open
 	}
-	g.Starts = append(g.Starts, other.Starts...)
+	g.AppendRows(other, 0, other.Len())
+}
+
+// AppendRows is Append of rows from to to (exclusive), which does not make known how the last group continues.
+func (g *Groups) AppendRows(other *Groups, from, to int) {
+	if from >= to {
+		return
+	}
+	g.Starts = append(g.Starts, other.Starts[from:to]...)
 	for i, c := range g.Columns {
 		if v := other.Column(c); v != nil {
-			g.Values[i] = append(g.Values[i], v...)
+			g.Values[i] = append(g.Values[i], v[from:to]...)
 			continue
 		}
-		for range other.Starts {
+		for range to - from {
 			g.Values[i] = append(g.Values[i], absent)
 		}
 	}
+	g.addMeans(other, other.Starts[from], other.Starts[to-1]+1)
+}
+
+// At returns groups of the same rows that start elsewhere; starts ascend.
+func (g *Groups) At(granularity time.Duration, starts []Timestamp) Groups {
+	out := Groups{Granularity: granularity, Starts: starts, Columns: g.Columns, Values: g.Values}
+	g.HugeMeans(func(start Timestamp, sum Column, mean float64) {
+		out.SetHugeMean(starts[g.Search(start)], sum, mean)
+	})
+	return out
 }
 
 // Delete removes rows from to to (exclusive).
 func (g *Groups) Delete(from, to int) {
+	if len(g.means) > 0 {
+		gone := g.Slice(from, to)
+		g.forgetMeans(&gone)
+	}
 	g.Starts = slices.Delete(g.Starts, from, to)
 	for i := range g.Values {
 		g.Values[i] = slices.Delete(g.Values[i], from, to)
@@ -152,7 +173,7 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 		for i, n := range first {
 			if n > 0 && !isAbsent(sum[i]) {
 				starts = append(starts, g.Starts[i])
-				values = append(values, sum[i]/n)
+				values = append(values, g.mean(cols[1], i, sum[i], n))
 			}
 		}
 		return starts, values
@@ -191,17 +212,24 @@ func (g *Groups) AppendOpen(dst []float64) []float64 {
 		return dst
 	}
 	var lows [2]float64
-	low := lows[:0]
+	low, from := lows[:0], len(dst)
+	known := g.open.known && g.open.at == g.Starts[n-1]
 	for i, c := range g.Columns {
 		v := g.Values[i][n-1]
 		if c.Base() == ColumnSum {
 			sum := compensated.Sum{High: v}
-			if g.open.known && g.open.at == g.Starts[n-1] {
+			if known {
 				sum = g.open.sums[c>>7]
 			}
 			v, low = sum.High, append(low, sum.Low)
 		}
 		dst = append(dst, v)
 	}
-	return append(dst, low...)
+	dst = append(dst, low...)
+	for family, scaled := range g.open.scaled {
+		if known && scaled {
+			scaleOpen(dst[from:], g.Columns, Column(family)<<7, g.open.sums[family])
+		}
+	}
+	return dst
 }

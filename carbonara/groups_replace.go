@@ -15,6 +15,8 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 	if newer.Starts[newer.Len()-1] >= g.Starts[g.Len()-1] {
 		g.open = newer.open
 	}
+	g.forgetMeans(newer)
+	g.addMeans(newer, 0, MaxTimestamp)
 	scratch.Reset(g.Granularity, g.Columns)
 	scratch.Starts = append(scratch.Starts, g.Starts[keep:]...) // a Slice of g would be made anew each time
 	for i, v := range g.Values {

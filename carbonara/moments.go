@@ -1,6 +1,10 @@
 package carbonara
 
-import "github.com/gnocco-db/gnocco/internal/compensated"
+import (
+	"math"
+
+	"github.com/gnocco-db/gnocco/internal/compensated"
+)
 
 // moments is the state of one group while its measures are added in time order. Its sum keeps what additions round
 // away. M2 follows Youngs and Cramer: after v is in count and sum, m2 += (count*v - sum)² / (count*(count-1)), which
@@ -9,6 +13,7 @@ type moments struct {
 	count                     float64
 	sum                       compensated.Sum
 	min, max, m2, first, last float64
+	scaled                    bool // sum and m2 are (huge_sum.go)
 }
 
 // start is the state after one measure: sum and m2 as if added to 0, so that -0 sums to 0 and the deviations of an
@@ -70,6 +75,14 @@ type layout struct {
 	low         int  // the place of the sum's low part in an open row; 0: there is no sum
 }
 
+// sumColumn returns the column of the family's sum.
+func (l *layout) sumColumn() Column {
+	if l.rate {
+		return ColumnSum.Rate()
+	}
+	return ColumnSum
+}
+
 type momentSlot struct {
 	moment Column
 	column int
@@ -110,15 +123,20 @@ func (l *layout) load(row []float64, m *moments) {
 		return 0
 	}
 	*m = moments{at(ColumnCount), compensated.Sum{High: at(ColumnSum)}, at(ColumnMin), at(ColumnMax), at(ColumnM2),
-		at(ColumnFirst), at(ColumnLast)}
+		at(ColumnFirst), at(ColumnLast), false}
 	if l.low > 0 {
 		m.sum.Low = row[l.low]
+		m.count, m.scaled = math.Abs(m.count), m.count < 0
 	}
 }
 
 // store writes the state as row i of values.
 func (l *layout) store(m *moments, values [][]float64, i int) {
 	state := [numMoments]float64{m.count, m.sum.Float(), m.min, m.max, m.m2, m.first, m.last}
+	if m.scaled {
+		state[ColumnSum] /= scaled
+		state[ColumnM2] /= scaledSquare
+	}
 	if m.count == 0 {
 		state = noMeasures
 	}

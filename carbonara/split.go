@@ -34,7 +34,7 @@ func (s *scratch) stored(c Column) (storedColumn, bool) {
 func AppendSplit(dst []byte, key SplitKey, g *Groups) []byte {
 	s := getScratch()
 	defer s.release()
-	return s.appendSplit(dst, key, g)
+	return s.appendSplit(dst, key, g.withMeans())
 }
 
 func (s *scratch) appendSplit(dst []byte, key SplitKey, g *Groups) []byte {
@@ -156,7 +156,10 @@ func (s *scratch) decodeSplit(src []byte, key SplitKey, want []Column, from, to 
 	if err != nil {
 		return err
 	}
-	return s.decodeRows(key, lo, hi, dst)
+	if err := s.decodeRows(key, lo, hi, dst); err != nil {
+		return err
+	}
+	return s.decodeMeans(key, lo, hi, dst)
 }
 
 // openSplit parses src, makes dst ready, and returns which rows, lo to hi (exclusive), lie in the range.

@@ -16,6 +16,9 @@ func (s *scratch) methodZone(m Method, vector int) (Zone, error) {
 		return everything, nil // they also depend on the group before
 	}
 	counts, column := m.columns()
+	if _, ok := s.stored(ColumnMean | counts&rateBit); ok && m.Base() == Mean {
+		return everything, nil // some sums are infinite, and their means are not
+	}
 	first, err := s.columnZone(counts, vector)
 	if err != nil || counts == column {
 		return first, err

@@ -140,7 +140,6 @@ func TestSumsThatAreNotFinite(t *testing.T) {
 	f(-inf, 1, -inf, -inf, 3)
 	f(nan, inf, 1, -inf)
 	f(nan, 1, nan, 2)
-	f(inf, 1.7e308, 1.7e308)
+	f(inf, 1.7e308, 1.7e308, 0)
 	f(-inf, -1.7e308, -1.7e308, 5)
-	f(inf, 1.7e308, 1.7e308, -1.7e308)
 }

@@ -25,7 +25,9 @@ func (q *ValueFilter) DecodeMatching(src []byte, key SplitKey, want []Column, fr
 			zone, err = s.methodZone(q.Method, vector)
 		}
 		if err == nil && zone.Meets(q.Zone) {
-			err = s.decodeRows(key, lo, end, dst)
+			if err = s.decodeRows(key, lo, end, dst); err == nil {
+				err = s.decodeMeans(key, lo, end, dst)
+			}
 		}
 		lo = end
 	}

@@ -94,7 +94,7 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e,
-				base > ColumnSum && f.known && !base.IsCounter())
+				base > ColumnSum && f.known && base != ColumnMean && !base.IsCounter())
 			f.finest = max(f.finest, e)
 		}
 	}

@@ -2,7 +2,9 @@ package peer
 
 import (
 	"bytes"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +71,29 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
+// hugeGroups are groups whose sum is infinite, and whose mean is not.
+func hugeGroups(columns []carbonara.Column) *carbonara.Groups {
+	g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
+		Values: [][]float64{{1, 6}, {3, math.Inf(1)}}}
+	g.SetHugeMean(2, carbonara.ColumnSum, 1.7e308)
+	return g
+}
+
+// Means of infinite sums reach a peer.
+func TestHugeMeans(t *testing.T) {
+	var g carbonara.Groups
+	g.Reset(time.Minute, []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum})
+	if err := readGroups(t.Context(), bytes.NewReader(appendGroups(nil, hugeGroups(g.Columns))), &g); err != nil {
+		t.Fatal(err)
+	}
+	if _, means := g.Aggregate(carbonara.Mean, nil, nil); !slices.Equal(means, []float64{3, 1.7e308}) {
+		t.Errorf("means %v", means)
+	}
+}
+
 func FuzzGroups(f *testing.F) {
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+	f.Add(appendGroups(nil, hugeGroups(columns)))
 	f.Add(appendGroups(nil, &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
 		Values: [][]float64{{1, 2}, {3, 4}}}))
 	f.Add([]byte{0xff, 0xff, 0xff, 0x0f, 1})

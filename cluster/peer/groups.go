@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -12,14 +13,26 @@ import (
 )
 
 // The answer of groups is, for each read in order, little-endian: number of groups (4) | their starts (8 each) | the
-// values of each column (8 each), one column after the other. A cut-off answer is invalid.
+// values of each column (8 each), one column after the other. Bit 31 of the number says that means of infinite sums
+// follow: their number (4), and for each its group's start (8), its sum (1) and mean (8). A cut-off answer is
+// invalid.
 
 // maxGroups bounds the memory that a broken answer can make us reserve: a read of a day of milliseconds has less.
 const maxGroups = 1 << 28
 
+const (
+	withMeans = 1 << 31
+	meanBytes = 17
+)
+
 // appendGroups appends the columns of g.
 func appendGroups(dst []byte, g *carbonara.Groups) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(g.Len()))
+	means := appendMeans(nil, g)
+	head := uint32(g.Len())
+	if len(means) > 0 {
+		head |= withMeans
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, head)
 	for _, start := range g.Starts {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(start))
 	}
@@ -28,6 +41,18 @@ func appendGroups(dst []byte, g *carbonara.Groups) []byte {
 			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 		}
 	}
+	if len(means) > 0 {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(means)/meanBytes))
+	}
+	return append(dst, means...)
+}
+
+// appendMeans appends the means of g's infinite sums.
+func appendMeans(dst []byte, g *carbonara.Groups) []byte {
+	g.HugeMeans(func(start carbonara.Timestamp, sum carbonara.Column, mean float64) {
+		dst = append(binary.LittleEndian.AppendUint64(dst, uint64(start)), byte(sum))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(mean))
+	})
 	return dst
 }
 
@@ -38,23 +63,24 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 		return fmt.Errorf("%w: %w", errFrame, err)
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n > maxGroups {
+	means := n&withMeans != 0
+	if n &^= withMeans; n > maxGroups {
 		return fmt.Errorf("%w: %d groups", errFrame, n)
 	}
 	if err := budget.Of(ctx).Acquire(budget.Answers, 8*int64(1+len(dst.Columns))*int64(n)); err != nil {
 		return err
 	}
 	column := func(add func(uint64)) error {
-		bytes, err := readBytes(r, 8*int(n))
+		values, err := readBytes(r, 8*int(n))
 		if err != nil {
 			return fmt.Errorf("%w: %w", errFrame, err)
 		}
-		for ; len(bytes) > 0; bytes = bytes[8:] {
-			add(binary.LittleEndian.Uint64(bytes))
+		for ; len(values) > 0; values = values[8:] {
+			add(binary.LittleEndian.Uint64(values))
 		}
 		return nil
 	}
-	if n == 0 {
+	if n == 0 && !means {
 		return nil
 	}
 	if err := column(func(v uint64) { dst.Starts = append(dst.Starts, carbonara.Timestamp(v)) }); err != nil {
@@ -66,6 +92,33 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 		}); err != nil {
 			return err
 		}
+	}
+	if means {
+		return readMeans(r, int(n)*len(dst.Columns), dst)
+	}
+	return nil
+}
+
+// readMeans reads the means of dst, at most that many.
+func readMeans(r io.Reader, most int, dst *carbonara.Groups) error {
+	head, err := readBytes(r, 4)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFrame, err)
+	}
+	n := int(binary.LittleEndian.Uint32(head))
+	if n > most {
+		return fmt.Errorf("%w: %d means", errFrame, n)
+	}
+	means, err := readBytes(r, n*meanBytes)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFrame, err)
+	}
+	for rest := means; len(rest) > 0; rest = rest[meanBytes:] {
+		dst.SetHugeMean(carbonara.Timestamp(binary.LittleEndian.Uint64(rest)), carbonara.Column(rest[8]),
+			math.Float64frombits(binary.LittleEndian.Uint64(rest[9:])))
+	}
+	if n == 0 || !bytes.Equal(appendMeans(nil, dst), means) {
+		return fmt.Errorf("%w: means of no groups", errFrame)
 	}
 	return nil
 }

@@ -204,8 +204,8 @@ func (p *chunk) check() error {
 }
 
 // unpack puts what the device computed into the result: it stays where it is if that is borrowed memory, and is copied
-// otherwise.
-func (p *chunk) unpack(w *carbonara.ResultWriter) {
+// otherwise. The CPU computes series whose sums overflow.
+func (p *chunk) unpack(w *carbonara.ResultWriter) error {
 	columns := len(p.plan.Columns)
 	for j := range p.levels {
 		l := &p.levels[j]
@@ -236,6 +236,14 @@ func (p *chunk) unpack(w *carbonara.ResultWriter) {
 		w.Keep(p.results)
 		p.results = nil
 	}
+	for _, i := range p.series {
+		if w.Overflows(i) {
+			if err := w.Resample(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unpackSums makes the sums known that continue the last group of the chunk's k-th series.

@@ -213,8 +213,7 @@ func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chun
 		err = device.Guarded((*p).check)
 	}
 	if err == nil {
-		(*p).unpack(w)
-		return nil
+		return (*p).unpack(w)
 	}
 	if errors.Is(err, device.ErrTimeout) {
 		*p = new(chunk) // the owner may yet write to the other one, and the device to its memory

@@ -109,12 +109,20 @@ func differs(batch *carbonara.Batch, want, got *carbonara.Result) error {
 					}
 				}
 			}
+			if !slices.Equal(hugeMeans(a), hugeMeans(b)) {
+				return fmt.Errorf("series %d at %v: means %v, want %v", i, g, hugeMeans(b), hugeMeans(a))
+			}
 			if err := openDiffers(batch.Series[i].Plan, a, b); err != nil {
 				return fmt.Errorf("series %d at %v: %w", i, g, err)
 			}
 		}
 	}
 	return nil
+}
+
+func hugeMeans(g *carbonara.Groups) (means []float64) {
+	g.HugeMeans(func(_ carbonara.Timestamp, _ carbonara.Column, mean float64) { means = append(means, mean) })
+	return means
 }
 
 // openDiffers returns an error unless the last group is continued alike from both. The rounding error of a sum that is
@@ -284,6 +292,27 @@ func TestResamplerSizes(t *testing.T) {
 				compare(t, r, batch)
 			}
 		})
+	}
+}
+
+// Sums that overflow, in groups of one batch and of two: the means are there.
+func TestResamplerHugeSums(t *testing.T) {
+	r := newResampler(t, 0)
+	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, withRates(allMoments))
+	batch := &carbonara.Batch{}
+	for i := range 20 {
+		timestamps, values := make([]carbonara.Timestamp, 100), make([]float64, 100)
+		for k := range values {
+			timestamps[k] = carbonara.Timestamp(1_700_006_400e9 + 10e9*int64(k))
+			values[k] = []float64{1.7e308, -1.7e308, 3, 1.7e308, math.Inf(1)}[(k/(1+i))%(4+i%2)]
+		}
+		addContinued(t, batch, plan, timestamps, values, i%3*7)
+	}
+	compare(t, r, batch)
+	var result carbonara.Result
+	onCPU(t, batch, &result)
+	if n := len(hugeMeans(result.Groups(10, 0))); n < 5 {
+		t.Errorf("%d means of infinite sums", n)
 	}
 }
 

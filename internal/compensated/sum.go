@@ -14,6 +14,15 @@ func (s Sum) Plus(v float64) Sum {
 	return Sum{high, s.Low + ((s.High - (high - part)) + (v - part))}
 }
 
+// PlusProduct returns s + n*v, for a whole number n, exact up to n = 2^26 but for the rounding of s.Low.
+func (s Sum) PlusProduct(n, v float64) Sum {
+	first := firstHalf(v)
+	return s.Plus(n * first).Plus(n * (v - first))
+}
+
+// firstHalf returns the 26 first of v's 53 bits. They and the 27 others times a whole number up to 2^26 are exact.
+func firstHalf(v float64) float64 { return math.Float64frombits(math.Float64bits(v) &^ (1<<27 - 1)) }
+
 // PlusSum returns s + t.
 func (s Sum) PlusSum(t Sum) Sum {
 	s = s.Plus(t.High)
@@ -30,8 +39,7 @@ func (s Sum) Float() float64 {
 
 // TimesLess returns n*v - s, for a whole number n: exact but for the rounding of the difference up to n = 2^26.
 func (s Sum) TimesLess(n, v float64) float64 {
-	// Of v's 53 bits the 26 first and the 27 last: either times n is exact. The conversions forbid fusing.
-	first := math.Float64frombits(math.Float64bits(v) &^ (1<<27 - 1))
+	first := firstHalf(v) // the conversions forbid fusing
 	return (float64(n*first) - s.High) + (float64(n*(v-first)) - s.Low)
 }
 

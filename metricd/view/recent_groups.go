@@ -167,10 +167,7 @@ func (v *View) readRecent(ctx context.Context, h *heads.Head, read *model.Read, 
 	if err := budget.Of(ctx).Acquire(budget.Answers, int64(8*(1+len(read.Columns))*(to-from))); err != nil {
 		return false, err
 	}
-	dst.Starts = append(dst.Starts, r.groups.Starts[from:to]...)
-	for i, column := range dst.Columns {
-		dst.Values[i] = append(dst.Values[i], r.groups.Column(column)[from:to]...)
-	}
+	dst.AppendRows(&r.groups, from, to)
 	return true, nil
 }
 

@@ -79,15 +79,16 @@ func regroup(source *carbonara.Groups, by Grouping) (*carbonara.Groups, error) {
 		}
 	}
 	out := new(carbonara.Groups)
-	places := carbonara.Groups{Granularity: 1, Starts: r.Times, Columns: source.Columns, Values: source.Values}
+	places := source.At(1, r.Times)
 	if err := carbonara.Coarsen(out, &places, r.Width); err != nil {
 		panic(fmt.Sprintf("aggregates: %v", err)) // any width is a multiple of 1
 	}
-	out.Granularity = 1 // alike for all metrics that are merged: a calendar's groups have no width
+	starts := make([]carbonara.Timestamp, out.Len())
 	for i, t := range out.Starts {
-		out.Starts[i] = by.Start(r.Number(t))
+		starts[i] = by.Start(r.Number(t))
 	}
-	return out, nil
+	regrouped := out.At(1, starts) // alike for all metrics that are merged: a calendar's groups have no width
+	return &regrouped, nil
 }
 
 // combined gives the series of one combination, aligned with those of all others that have the same granularity.

@@ -11,7 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// moments are count, sum and second moment of measures. Some readings leave the last out.
+// moments are count, sum and second moment of measures. Averages do without the last: where the sum is infinite, they
+// have the mean instead.
 type moments struct{ count, sum, m2 float64 }
 
 // overMoments returns a function of a range of groups whose moments are known. The engine's own function of this name
@@ -90,23 +91,27 @@ func iteratorOf(args parser.Expressions) *iterator {
 
 func (s *series) current() *iterator { return s.selection.current }
 
-// average is the sum of all measures over their number. Where the sum overflows and the average does not, sums are
-// taken 2^64 times smaller, as many as there may be.
+// average is the sum of all measures over their number. Where a sum overflows and the average does not, sums are taken
+// 2^64 times smaller, as many as there may be.
 func average(groups []moments) float64 {
-	scaled := func(by float64) float64 {
-		var sum compensated.Sum
-		var count float64
-		for _, m := range groups {
-			sum = sum.Plus(m.sum * by)
-			count += m.count
+	var sum compensated.Sum
+	var count float64
+	for _, m := range groups {
+		sum = sum.Plus(m.sum)
+		count += m.count
+	}
+	if mean := sum.Float() / count; mean-mean == 0 {
+		return mean
+	}
+	sum = compensated.Sum{}
+	for _, m := range groups {
+		if math.IsInf(m.sum, 0) {
+			sum = sum.PlusProduct(m.count, m.m2*0x1p-64)
+		} else {
+			sum = sum.Plus(m.sum * 0x1p-64)
 		}
-		return sum.Float() / count
 	}
-	mean := scaled(1)
-	if math.IsInf(mean, 0) {
-		mean = scaled(0x1p-64) * 0x1p64
-	}
-	return mean
+	return sum.Over(count).Float() * 0x1p64
 }
 
 // variance combines by Chan's formula: no difference of large sums of squares is taken, and means are two float64 each,

@@ -24,6 +24,8 @@ func TestMomentsOfGroups(t *testing.T) {
 	f(0.5, (2e32+2-4*0.25)/4, moments{1, 1e16, 0}, moments{1, 1, 0}, moments{1, -1e16, 0}, moments{1, 1, 0})
 	f(0.85e308, 0, moments{2, 1.7e308, 0}, moments{2, 1.7e308, 0}, moments{2, 1.7e308, 0})
 	f(-0.85e308, 0, moments{2, -1.7e308, 0}, moments{2, -1.7e308, 0})
-	f(inf, math.NaN(), moments{2, inf, 0}, moments{2, 1, 0})
-	f(-inf, math.NaN(), moments{2, 1, 0}, moments{2, -inf, 0})
+	f(inf, math.NaN(), moments{2, inf, inf}, moments{2, 1, 0})
+	f(-inf, math.NaN(), moments{2, 1, 0}, moments{2, -inf, -inf})
+	f(1.7e308, math.NaN(), moments{6, inf, 1.7e308}, moments{1, 1.7e308, 0})
+	f(0, math.NaN(), moments{6, inf, 1.7e308}, moments{6, -inf, -1.7e308})
 }

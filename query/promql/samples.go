@@ -96,6 +96,8 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 		m := moments{count: count[i], sum: sum[i]}
 		if m2 != nil {
 			m.m2 = m2[i]
+		} else if math.IsInf(m.sum, 0) {
+			m.m2 = groups.Mean(i)
 		}
 		whole := m.count > 0 && !carbonara.IsAbsent(m.sum) && !carbonara.IsAbsent(m.m2)
 		if t := milliseconds(start.Add(p.granularity)); whole && inside(t) {

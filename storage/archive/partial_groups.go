@@ -58,7 +58,7 @@ func (f *PartialGroups) Row(granularity time.Duration) *carbonara.Groups {
 func (f *PartialGroups) Open(plan *carbonara.Plan) []float64 {
 	var open []float64
 	for _, g := range plan.Granularities {
-		row := f.Row(g)
+		row, from := f.Row(g), len(open)
 		for _, c := range plan.Columns {
 			v := carbonara.Absent()
 			if row != nil {
@@ -71,6 +71,9 @@ func (f *PartialGroups) Open(plan *carbonara.Plan) []float64 {
 			open = append(open, v)
 		}
 		open = append(open, make([]float64, plan.OpenValues()-len(plan.Columns))...)
+		if row != nil {
+			plan.ScaleOpen(open[from:], row)
+		}
 	}
 	return open
 }
@@ -160,9 +163,11 @@ func decodePartialRow(key carbonara.SplitKey, split []byte) (row carbonara.Group
 	if err != nil {
 		return row, err
 	}
-	columns := make([]carbonara.Column, len(info.Columns))
-	for i, c := range info.Columns {
-		columns[i] = c.Column
+	var columns []carbonara.Column
+	for _, c := range info.Columns {
+		if c.Column.Base() != carbonara.ColumnMean { // a part of the sum
+			columns = append(columns, c.Column)
+		}
 	}
 	row.Reset(key.Granularity, columns)
 	if err = carbonara.DecodeSplit(split, key, columns, 0, carbonara.MaxTimestamp, &row); err == nil && row.Len() != 1 {

@@ -88,6 +88,9 @@ func columnsOf(value []byte) ([]carbonara.Column, error) {
 			return nil, err
 		}
 		for _, c := range info.Columns {
+			if c.Column.Base() == carbonara.ColumnMean {
+				continue // a part of the sum
+			}
 			if i, ok := slices.BinarySearch(columns, c.Column); !ok {
 				columns = slices.Insert(columns, i, c.Column)
 			}
