@@ -154,16 +154,27 @@ var faults = []fault{
 // settled is how long after a fault of all processes some may still be slow.
 const settled = time.Minute
 
-// disturb makes trouble for a while, from nothing to three kinds at a time.
-func (w *World) disturb(length time.Duration) {
-	chosen := faults[:0:0]
+// chosen are the kinds of fault of a run: all in one run of two, else one to three that come more often.
+func (w *World) chosen() (kinds []fault, between time.Duration) {
+	between = w.options.Between
 	for _, f := range faults {
 		if w.options.Faults == "" || w.options.Faults == f.name {
-			chosen = append(chosen, f)
+			kinds = append(kinds, f)
 		}
 	}
+	if w.options.Faults == "" && w.rand.IntN(2) == 0 {
+		w.rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		kinds = kinds[:1+w.rand.IntN(3)]
+		between = between * 2 / 3
+	}
+	return kinds, between
+}
+
+// disturb makes trouble for a while, from nothing to three kinds at a time.
+func (w *World) disturb(length time.Duration) {
+	chosen, between := w.chosen()
 	for began := time.Now(); time.Since(began) < length; {
-		time.Sleep(time.Duration(w.rand.Int64N(int64(2 * w.options.Between))))
+		time.Sleep(time.Duration(w.rand.Int64N(int64(2 * between))))
 		if len(chosen) == 0 {
 			continue
 		}

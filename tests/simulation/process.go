@@ -36,6 +36,7 @@ type process struct {
 	died    chan struct{}
 	stopped chan struct{} // closed when it goes on; nil: it runs
 	left    int           // steps until it is killed; 0: it is not
+	closing bool          // it was asked to end
 	server  *server.Server
 }
 
@@ -185,7 +186,7 @@ func (s *slot) run() {
 // restart ends a process as a supervisor does, and lets another one start.
 func (s *slot) restart() {
 	p := s.current()
-	if p == nil || p.server == nil {
+	if p == nil || p.server == nil || !p.close() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
@@ -203,6 +204,15 @@ func (s *slot) restart() {
 		return
 	}
 	p.kill("stopped")
+}
+
+// close reports whether nobody has asked the process to end before: a second signal changes nothing.
+func (p *process) close() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !p.closing
+	p.closing = true
+	return first
 }
 
 func (s *slot) current() *process {

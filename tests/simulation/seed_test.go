@@ -26,6 +26,7 @@ var (
 	logFile = flag.String("sim.log", "", "file for the log of all processes")
 	answers = flag.String("sim.answers", "", "file for a line of each answer")
 	gc      = flag.Duration("sim.gc", 15*time.Minute, "virtual time between two collections of garbage")
+	stop    = flag.Bool("sim.stop", false, "end with the first breach")
 	folder  = flag.String("sim.folder", "", "for the data folder")
 )
 
@@ -42,6 +43,13 @@ func TestSeed(t *testing.T) {
 	ballast = freshHeap()
 	o := simulation.Options{Seed: *seed, Length: *length, Sacks: 4, Clients: 3, Pause: *pause, Between: *between,
 		Faults: *only, Stale: *stale, Trace: *trace, Folder: *folder}
+	if *stop {
+		o.Breach = func(line string) {
+			fmt.Println("BREACH", line)
+			fmt.Printf("seed %d: stopped, %v virtual\n", *seed, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).Round(time.Second))
+			os.Exit(1)
+		}
+	}
 	if o.Folder == "" {
 		o.Folder = t.TempDir()
 	}

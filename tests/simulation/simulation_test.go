@@ -55,8 +55,9 @@ func simulate(t *testing.T, program string, seed uint64, length time.Duration, c
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	cmd := exec.Command("timeout", "-s", "QUIT", "300", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(seed),
-		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile)
+	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(seed),
+		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile,
+		fmt.Sprintf("-sim.stop=%v", check == ""))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
 	began := time.Now()
 	out, err := cmd.CombinedOutput()

@@ -31,6 +31,7 @@ type Options struct {
 	Between time.Duration // from one fault to the next, mean
 	Stale   int           // one in so many contents stays in caches; 0: none
 	Pause   time.Duration // of a client, at most
+	Breach  func(string)  // is told of each breach; nil: none is
 }
 
 // World is a simulated cluster.
@@ -106,6 +107,9 @@ func (w *World) shift(m *machine) time.Duration {
 func (w *World) breach(format string, args ...any) {
 	line := fmt.Sprintf("%v: ", time.Since(w.began).Round(time.Millisecond)) + fmt.Sprintf(format, args...)
 	w.log("BREACH", "what", line)
+	if w.options.Breach != nil {
+		w.options.Breach(line)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.breaches) < 50 {
