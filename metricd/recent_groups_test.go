@@ -129,6 +129,12 @@ func compareRecent(t *testing.T, seed uint64) {
 		if rng.IntN(4) == 0 {
 			id = ids[rng.IntN(len(ids))]
 		}
+		if rng.IntN(3) == 0 { // raw measures; sometimes only which ones there are
+			asked.Granularity, asked.Columns = 0, []carbonara.Column{carbonara.ColumnLast}
+			if rng.IntN(4) == 0 {
+				asked.From, asked.To = 0, 0
+			}
+		}
 		want := read(plain, id, asked)
 		for range 1 + rng.IntN(2) {
 			if got := read(recent, id, asked); !sameGroups(got, want) {

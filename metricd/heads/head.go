@@ -49,8 +49,9 @@ type Head struct {
 
 // Reads is what a reader notes of a head. A lock of the reader guards it.
 type Reads struct {
-	Recent bool   // the reader keeps groups of the head, perhaps
-	Asked  uint32 // when the head was last read, in seconds since the reader began, from 1
+	Recent        bool   // the reader keeps groups of the head, perhaps
+	AskedMeasures uint16 // when its raw measures were last read, in minutes as Asked; it wraps around
+	Asked         uint32 // when the head was last read, in seconds since the reader began, from 1
 }
 
 // Metric returns the metric as the index had it.

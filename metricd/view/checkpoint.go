@@ -46,6 +46,10 @@ func (p *Parts) Checkpointed(written []*heads.Head) {
 		p.parts[i].overlay(&scratch)
 	}
 	for _, h := range written {
+		if r := p.cache.find(h, ofMeasures); r != nil {
+			r.checkpointedMeasures()
+			p.cache.count(r)
+		}
 		for j := range h.Plan().Granularities {
 			if r := p.cache.find(h, j); r != nil {
 				r.checkpointed()

@@ -18,7 +18,7 @@ func (v *View) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 	dst *carbonara.Groups) error {
 	h := v.options.Heads.Of(read.Metric.ID)
 	if read.Granularity == 0 {
-		return v.rawMeasures(ctx, walk, h, read, dst)
+		return v.rawMeasures(ctx, walk, h, read, now, dst)
 	}
 	policy := read.Metric.ArchivePolicy
 	timespan := policy.Timespan(read.Granularity)

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -12,8 +13,11 @@ import (
 )
 
 // rawMeasures sets dst to a metric's raw measures, as model.Read says of granularity 0.
-func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Head, read model.Read,
+func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Head, read model.Read, now time.Time,
 	dst *carbonara.Groups) error {
+	if ok, err := v.readRecentMeasures(ctx, h, &read, now, dst); ok || err != nil {
+		return err
+	}
 	b := v.options.Memory.get()
 	defer v.options.Memory.put(b)
 	b.measures = b.measures[:0]

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 )
 
@@ -53,4 +55,45 @@ func TestRecentGroupsReadLastStay(t *testing.T) {
 	if c.init(0); read(new(heads.Head)) != nil {
 		t.Error("groups without memory for them")
 	}
+}
+
+// Raw measures of a fleet that is larger than the cache do not push each other out, until they are no longer read.
+func TestRecentMeasuresOfALargeFleetStay(t *testing.T) {
+	var c recentCache
+	const each = 512 + 16*1024
+	c.init(3 * each)
+	now := c.opened.Add(time.Hour)
+	var all []*heads.Head
+	kept := func() (found []int) {
+		for i, h := range all {
+			r := c.of(h, ofMeasures, now)
+			if r == nil {
+				continue
+			}
+			found = append(found, i)
+			if r.groups.Len() == 0 {
+				r.groups.Reset(0, oneColumn)
+				r.groups.Starts, r.groups.Values[0] = make([]carbonara.Timestamp, 1024), make([]float64, 1024)
+				c.count(r)
+			}
+		}
+		return found
+	}
+	for range 6 {
+		all = append(all, new(heads.Head))
+	}
+	f := func(want ...int) {
+		t.Helper()
+		if got := kept(); !slices.Equal(got, want) {
+			t.Errorf("measures are kept of the heads %v, want %v", got, want)
+		}
+	}
+	f() // one read is not worth it
+	f(0, 1, 2)
+	f(0, 1, 2)
+	now = now.Add(5 * time.Minute)
+	all = all[3:]
+	f()
+	now = now.Add(6 * time.Minute)
+	f(0, 1, 2)
 }

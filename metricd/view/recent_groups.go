@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type recentGroups struct {
 	recentKey
 	element *list.Element // in recentCache.used; nil once they were dropped
 	bytes   int           // as counted there
+	asked   uint32        // Reads.Asked of the last read; the lock of recentCache guards it
 
 	mu     sync.Mutex // taken with the lock of the heads held
 	plan   *carbonara.Plan
@@ -31,6 +33,10 @@ type recentGroups struct {
 	taken  int                 // how many of the head's pending measures are in them
 	last   carbonara.Measure   // the newest measure in them
 	widest int                 // rows that a read wanted
+
+	// Of raw measures alone, see recent_measures.go.
+	backWindow int  // of the policy by which they were read
+	tooMany    bool // to be kept
 }
 
 // recentCache bounds the recent groups of a sack. Those that were not read for longest go first.
@@ -46,7 +52,7 @@ type recentCache struct {
 
 type recentKey struct {
 	head        *heads.Head
-	granularity int // index in its plan
+	granularity int // index in its plan, or ofMeasures
 }
 
 func (c *recentCache) init(limit int64) {
@@ -69,22 +75,45 @@ func (c *recentCache) of(h *heads.Head, j int, now time.Time) *recentGroups {
 	if c.limit == 0 {
 		return nil
 	}
-	before := h.Reads.Asked
-	h.Reads.Asked = 1 + uint32(max(0, now.Sub(c.opened))/time.Second)
+	seconds := 1 + uint32(max(0, now.Sub(c.opened))/time.Second)
+	again := isSoonAfter(h, j, seconds)
 	if h.Reads.Recent {
 		if r := c.groups[recentKey{h, j}]; r != nil {
 			c.used.MoveToFront(r.element)
+			r.asked = seconds
 			return r
 		}
 	}
-	if before == 0 || h.Reads.Asked-before > uint32(readAgain/time.Second) {
+	if !again || j == ofMeasures && !c.hasRoom(seconds) {
 		return nil
 	}
-	r := &recentGroups{recentKey: recentKey{h, j}}
+	r := &recentGroups{recentKey: recentKey{h, j}, asked: seconds}
 	r.element = c.used.PushFront(r)
 	c.groups[r.recentKey] = r
 	h.Reads.Recent = true
 	return r
+}
+
+// isSoonAfter notes a read, and reports whether there was another one shortly before. mu is held.
+func isSoonAfter(h *heads.Head, j int, seconds uint32) bool {
+	if j == ofMeasures {
+		before, minutes := h.Reads.AskedMeasures, 1+uint16(seconds/60%math.MaxUint16)
+		h.Reads.AskedMeasures = minutes
+		return before != 0 && minutes-before <= uint16(readAgain/time.Minute)
+	}
+	before := h.Reads.Asked
+	h.Reads.Asked = seconds
+	return before != 0 && seconds-before <= uint32(readAgain/time.Second)
+}
+
+// hasRoom reports whether raw measures fit, or replace something that was not read for some time. Of a fleet that is
+// larger than the cache, one part then stays: otherwise each metric would push out the one that is read next. mu is
+// held.
+func (c *recentCache) hasRoom(seconds uint32) bool {
+	const measures = 16 << 10 // bytes of a metric, about
+	last := c.used.Back()
+	return c.size+measures <= c.limit ||
+		last != nil && seconds-last.Value.(*recentGroups).asked > uint32(readAgain/time.Second)
 }
 
 // find returns the recent groups of a head at the j-th granularity of its plan, nil for none.
@@ -123,7 +152,7 @@ func (c *recentCache) drop(r *recentGroups) {
 
 // forget drops the recent groups of a head.
 func (c *recentCache) forget(h *heads.Head) {
-	for j := range h.Plan().Granularities {
+	for j := ofMeasures; j < len(h.Plan().Granularities); j++ {
 		if r := c.find(h, j); r != nil {
 			c.mu.Lock()
 			c.drop(r)

@@ -30,7 +30,8 @@ type store struct {
 const sacks = 4
 
 func newStore(t testing.TB, syntax parser.Options) *store {
-	s := &store{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}),
+	s := &store{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1,
+		GroupBytes: 128 << 20}),
 		t: t, now: time.Now()}
 	s.stop = sync.OnceFunc(func() { s.Stop(context.Background()) })
 	t.Cleanup(s.stop)

@@ -14,8 +14,8 @@
 //
 // Such a subtree is a [Pipeline]. A row is what it makes of one series: a value at each time of the query. Rows do not
 // depend on each other, so all cores compute them, each series in one pass over its samples ([Pipeline.Row]). A [Fold]
-// aggregates rows in the order of the series, or chooses among them (topk, bottomk). The expression above a pipeline has few series, and the engine evaluates
-// it.
+// aggregates rows in the order of the series, or chooses among them (topk, bottomk). The expression above a pipeline
+// has few series, and the engine evaluates it.
 //
 // # Invariants
 //
