@@ -43,8 +43,9 @@ func (o *Options) claimOptions() claim.Options {
 	return options
 }
 
-// coordinator returns the record of a folder's members and of their claims. The members are asked by client.
-func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (claim.Coordinator, error) {
+// coordinator returns the record of a folder's members and of their claims. The members are asked by client. known says
+// that a process of this machine uses the mount already.
+func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client, known bool) (claim.Coordinator, error) {
 	kind, rest, ok := strings.Cut(o.Coordination, "://")
 	if !ok || kind != datafolder.CoordinationEtcd {
 		options := o.claimOptions()
@@ -53,6 +54,14 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (c
 			defer cancel()
 			pulse, err := client.Pulse(ctx, m.Address)
 			return pulse.Pulse, err == nil && pulse.Member == m.ID
+		}
+		if !known {
+			options.Show = func(m claim.Member) (uint64, bool) {
+				ctx, cancel := context.WithTimeout(context.Background(), options.Slack)
+				defer cancel()
+				round, err := client.ShowNames(ctx, m.Address)
+				return round, err == nil
+			}
 		}
 		return claim.NewFile(folder.Path, options)
 	}
@@ -72,21 +81,21 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client) (c
 // askTimeout is how long a member has to say that it lives, before the disk is asked.
 const askTimeout = time.Second
 
-// probe checks that the disk does what several processes rely on, unless one that runs on the same mount did. A process
-// that others cannot reach goes without, and so does a file system that is no disk.
-func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) error {
+// probe checks that the disk does what several processes rely on, unless one that runs on the same mount did: then known
+// is true. A process that others cannot reach goes without, and so does a file system that is no disk.
+func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) (known bool, err error) {
 	if o.Role == RoleBoth && isLoopback(address) || vfs.Root(o.FS) != vfs.Default {
-		return nil
+		return false, nil
 	}
 	// A process that was killed and is started again must not be away for as long as the probe takes: 6 s on CephFS.
-	if asked, err := claim.SharesMount(o.FS, folder.Path); asked || err != nil {
-		return err
+	if known, err := claim.SharesMount(o.FS, folder.Path); known || err != nil {
+		return known, err
 	}
 	leases := o.claimOptions()
 	results, err := diskprobe.Run(ctx, folder.Path, diskprobe.Options{
 		TTL: leases.TTL, Slack: leases.Slack, MinFreeBytes: max(o.MinFreeBytes, 1), Brief: true})
 	if err != nil {
-		return fmt.Errorf("cluster: disk: %w", err)
+		return false, fmt.Errorf("cluster: disk: %w", err)
 	}
 	var faults []error
 	for _, r := range results {
@@ -98,5 +107,5 @@ func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address 
 				fmt.Errorf("cluster: the disk is not fit for several processes: %s: %s", r.Check, r.Text))
 		}
 	}
-	return errors.Join(faults...)
+	return false, errors.Join(faults...)
 }

@@ -105,8 +105,9 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 			return nil, nil
 		},
 		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Budget: p.options.Budget,
-		Pulse:  func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
-		Logger: p.logger,
+		ShowNames: p.members.session.ShowNames,
+		Pulse:     func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
+		Logger:    p.logger,
 	}
 	if p.workers != nil {
 		process.Sacks = peerSacks{p.archives.local}

@@ -93,10 +93,11 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 	if p.peers, err = listen(&options, p.cluster.Sacks, key, &p.closers); err != nil {
 		return nil, err
 	}
-	if err := options.probe(ctx, p.folder, p.peers.address); err != nil {
+	known, err := options.probe(ctx, p.folder, p.peers.address)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.join(ctx, key); err != nil {
+	if err := p.join(ctx, key, known); err != nil {
 		return nil, err
 	}
 	if err := p.open(ctx); err != nil {
@@ -123,15 +124,15 @@ func (p *Process) enter() (err error) {
 	return nil
 }
 
-// join makes this process a member, which holds nothing yet.
-func (p *Process) join(ctx context.Context, key peer.Key) error {
+// join makes this process a member, which holds nothing yet. knownMount is probe's.
+func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error {
 	o := &p.options
 	tls, err := o.PeerTLS.Config()
 	if err != nil {
 		return err
 	}
 	client := peer.NewClient(key, tls, o.Machine.Dial)
-	coordinator, err := o.coordinator(p.folder, client)
+	coordinator, err := o.coordinator(p.folder, client, knownMount)
 	if err != nil {
 		return err
 	}
@@ -147,6 +148,9 @@ func (p *Process) join(ctx context.Context, key peer.Key) error {
 	session, err := coordinator.Join(ctx, own)
 	if err != nil {
 		client.Close()
+		if errors.Is(err, claim.ErrStaleNames) {
+			return p.staleNames(err)
+		}
 		return err
 	}
 	p.logger = o.Logger.With("member", session.Member().ID)
@@ -348,13 +352,19 @@ func (p *Process) Hurry() {
 func (p *Process) whyFenced() error {
 	err := p.folder.Why(p.members.session.Err())
 	if errors.Is(err, claim.ErrStaleNames) {
-		kind := diskprobe.MountKind(p.folder.Path)
-		p.logger.Error("the mount of the data folder is not fit for several machines: it hides what others do. This process "+
-			"takes nothing over", "file_system", kind, "set", diskprobe.Advice(kind), "error", err)
+		return p.staleNames(err)
 	}
 	if errors.Is(err, datafolder.ErrRefused) {
 		return fmt.Errorf("cluster: %w", err)
 	}
+	return fmt.Errorf("cluster: %w: %w", ErrFenced, err)
+}
+
+// staleNames says that the mount hides names, and returns the error of a process that ends for that.
+func (p *Process) staleNames(err error) error {
+	kind := diskprobe.MountKind(p.folder.Path)
+	p.logger.Error("the mount of the data folder is not fit for several machines: it hides what others do. This process "+
+		"takes nothing over", "file_system", kind, "set", diskprobe.Advice(kind), "error", err)
 	return fmt.Errorf("cluster: %w: %w", ErrFenced, err)
 }
 

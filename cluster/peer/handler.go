@@ -49,8 +49,10 @@ type Process struct {
 	Announce func(store string)
 	Status   func() *Status
 	Pulse    func() Pulse
-	Budget   *budget.Budget // the memory that requests share; nil: no bound
-	Logger   *slog.Logger
+	// ShowNames is claim.Session's.
+	ShowNames func() (round uint64, err error)
+	Budget    *budget.Budget // the memory that requests share; nil: no bound
+	Logger    *slog.Logger
 }
 
 // maxRequest bounds a request's bytes: the IDs of a batch of some 100,000 metrics fit.
@@ -85,6 +87,13 @@ func (p *Process) Handler() http.Handler {
 	at("wake", p.wake)
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
+	at("show-names", func(w http.ResponseWriter, _ *http.Request) error {
+		round, err := p.ShowNames()
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, round)
+	})
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

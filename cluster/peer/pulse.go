@@ -16,6 +16,14 @@ type Pulse struct {
 	claim.Pulse
 }
 
+// ShowNames makes a process rename the names that others compare, and returns their round.
+func (c *Client) ShowNames(ctx context.Context, address string) (round uint64, err error) {
+	err = c.post(ctx, address, "show-names", struct{}{}, func(body io.Reader) error {
+		return json.NewDecoder(body).Decode(&round)
+	})
+	return round, err
+}
+
 // Pulse asks a process for its pulse. It is asked even if it is silent to others.
 func (c *Client) Pulse(ctx context.Context, address string) (pulse Pulse, err error) {
 	answer, err := c.send(ctx, address, "pulse", struct{}{})

@@ -24,6 +24,8 @@ type Session interface {
 	Member() Member
 	// Pulse returns what others can see of this process in the data folder, zeros for a coordinator that shows nothing.
 	Pulse() Pulse
+	// ShowNames gives the names that others compare those of a new round, and returns the round.
+	ShowNames() (round uint64, err error)
 	// Members returns those not known to be dead, this process included, ordered by node and ID. Right after Join those
 	// that died lately on other machines are still among them.
 	Members(ctx context.Context) ([]Member, error)

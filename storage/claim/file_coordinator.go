@@ -60,6 +60,9 @@ func (f *File) Join(ctx context.Context, m Member) (Session, error) {
 		return nil, errors.Join(err, s.exit())
 	}
 	s.start()
+	if err := s.compareNames(ctx); err != nil {
+		return nil, errors.Join(err, s.Leave(ctx))
+	}
 	return s, nil
 }
 
@@ -100,6 +103,7 @@ type session struct {
 	heartbeat heartbeat
 	inOrder   bool // beats use no goroutines
 
+	showing sync.Mutex     // held while the names for comparison are renamed
 	running sync.WaitGroup // the loops
 	ended   chan struct{}  // closed by Leave, for the loops
 

@@ -31,6 +31,10 @@ type Options struct {
 	// members that answer are not listed. nil: members are not asked.
 	Ask func(m Member) (pulse Pulse, ok bool)
 
+	// Show makes a member give its names for comparison those of a new round, and returns the round; ok is false if it
+	// does not answer. A member that joins looks for them. nil: it does not.
+	Show func(m Member) (round uint64, ok bool)
+
 	FS     vfs.FS       // nil: the disk
 	Clock  Clock        // nil: BootClock
 	Logger *slog.Logger // nil: none

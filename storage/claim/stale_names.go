@@ -1,13 +1,16 @@
 package claim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sync/errgroup"
 )
 
 // ErrStaleNames is the reason of a lease that ends because the mount shows old names in a folder: claims of others
@@ -21,11 +24,15 @@ const (
 	shownFiles = 50
 	// showEvery is the time from one round to the next.
 	showEvery = time.Minute
+	// joinRounds is the number of rounds that a process looks at before it joins, of joinMembers members.
+	joinRounds, joinMembers = 3, 3
 )
 
 // show gives all files the name of the next round, for others to look at. It is not the heartbeat: on CephFS a process
 // that lists a folder and dies holds up the next rename in it.
 func (s *session) show() error {
+	s.showing.Lock()
+	defer s.showing.Unlock()
 	dir := s.fs.PathJoin(s.heartbeat.dir, shownFolder)
 	if err := s.fs.MkdirAll(dir, folderMode); err != nil {
 		return err
@@ -46,6 +53,71 @@ func (s *session) show() error {
 	}
 	s.heartbeat.shown.Store(last + 1)
 	return nil
+}
+
+// ShowNames implements Session.
+func (s *session) ShowNames() (round uint64, err error) {
+	err = s.show()
+	return s.heartbeat.shown.Load(), err
+}
+
+// compareNames returns an ErrStaleNames if the mount does not show the names that other members make now: a process
+// that joins looks before it claims anything. Those that do not answer are left out.
+func (s *session) compareNames(ctx context.Context) error {
+	if s.options.Show == nil || s.detector.local {
+		return nil
+	}
+	var group errgroup.Group
+	var compared atomic.Int64
+	for _, m := range s.detector.live() {
+		if m.ID == s.member.ID {
+			continue
+		}
+		group.Go(func() error {
+			// One that starts does not answer yet, and the folder of one that died lately may hang.
+			if _, ok := s.options.Ask(m); !ok || compared.Add(1) > joinMembers {
+				return nil
+			}
+			for range joinRounds {
+				if again, err := s.compareRound(ctx, &m); err != nil || !again {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// compareRound looks for one round of a member's names; again is false if the member does not answer.
+func (s *session) compareRound(ctx context.Context, m *Member) (again bool, err error) {
+	dir := s.fs.PathJoin(s.detector.dir, m.ID, shownFolder)
+	if _, err := list(s.fs, dir); err != nil { // a cache that does not follow has the old names from now on
+		return false, fmt.Errorf("claim: names of member %s: %w", m.ID, err)
+	}
+	round, ok := s.options.Show(*m)
+	if !ok {
+		return false, nil
+	}
+	for began := s.options.Clock.Now(); ; {
+		now := s.options.Clock.Now()
+		names, err := list(s.fs, dir)
+		if err != nil {
+			return false, fmt.Errorf("claim: names of member %s: %w", m.ID, err)
+		}
+		if lowestShown(names) >= round {
+			return true, nil
+		}
+		if now-began >= s.options.Slack {
+			return false, fmt.Errorf("%w: member %s made names of round %d, and %s later its folder shows one of round %d",
+				ErrStaleNames, m.ID, round, now-began, lowestShown(names))
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(s.options.Poll):
+		}
+	}
 }
 
 // comparison is how far a member's names have been compared.

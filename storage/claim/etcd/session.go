@@ -150,6 +150,9 @@ func (s *session) touchDisk() error {
 // Pulse implements claim.Session.
 func (s *session) Pulse() claim.Pulse { return claim.Pulse{} }
 
+// ShowNames implements claim.Session. With etcd no process relies on names in the folder.
+func (s *session) ShowNames() (uint64, error) { return 0, nil }
+
 func (s *session) diskFile() string {
 	return s.options.FS.PathJoin(s.root, "members", "tmp-etcd-"+s.member.Node)
 }
