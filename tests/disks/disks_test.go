@@ -98,17 +98,25 @@ func (r *run) cut() {
 	wait(10)
 }
 
-// remount mounts anew on node 0, as an operator or a unit does, if the mount is dead.
+// remount mounts anew on the nodes that were hit, as an operator or a unit does, where the mount is dead.
 func (r *run) remount() {
-	n := r.files.nodes[0]
+	for _, i := range r.hit {
+		if n := r.files.nodes[i]; !n.awaitMount() {
+			r.cluster.t.Logf("node %d mounted anew", i)
+			r.files.again(n)
+		}
+	}
+}
+
+// awaitMount waits for the node's mount to work again, and reports whether it does.
+func (n *node) awaitMount() bool {
 	for range 5 {
 		if _, err := n.sh("timeout 3 ls %s && timeout 3 touch %s/.there", n.mount, n.mount); err == nil {
-			return
+			return true
 		}
 		wait(1)
 	}
-	r.cluster.t.Log("mounted anew")
-	r.files.again(n)
+	return false
 }
 
 // storage takes the servers away for 30 s.
@@ -217,6 +225,11 @@ func runScenario(t *testing.T, f *fileSystem, s scenario, round int) {
 		s.flags = func(*node) string { return "" }
 	}
 	f.t = t
+	for _, n := range f.nodes { // an earlier scenario may have failed
+		if !n.awaitMount() {
+			f.again(n)
+		}
+	}
 	c := newCluster(t, f, fmt.Sprintf("%s%d", s.name, round), s.flags)
 	r := &run{cluster: c, load: newLoad(c)}
 	stopped := false
