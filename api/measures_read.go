@@ -43,6 +43,10 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 	}
 	// All is read: from here on nothing can fail, and the answer may be sent piece by piece.
 	out := text.NewWriter(w, s.body)
+	if form := web.AcceptedRows(r); form != &text.Lists {
+		w.Header().Add("Vary", "Accept")
+		out.Use(form)
+	}
 	writeAggregates(&out, &s.Aggregates, read)
 	s.body = out.Buffer()
 	return out.Finish()

@@ -56,7 +56,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("PATCH", "/v1/metric/{id}", a.Authenticated(a.withMetric("update metric", metrics.change)))
 	at("DELETE", "/v1/metric/{id}", a.Authenticated(a.withMetric("delete metric", metrics.delete)))
 	at("GET", "/v1/metric/{id}/archive", a.Authenticated(a.Timed(a.withMetric("get measures", a.getArchive))))
-	at("GET", "/v1/metric/{id}/measures", a.Authenticated(a.Timed(a.withMetric("get measures", a.getMeasures))))
+	at("GET", "/v1/metric/{id}/measures", a.AuthenticatedRows(a.Timed(a.withMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
 	at("POST", "/v1/metric/{id}/backfill",
 		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
@@ -100,7 +100,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("DELETE", "/v1/resource/{type}/{id}/metric/{name}",
 		a.Authenticated(a.withNamedMetric("delete metric", metrics.delete)))
 	at("GET", "/v1/resource/{type}/{id}/metric/{name}/measures",
-		a.Authenticated(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
+		a.AuthenticatedRows(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
 		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
 }

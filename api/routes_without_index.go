@@ -36,7 +36,7 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 		at("POST", "/v1/batch/metrics/measures", a.Authenticated(a.postBatch))
 	}
 	if !a.Policy.Overridden("get measures") {
-		at("GET", "/v1/metric/{id}/measures", a.Authenticated(a.getMeasuresWithoutIndex))
+		at("GET", "/v1/metric/{id}/measures", a.AuthenticatedRows(a.getMeasuresWithoutIndex))
 	}
 }
 

@@ -5,26 +5,47 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// rows are the rows of a list, [timestamp, granularity, value], with commas between them. The text up to the value is
-// kept from row to row, and only the part of the timestamp that changes is written anew.
+// Form is how an answer writes its rows.
+type Form struct {
+	Type []string // Content-Type
+
+	begin, end string // of all rows
+	row        string // begins a row; the timestamp follows
+	skipped    int    // bytes of row that the first one lacks
+	label      string // between timestamp and granularity
+	value      string // between granularity and value
+	rowEnd     string
+}
+
+// The forms of rows. Lines of CSV and JSON are for programs that read one row after the other.
+var (
+	Lists = Form{Type: jsonType, begin: "[", end: "]", row: `, ["`, skipped: len(", "), label: `", `, value: ", ",
+		rowEnd: "]"}
+	CSV = Form{Type: []string{"text/csv; charset=utf-8"}, begin: "timestamp,granularity,value\n", label: ",",
+		value: ",", rowEnd: "\n"}
+	JSONLines = Form{Type: []string{"application/x-ndjson"}, row: `{"timestamp": "`, label: `", "granularity": `,
+		value: `, "value": `, rowEnd: "}\n"}
+)
+
+// rows are the rows of an answer. The text up to the value is kept from row to row, and only the part of the timestamp
+// that changes is written anew.
 type rows struct {
+	form    *Form
 	head    []byte // of a row, up to the value
 	end     int    // of the timestamp in head
 	stamp   model.TimestampText
-	started bool // the list has a row
+	started bool // there is a row
 }
-
-const rowStart = `, ["`
 
 // label sets the text that stands for the granularity in the rows that follow.
 func (r *rows) label(label []byte) {
 	if r.head == nil {
-		r.head = make([]byte, 0, 64)
+		r.head = make([]byte, 0, 96)
 	}
-	r.head = model.AppendTimestamp(append(r.head[:0], rowStart...), 0)
+	r.head = model.AppendTimestamp(append(r.head[:0], r.form.row...), 0)
 	r.end = len(r.head)
-	r.head = append(append(append(r.head, `", `...), label...), ", "...)
-	r.stamp = model.NewTimestampText(r.head[len(rowStart):r.end], 0)
+	r.head = append(append(append(r.head, r.form.label...), label...), r.form.value...)
+	r.stamp = model.NewTimestampText(r.head[len(r.form.row):r.end], 0)
 }
 
 // append appends a row.
@@ -32,7 +53,7 @@ func (r *rows) append(dst []byte, t carbonara.Timestamp, v float64) []byte {
 	r.stamp.Set(t)
 	head, end := r.head, r.end
 	if !r.started {
-		head, end, r.started = head[len(", "):], end-len(", "), true
+		head, end, r.started = head[r.form.skipped:], end-r.form.skipped, true
 	}
 	if t%1e9 == 0 {
 		dst = append(dst, head...)
@@ -40,5 +61,5 @@ func (r *rows) append(dst []byte, t carbonara.Timestamp, v float64) []byte {
 		dst = model.AppendTimestamp(append(dst, head[:end-r.stamp.Len()]...), t)
 		dst = append(dst, head[end:]...)
 	}
-	return append(AppendFloat(dst, v), ']')
+	return append(AppendFloat(dst, v), r.form.rowEnd...)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// A Writer writes an answer in JSON, most of it rows. It sends nothing before 64 KiB have gathered: until then an error
+// A Writer writes an answer, most of it rows, in JSON unless Use says otherwise. It sends nothing before 64 KiB have gathered: until then an error
 // can still be answered. After an error it writes nothing more. An answer that is sent as one piece has a
 // Content-Length.
 type Writer struct {
@@ -23,11 +23,16 @@ type Writer struct {
 // flushSize is how much of an answer gathers before it is sent.
 const flushSize = 64 << 10
 
-// jsonType is the Content-Type of every answer.
+// jsonType is the Content-Type of answers in JSON.
 var jsonType = []string{"application/json"}
 
 // NewWriter returns a Writer to w that gathers in the memory of body, from its start.
-func NewWriter(w http.ResponseWriter, body []byte) Writer { return Writer{to: w, body: body[:0]} }
+func NewWriter(w http.ResponseWriter, body []byte) Writer {
+	return Writer{to: w, body: body[:0], rows: rows{form: &Lists}}
+}
+
+// Use makes the answer rows of another form, before any row is written.
+func (w *Writer) Use(form *Form) { w.rows.form = form }
 
 // Buffer returns the memory that the Writer gathers in, for another one to use after it.
 func (w *Writer) Buffer() []byte { return w.body[:0] }
@@ -49,12 +54,12 @@ func (w *Writer) JSON(v any) {
 
 // StartRows begins a list of rows; EndRows ends it.
 func (w *Writer) StartRows() {
-	w.body = append(w.body, '[')
+	w.body = append(w.body, w.rows.form.begin...)
 	w.rows.started = false
 }
 
 // EndRows ends the list.
-func (w *Writer) EndRows() { w.body = append(w.body, ']') }
+func (w *Writer) EndRows() { w.body = append(w.body, w.rows.form.end...) }
 
 // Label sets the text that stands for the granularity in the rows that follow.
 func (w *Writer) Label(label []byte) { w.rows.label(label) }
@@ -92,7 +97,7 @@ func (w *Writer) flush(least int) {
 		return
 	}
 	if !w.sent {
-		w.to.Header()["Content-Type"] = jsonType
+		w.to.Header()["Content-Type"] = w.rows.form.Type
 		w.sent = true
 	}
 	_, w.err = w.to.Write(w.body)
@@ -117,7 +122,7 @@ func (w *Writer) Finish() error {
 	if err := w.admit(); err != nil {
 		return err
 	}
-	w.to.Header()["Content-Type"] = jsonType
+	w.to.Header()["Content-Type"] = w.rows.form.Type
 	w.to.Header()["Content-Length"] = []string{strconv.Itoa(len(w.body))}
 	_, _ = w.to.Write(w.body)
 	return nil

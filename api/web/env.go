@@ -72,6 +72,16 @@ func (e *Env) Authenticated(h UserHandler) http.HandlerFunc {
 	return e.AcceptJSON(e.WithIdentity(h))
 }
 
+// AuthenticatedRows is Authenticated for answers of rows, which AcceptedRows can write for other clients.
+func (e *Env) AuthenticatedRows(h UserHandler) http.HandlerFunc {
+	return e.Public(func(w http.ResponseWriter, r *http.Request) error {
+		if AcceptedRows(r) == nil {
+			return &Error{Status: http.StatusNotAcceptable}
+		}
+		return e.WithIdentity(h)(w, r)
+	})
+}
+
 // AuthenticatedAnyType serves h to users with valid credentials, with any types that they accept. It is for answers
 // without content, which other databases' protocols have, and for those that choose their type.
 func (e *Env) AuthenticatedAnyType(h UserHandler) http.HandlerFunc {

@@ -228,7 +228,7 @@ func (c *Contract) checkBody(header http.Header, body []byte, where []string) er
 	if err != nil || object(content)[kind] == nil {
 		return fmt.Errorf("content type %q is not described", header.Get("Content-Type"))
 	}
-	if !strings.HasSuffix(kind, "json") {
+	if !strings.HasSuffix(kind, "/json") && !strings.HasSuffix(kind, "+json") {
 		return nil
 	}
 	value, err := decode(body)
