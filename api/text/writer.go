@@ -9,9 +9,9 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// A Writer writes an answer, most of it rows, in JSON unless Use says otherwise. It sends nothing before 64 KiB have gathered: until then an error
-// can still be answered. After an error it writes nothing more. An answer that is sent as one piece has a
-// Content-Length.
+// A Writer writes an answer, most of it rows, in JSON unless Use says otherwise. It sends nothing before 64 KiB have
+// gathered: until then an error can still be answered. After an error it writes nothing more. An answer that is sent as
+// one piece has a Content-Length.
 type Writer struct {
 	to   http.ResponseWriter
 	body []byte

@@ -102,6 +102,17 @@ func (c *Client) Do(ctx context.Context, method, path string, body, answer any) 
 	return c.send(ctx, method, path, encoded, answer)
 }
 
+// textAnswer is an answer of another type than JSON.
+type textAnswer struct {
+	accept string
+	read   func(io.Reader) error
+}
+
+// GetText gets an answer of a type, and calls read with it as it arrives.
+func (c *Client) GetText(ctx context.Context, path, accept string, read func(io.Reader) error) error {
+	return c.send(ctx, http.MethodGet, path, nil, &textAnswer{accept, read})
+}
+
 // send asks once more, with another token, if the one that Keystone gave earlier is refused.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, answer any) error {
 	refused := ""
@@ -132,7 +143,11 @@ func (c *Client) sendAs(ctx context.Context, token, method, path string, body []
 	} else {
 		request.SetBasicAuth(c.options.User, c.options.Password)
 	}
+	text, isText := answer.(*textAnswer)
 	request.Header.Set("Accept", "application/json")
+	if isText {
+		request.Header.Set("Accept", text.accept)
+	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -145,7 +160,9 @@ func (c *Client) sendAs(ctx context.Context, token, method, path string, body []
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		return newStatusError(request, response, text)
 	}
-	if answer == nil {
+	if isText {
+		err = text.read(response.Body)
+	} else if answer == nil {
 		_, err = io.Copy(io.Discard, response.Body) // so that the connection is used again
 	} else {
 		err = json.NewDecoder(response.Body).Decode(answer)

@@ -26,8 +26,11 @@ func newStatusError(request *http.Request, response *http.Response, body []byte)
 		Challenge: response.Header.Get("WWW-Authenticate")}
 	var answer struct {
 		Description json.RawMessage `json:"description"`
+		Error       string          `json:"error"` // of Prometheus' API
 	}
-	if json.Unmarshal(body, &answer) != nil || json.Unmarshal(answer.Description, &e.Description) != nil {
+	if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
+		e.Description = answer.Error
+	} else if json.Unmarshal(answer.Description, &e.Description) != nil {
 		if e.Description = string(answer.Description); e.Description == "" {
 			e.Description = strings.TrimSpace(string(body))
 		}

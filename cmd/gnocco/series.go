@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+const selectorHelp = `A SELECTOR is the name of metrics, RESOURCE/NAME, the ID of a metric, or a selector in PromQL such as
+up{job="node"}.`
+
+// selector returns what an argument means in PromQL. Of a resource it means only the metric called name, unless that is
+// "": PromQL may have another name for it.
+func selector(text string) (match, name string) {
+	if strings.Contains(text, "{") {
+		return text, ""
+	}
+	if id, err := uuid.Parse(text); err == nil {
+		return fmt.Sprintf(`{metric_id=%q}`, id), ""
+	}
+	if at := strings.LastIndex(text, "/"); at > 0 {
+		return fmt.Sprintf(`{original_resource_id=%q}`, text[:at]), text[at+1:]
+	}
+	return fmt.Sprintf(`{__name__=%q}`, text), ""
+}
+
+// everything selects all metrics.
+const everything = `{metric_id=~".+"}`
+
+// foundSeries is a metric of a server.
+type foundSeries struct {
+	id, policy     string
+	resource, name string            // as sent; resource is "" for a metric without one
+	labels         map[string]string // without the four above
+}
+
+// shown returns the metric as people name it.
+func (s *foundSeries) shown() string {
+	if s.resource != "" && s.name != "" {
+		return s.resource + "/" + s.name
+	}
+	return seriesText(s.labels)
+}
+
+// seriesText returns labels as PromQL writes them.
+func seriesText(labels map[string]string) string {
+	var b strings.Builder
+	name := labels["__name__"]
+	plain := isPromName(name)
+	if plain {
+		b.WriteString(name)
+	}
+	var pairs []string
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		if label != "__name__" || !plain && name != "" {
+			pairs = append(pairs, label+"="+strconv.Quote(labels[label]))
+		}
+	}
+	if len(pairs) > 0 || !plain {
+		b.WriteString("{" + strings.Join(pairs, ",") + "}")
+	}
+	return b.String()
+}
+
+// isPromName reports whether a name needs no quotes in PromQL.
+func isPromName(name string) bool {
+	for i, c := range name {
+		if c != '_' && c != ':' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// find returns the metrics that selectors mean, in the order of their names. A selector without any metric is an error.
+func find(ctx context.Context, c *client.Client, selectors []string) ([]*foundSeries, error) {
+	if len(selectors) == 0 {
+		selectors = []string{everything}
+	}
+	var all []*foundSeries
+	seen := make(map[string]bool)
+	for _, text := range selectors {
+		match, name := selector(text)
+		met := text == everything
+		var answer struct {
+			Data []map[string]string `json:"data"`
+		}
+		query := url.Values{"match[]": {match}, "ids": {"true"}}
+		if err := c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer); err != nil {
+			return nil, err
+		}
+		for _, labels := range answer.Data {
+			s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
+				resource: labels["original_resource_id"], labels: labels}
+			if s.resource == "" {
+				s.resource = labels["resource_id"]
+			}
+			for _, label := range []string{"metric_id", "archive_policy", "metric_name", "original_resource_id",
+				"metric_unit", "resource_id"} {
+				delete(labels, label)
+			}
+			if name != "" && s.name != name {
+				continue
+			}
+			met = true
+			if !seen[s.id] {
+				seen[s.id], all = true, append(all, s)
+			}
+		}
+		if !met {
+			return nil, fmt.Errorf("no metric is %s (gnocco list metrics shows all)", text)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *foundSeries) int { return strings.Compare(a.shown(), b.shown()) })
+	return all, nil
+}
+
+// readFlags say which aggregates are read.
+type readFlags struct{ start, stop, method, granularity string }
+
+func (f *readFlags) define(flags *pflag.FlagSet, start string) {
+	flags.StringVar(&f.start, "start", start, "from this time on: a date and time, seconds since 1970, or -1d")
+	flags.StringVar(&f.stop, "stop", "", "before this time (default: all)")
+	flags.StringVar(&f.method, "aggregation", "", "aggregation method (default: mean, else last, else the policy's first)")
+	flags.StringVar(&f.granularity, "granularity", "", "granularity, such as 1h (default: the policy's finest)")
+}
+
+// reader reads aggregates from a server.
+type reader struct {
+	client   *client.Client
+	flags    *readFlags
+	policies map[string]*client.ArchivePolicy
+}
+
+func newReader(ctx context.Context, c *client.Client, flags *readFlags) (*reader, error) {
+	all, err := c.ArchivePolicies(ctx)
+	r := &reader{c, flags, make(map[string]*client.ArchivePolicy)}
+	for i := range all {
+		r.policies[all[i].Name] = &all[i]
+	}
+	return r, err
+}
+
+// method returns the aggregation method by which a metric is read.
+func (r *reader) method(s *foundSeries) (string, error) {
+	if r.flags.method != "" {
+		return r.flags.method, nil
+	}
+	policy := r.policies[s.policy]
+	if policy == nil {
+		return "mean", nil
+	}
+	for _, method := range []string{"mean", "last"} {
+		if slices.Contains(policy.Methods, method) {
+			return method, nil
+		}
+	}
+	if len(policy.Methods) == 0 {
+		return "", fmt.Errorf("%s: its archive policy %s has no aggregation method", s.shown(), s.policy)
+	}
+	return policy.Methods[0], nil
+}
+
+// finest returns the finest granularity of a metric's policy, in seconds.
+func (r *reader) finest(s *foundSeries) (string, error) {
+	if r.flags.granularity != "" {
+		return r.flags.granularity, nil
+	}
+	var finest time.Duration
+	if policy := r.policies[s.policy]; policy != nil {
+		for _, item := range policy.Definition {
+			granularity, err := model.ParseTimespan(item.Granularity)
+			if err != nil {
+				return "", err
+			}
+			if finest == 0 || granularity < finest {
+				finest = granularity
+			}
+		}
+	}
+	if finest == 0 {
+		return "", fmt.Errorf("%s: its archive policy %s is not known", s.shown(), s.policy)
+	}
+	return strconv.FormatFloat(finest.Seconds(), 'f', -1, 64), nil
+}
+
+// aggregates calls row with each aggregate of a metric, as they arrive.
+func (r *reader) aggregates(ctx context.Context, s *foundSeries,
+	row func(at carbonara.Timestamp, text string, value float64) error) error {
+	method, err := r.method(s)
+	if err != nil {
+		return err
+	}
+	granularity, err := r.finest(s)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"aggregation": {method}, "granularity": {granularity}, "refresh": {"true"}}
+	for key, value := range map[string]string{"start": r.flags.start, "stop": r.flags.stop} {
+		if value != "" {
+			query.Set(key, value)
+		}
+	}
+	return r.client.GetText(ctx, "/v1/metric/"+s.id+"/measures?"+query.Encode(), "text/csv", func(body io.Reader) error {
+		lines := csv.NewReader(body)
+		lines.ReuseRecord = true
+		if _, err := lines.Read(); err != nil {
+			return err
+		}
+		for {
+			fields, err := lines.Read()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			at, ok := model.ParseISO(fields[0])
+			value, err := strconv.ParseFloat(fields[2], 64)
+			if !ok || err != nil {
+				return fmt.Errorf("the server answered %q", fields)
+			}
+			if err := row(at, fields[0], value); err != nil {
+				return err
+			}
+		}
+	})
+}
