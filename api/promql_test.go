@@ -79,7 +79,7 @@ func TestPromQL(t *testing.T) {
 		noted(`{"metric":{`+labels+`},"value":[1767322920,"2"]}`,
 			`total{unit=\"B\",archive_policy=\"p\"} is answered from granularity 1m`))
 	f("GET /api/v1/query?query=increase(total[2m])"+at,
-		`~"warnings":["PromQL warning: increase is that of one measure a group; resets within groups are not seen"]`)
+		`~"warnings":["PromQL warning: increase is that of one measure a group; resets within groups are not seen. `)
 	f(`GET /api/v1/query?query=total{__aggregation__="max"}`+at,
 		vector(`{"metric":{"__name__":"total",`+labels+`},"value":[1767322920,"10"]}`))
 	f(`GET /api/v1/query?query={U__rack="r1",__name__="total"}`+at,

@@ -43,7 +43,11 @@
 // column of selectors, and a warning says so. Selectors read last if the policy has it, else mean. rate, irate,
 // increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from
 // max and the others from mean, which a note says; if it has neither, the query fails. Resets and changes within groups
-// are not seen: a warning says so wherever groups answer the first four, or changes.
+// are not seen then: a warning says so wherever groups answer the first four, or changes.
+//
+// A policy with increase and resets (carbonara/counter.go) answers rate, increase, delta and resets exactly: from
+// counts, first and last measures with their own times, and the resets between them, as the engine would from the
+// measures (counters.go). irate and idelta are exact for groups of two measures at most, else the mean of the last group.
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says

@@ -16,6 +16,7 @@ type iterator struct {
 	times   []int64 // ms, ascending strictly
 	values  []float64
 	moments []moments // instead of values: the value of a sample is its place here
+	counts  []counter // likewise
 	// How many ms after a sample the series ends, unless another one follows: after the last sample, and after those of
 	// the part that is being added.
 	staleAfter, partStaleAfter int64
@@ -28,19 +29,23 @@ type iterator struct {
 
 // bytes is the memory that the samples have.
 func (it *iterator) bytes() int64 {
-	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments))
+	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments) + counterBytes*cap(it.counts))
 }
 
 func (it *iterator) reset() {
-	*it = iterator{times: it.times[:0], values: it.values[:0], moments: it.moments[:0], at: -1, taken: it.taken}
+	*it = iterator{times: it.times[:0], values: it.values[:0], moments: it.moments[:0],
+		counts: it.counts[:0], at: -1, taken: it.taken}
 }
 
 // grow makes room for so many samples, and one that ends them.
-func (it *iterator) grow(n int, ofMoments bool) {
+func (it *iterator) grow(n int, kind readingKind) {
 	it.times = slices.Grow(it.times, n+1)
-	if ofMoments && !it.plain {
+	switch {
+	case kind == readMoments && !it.plain:
 		it.moments = slices.Grow(it.moments, n)
-	} else {
+	case kind == readCounter && !it.plain:
+		it.counts = slices.Grow(it.counts, n)
+	default:
 		it.values = slices.Grow(it.values, n+1)
 	}
 }
@@ -85,6 +90,15 @@ func (it *iterator) addMoments(t int64, m moments) {
 		return
 	}
 	it.moments = set(it.moments, it.place(t), m)
+}
+
+// addCounter is add for groups of counters.
+func (it *iterator) addCounter(t int64, c counter) {
+	if it.plain {
+		it.add(t, c.last)
+		return
+	}
+	it.counts = set(it.counts, it.place(t), c)
 }
 
 // place returns where the sample of a time belongs.
@@ -142,7 +156,7 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 
 // At is of chunkenc.Iterator.
 func (it *iterator) At() (int64, float64) {
-	if len(it.moments) > 0 {
+	if len(it.moments)+len(it.counts) > 0 {
 		return it.times[it.at], float64(it.at)
 	}
 	return it.times[it.at], it.values[it.at]

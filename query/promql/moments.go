@@ -41,12 +41,12 @@ func overMoments(name string, of func([]moments) float64) upstream.FunctionCall 
 }
 
 // combining returns the function over ranges of an iterator that has moments, as overMoments has it.
-func combining(it *iterator, function string) func(from, to int) float64 {
+func combining(it *iterator, function string) func(columns.Window) float64 {
 	of := map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
 		stdvarFunction: variance}[function]
 	var values []float64
-	return func(from, to int) float64 {
-		groups := it.moments[from:to]
+	return func(w columns.Window) float64 {
+		groups := it.moments[w.From:w.To]
 		if !areSingle(groups) {
 			return of(groups)
 		}

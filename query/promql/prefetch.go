@@ -58,7 +58,8 @@ func (s *series) readOf(p part) model.Read {
 		return model.Read{Metric: s.metric, Columns: rawColumns, From: p.from, To: p.to}
 	}
 	from := p.from.Floor(p.granularity)
-	return model.Read{Metric: s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to}
+	return model.Read{Metric: s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to,
+		Lead: s.reading.method.IsCounter()}
 }
 
 // prefetch plans all series and asks other processes for theirs, at once.

@@ -33,11 +33,12 @@ const (
 	readMethod  readingKind = iota // the method's aggregates
 	readOne                        // 1 for each aggregate of the method
 	readMoments                    // count, sum and perhaps second moment
+	readCounter                    // the increase within groups, and the first and last measure
 )
 
 func readingOfMethod(m carbonara.Method) *reading {
 	columns := query.ReadOf(nil, time.Second, m, 0, 0).Columns
-	return &reading{method: m, columns: columns, raw: !m.IsRate() && m != carbonara.Std}
+	return &reading{method: m, columns: columns, raw: !m.IsRate() && !m.IsCounter() && m != carbonara.Std}
 }
 
 // readingOfMoments reads columns that functions combine exactly.
@@ -160,8 +161,17 @@ func (sel *selection) overTimeReading(policy *model.ArchivePolicy, m carbonara.M
 	return r, err
 }
 
-// rateReading reads last, or the method that a policy without last has instead.
+// rateReading reads what groups have of counters. Without that it reads last, or the method that a policy without last
+// has instead.
 func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara.Method) (*reading, error) {
+	if overCounters[sel.function] != nil && stores(policy, carbonara.Increase) && stores(policy, carbonara.Resets) {
+		r := &reading{kind: readCounter, columns: counterColumns, exact: true, raw: true}
+		if instant := sel.function == "irate" || sel.function == "idelta"; instant {
+			r.exact = false
+			r.note = info("%s is the mean over the last group where that has more than two measures", sel.function)
+		}
+		return r, nil
+	}
 	note := info
 	unseen := ""
 	if instead == carbonara.Max {
@@ -171,7 +181,8 @@ func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara
 	case policy.HasMethod(carbonara.Last):
 		r := readingOfMethod(carbonara.Last)
 		if unseen != "" {
-			r.note = note("%s is that of one measure a group%s", sel.function, unseen)
+			r.note = note("%s is that of one measure a group%s. To add increase and resets: PATCH "+
+				"/v1/archive_policy/%s?rebuild=true with aggregation_methods", sel.function, unseen, policy.Name)
 		}
 		return r, nil
 	case policy.HasMethod(instead):

@@ -228,8 +228,11 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 		return err
 	}
 	samples := columns.Samples{Labels: s.labels, Times: it.times, Values: it.values}
-	if len(it.moments) > 0 {
+	switch {
+	case len(it.moments) > 0:
 		samples.Combine = combining(it, c.Function())
+	case len(it.counts) > 0:
+		samples.Combine = combiningCounters(it, c.Function(), c.Range)
 	}
 	filled, called, used := c.Row(&memory.row, &samples, c.at, c.source.longest, c.row(s))
 	c.used.Add(used)

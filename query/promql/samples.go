@@ -51,7 +51,7 @@ func (s *series) appendPart(it *iterator, memory *scratch, p part) error {
 	if len(it.times)+memory.groups.Len() > s.selection.source.engine.options.MaxSamples {
 		return upstream.ErrTooManySamples("reading a series")
 	}
-	it.grow(memory.groups.Len(), s.reading.kind == readMoments)
+	it.grow(memory.groups.Len(), s.reading.kind)
 	s.append(it, memory, p)
 	return nil
 }
@@ -74,6 +74,9 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 		return
 	case s.reading.kind == readMoments:
 		s.appendMoments(it, groups, p, inside)
+		return
+	case s.reading.kind == readCounter:
+		s.appendCounters(it, groups, p, inside)
 		return
 	}
 	memory.starts, memory.values = groups.Aggregate(s.reading.method, memory.starts[:0], memory.values[:0])
@@ -117,7 +120,8 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 	if from < to && groups.Starts[from] == p.join && sel.length > 0 && s.reading.exact && after == 0 {
 		from++ // in a range of Prometheus, the group that ends there stands for it
 	}
-	asValues := it.plain && s.reading.kind == readMoments ||
+	combined := s.reading.kind == readMoments || s.reading.kind == readCounter
+	asValues := it.plain && combined ||
 		s.reading.kind == readMethod && s.reading.method != carbonara.Count
 	if asValues && (sel.length > 0 || len(it.times) == 0) {
 		b := bounds{sel.start, sel.end, after, math.MaxInt64}
@@ -132,11 +136,13 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 		switch {
 		case carbonara.IsAbsent(v), t < sel.start, t > sel.end:
 		case value.IsStaleNaN(v): // the series ends
-			if s.reading.kind != readMoments {
+			if !combined {
 				it.add(t, v)
 			}
 		case s.reading.kind == readMoments:
 			it.addMoments(t, moments{1, v, 0})
+		case s.reading.kind == readCounter:
+			it.addCounter(t, single(t, v))
 		case s.reading.kind == readOne || s.reading.method == carbonara.Count:
 			s.add(it, t, 1)
 		default:

@@ -226,7 +226,7 @@ type scriptSet struct {
 func (s *scriptSet) Warnings() annotations.Annotations {
 	notes := annotations.Annotations{}
 	for key, note := range s.SeriesSet.Warnings() {
-		if !strings.HasSuffix(note.Error(), "within groups are not seen") {
+		if !strings.Contains(note.Error(), "within groups are not seen") {
 			notes[key] = note
 		}
 	}

@@ -29,6 +29,9 @@ type Pipeline struct {
 // absent is what a row has at times without a value. No operation on numbers gives this NaN.
 var absent = math.Float64frombits(value.StaleNaN)
 
+// Absent is the value of a row where there is none.
+func Absent() float64 { return absent }
+
 func isAbsent(v float64) bool { return math.Float64bits(v) == value.StaleNaN }
 
 // Compile returns the pipeline that an expression is, nil if it is none.

@@ -23,9 +23,8 @@ type Samples struct {
 	Labels labels.Labels
 	Times  []int64 // ms, ascending strictly
 	Values []float64
-	// Combine returns the function over the range of samples from and up to to (exclusive), where samples are not
-	// single values. Otherwise it is nil.
-	Combine func(from, to int) float64
+	// Combine returns the function over a range, where samples are not single values. Otherwise it is nil.
+	Combine func(Window) float64
 	// Notes are added to; nil: there are none yet.
 	Notes annotations.Annotations
 }
@@ -102,7 +101,7 @@ func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (use
 		if from == to {
 			out[i] = absent
 		} else {
-			out[i] = of(window{from, to, start, end, at.At(i)})
+			out[i] = of(Window{from, to, start, end, at.At(i)})
 			used += int64(to - from)
 		}
 	}
@@ -125,31 +124,31 @@ func (m *Scratch) withoutEnds(times []int64, values []float64) ([]int64, []float
 	return times, values
 }
 
-// window is the samples of a range by their places, the range, and the time of the query.
-type window struct {
-	from, to        int
-	start, end, now int64
+// Window is a range (Start, End], its samples by their places, From up to To (exclusive), and the time of the query.
+type Window struct {
+	From, To        int
+	Start, End, Now int64
 }
 
 // over returns the function over windows of these samples.
-func (p *Pipeline) over(m *Scratch, s *Samples, times []int64, values []float64) func(window) float64 {
+func (p *Pipeline) over(m *Scratch, s *Samples, times []int64, values []float64) func(Window) float64 {
 	if s.Combine != nil {
-		return func(w window) float64 { return s.Combine(w.from, w.to) }
+		return s.Combine
 	}
 	if f := valueWindows[p.call.Func.Name]; f != nil {
-		return func(w window) float64 { return f(values[w.from:w.to]) }
+		return func(w Window) float64 { return f(values[w.From:w.To]) }
 	}
-	if r := rates[p.call.Func.Name]; r != nil {
+	if r := Rates[p.call.Func.Name]; r != nil {
 		seconds := p.call.Args[0].(*parser.MatrixSelector).Range.Seconds()
-		return func(w window) float64 {
-			return r.of(times[w.from:w.to], values[w.from:w.to], w.start, w.end, seconds)
+		return func(w Window) float64 {
+			return r.of(times[w.From:w.To], values[w.From:w.To], w.Start, w.End, seconds)
 		}
 	}
 	return p.overPoints(m, s, times, values)
 }
 
 // overPoints returns the engine's own function over windows.
-func (p *Pipeline) overPoints(m *Scratch, s *Samples, times []int64, values []float64) func(window) float64 {
+func (p *Pipeline) overPoints(m *Scratch, s *Samples, times []int64, values []float64) func(Window) float64 {
 	m.points = m.points[:0]
 	for i, t := range times {
 		m.points = append(m.points, upstream.FPoint{T: t, F: values[i]})
@@ -160,9 +159,9 @@ func (p *Pipeline) overPoints(m *Scratch, s *Samples, times []int64, values []fl
 		vectors[i] = upstream.Vector{{F: v}}
 	}
 	function := upstream.FunctionCalls[p.call.Func.Name]
-	return func(w window) float64 {
-		m.matrix[0].Floats = m.points[w.from:w.to:w.to]
-		m.helper.Ts = w.now
+	return func(w Window) float64 {
+		m.matrix[0].Floats = m.points[w.From:w.To:w.To]
+		m.helper.Ts = w.Now
 		result, notes := function(vectors, m.matrix, p.call.Args, &m.helper)
 		s.Notes.Merge(notes)
 		m.helper.Out = result[:0]

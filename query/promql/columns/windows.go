@@ -122,38 +122,51 @@ func highest(values []float64) float64 {
 	return most
 }
 
-// rate is a function that extrapolates the increase over a range.
-type rate struct{ ofCounter, perSecond bool }
+// Rate is a function that extrapolates the increase over a range.
+type Rate struct{ ofCounter, perSecond bool }
 
-var rates = map[string]*rate{"rate": {true, true}, "increase": {true, false}, "delta": {}}
+// Rates are these functions.
+var Rates = map[string]*Rate{"rate": {true, true}, "increase": {true, false}, "delta": {}}
 
 // of returns the rate of the samples in (start, end], which has so many seconds; absent of less than two samples.
-func (r *rate) of(times []int64, values []float64, start, end int64, seconds float64) float64 {
+func (r *Rate) of(times []int64, values []float64, start, end int64, seconds float64) float64 {
 	last := len(values) - 1
-	if last == 0 {
-		return absent
-	}
-	result := values[last] - values[0]
+	i := Increase{Samples: float64(len(values)), First: values[0], FirstTime: times[0], LastTime: times[last],
+		By: values[last] - values[0]}
 	if r.ofCounter {
 		previous := values[0]
 		for _, v := range values[1:] {
 			if v < previous {
-				result += previous
+				i.By += previous
 			}
 			previous = v
 		}
 	}
-	toStart, toEnd := float64(times[0]-start)/1000, float64(end-times[last])/1000
-	sampled := float64(times[last]-times[0]) / 1000
-	between := sampled / float64(last)
+	return r.Extrapolate(&i, start, end, seconds)
+}
+
+// Increase is that of samples in a range: by how much, from the first to the last; times are ms.
+type Increase struct {
+	Samples, First, By  float64
+	FirstTime, LastTime int64
+}
+
+// Extrapolate returns the rate over (start, end], which has so many seconds; absent of less than two samples.
+func (r *Rate) Extrapolate(i *Increase, start, end int64, seconds float64) float64 {
+	if i.Samples < 2 {
+		return absent
+	}
+	toStart, toEnd := float64(i.FirstTime-start)/1000, float64(end-i.LastTime)/1000
+	sampled := float64(i.LastTime-i.FirstTime) / 1000
+	between := sampled / (i.Samples - 1)
 	threshold := between * 1.1
 	if toStart >= threshold {
 		toStart = between / 2
 	}
 	if r.ofCounter { // it began at zero, not before
 		toZero := toStart
-		if result > 0 && values[0] >= 0 {
-			toZero = sampled * (values[0] / result)
+		if i.By > 0 && i.First >= 0 {
+			toZero = sampled * (i.First / i.By)
 		}
 		if toZero < toStart {
 			toStart = toZero
@@ -169,5 +182,5 @@ func (r *rate) of(times []int64, values []float64, start, end int64, seconds flo
 	if r.perSecond {
 		factor /= seconds
 	}
-	return result * factor
+	return i.By * factor
 }
