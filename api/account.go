@@ -76,7 +76,7 @@ func (w *accountWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // refusalOf returns the form in which a request is refused before its route is known.
 func (a *api) refusalOf(r *http.Request) func(http.ResponseWriter, *http.Request, error) {
 	route, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, a.Prefix), promql.Prefix)
-	if ok && route != "/write" {
+	if ok && route != "/write" && !strings.HasPrefix(route, "/otlp/") && !strings.HasPrefix(route, "/import") {
 		return promql.Refuse
 	}
 	return web.Refuse

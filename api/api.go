@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/correlations"
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/otlp"
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/promql"
 	"github.com/gnocco-db/gnocco/api/series"
@@ -92,6 +93,7 @@ func New(options Options) (http.Handler, error) {
 	writer := series.NewWriter(env, a.ingester)
 	options.Correlations.Budget = a.Budget
 	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
+		otlp.New(env, writer),
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels}}

@@ -24,7 +24,8 @@ func runPage(t *testing.T, page, language, server string, program ...string) {
 		if string(m[1]) != language {
 			continue
 		}
-		script := strings.NewReplacer("127.0.0.1:8041", address, `"127.0.0.1", 8041`, `"127.0.0.1", `+port).Replace(string(m[2]))
+		script := strings.NewReplacer("127.0.0.1:8041", address, `"127.0.0.1", 8041`, `"127.0.0.1", `+port).
+			Replace(string(m[2]))
 		cmd := exec.Command(program[0], program[1:]...)
 		cmd.Stdin = strings.NewReader(script)
 		if out, err := cmd.CombinedOutput(); err != nil {

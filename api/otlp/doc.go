@@ -1,0 +1,12 @@
+// Package otlp serves OpenTelemetry's protocol for metrics, OTLP/HTTP, in protobuf and JSON. A body is decoded
+// metric by metric (protobuf.go, json.go) into one form (metric.go), and translate.go makes series of it with the
+// names that Prometheus gives them. Read metric.go first, then translate.go.
+//
+// Cumulative and delta points are stored as they come. A delta sum is exact in the archive method sum, so
+// sum_over_time reads it. Histograms with bounds become series _bucket, _count and _sum; exponential histograms are
+// refused by name. A resource becomes the labels job and instance, and the series target_info with the other
+// attributes.
+//
+// Refused points are partial success, as the specification has it; 429 and 503 ask the exporter to repeat the
+// request.
+package otlp

@@ -1,0 +1,187 @@
+package otlp
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
+)
+
+// protocol is the name of OTLP in counters.
+const protocol = "otlp"
+
+// jsonFactor is what a body of JSON becomes at most: three bytes are a point.
+const jsonFactor web.Factor = 80
+
+// Handlers serve OTLP/HTTP.
+type Handlers struct {
+	*web.Env
+	writer *series.Writer
+	pool   budget.Pool[scratch]
+}
+
+// scratch is the memory that a request needs.
+type scratch struct {
+	body       []byte
+	batch      series.Batch
+	translator translator
+}
+
+// New returns handlers whose measures go to a writer.
+func New(env *web.Env, writer *series.Writer) *Handlers {
+	a := &Handlers{Env: env, writer: writer}
+	a.pool.Most = env.Budget.MostKept()
+	return a
+}
+
+// Routes are OTLP's own, and Prometheus'.
+func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	at("POST", "/v1/metrics", a.post)
+	at("POST", "/api/v1/otlp/v1/metrics", a.post)
+}
+
+func (a *Handlers) post(w http.ResponseWriter, r *http.Request) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	form := forms[kind]
+	if form == nil {
+		form = forms["application/json"]
+	}
+	err := a.WithIdentity(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+		if forms[kind] == nil {
+			return &web.Error{Status: http.StatusUnsupportedMediaType,
+				Detail: "The Content-Type has to be application/x-protobuf or application/json"}
+		}
+		return a.export(w, r, who, form)
+	})(w, r)
+	if err != nil {
+		a.writer.Fail(w, r, err, func(status int, text string) {
+			form.write(w, status, form.status(status, text))
+		})
+	}
+}
+
+// export stores the points of a request. A point that cannot be stored is partial success. An error that another
+// attempt may mend concerns the whole request: the exporter repeats it.
+func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Identity, form *form) (err error) {
+	s := a.pool.Get()
+	defer func() { a.pool.Put(s, cap(s.body)+s.batch.Bytes()+8*cap(s.translator.pointOf)) }()
+	if s.body, err = a.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, form.factor, s.body[:0]); err != nil {
+		return err
+	}
+	t := &s.translator
+	t.batch = &s.batch
+	t.reset()
+	s.batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
+	defer func() { s.batch.Acquire = nil }()
+	if err = form.decode(s.body, t); err == nil {
+		err = t.endResource()
+	}
+	switch {
+	case errors.Is(err, budget.ErrExhausted):
+		return err
+	case err != nil:
+		return web.BadRequest("The body could not be decoded: %s", err)
+	}
+	dropped := map[int]bool{}
+	push := series.Push{Protocol: protocol, Rows: &s.batch, MaxFuture: ingest.MaxFutureOfRemoteWrite,
+		Drop: func(row int, _ error) { dropped[t.pointOf[row]] = true }}
+	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch.Named)
+	if err != nil {
+		return err
+	}
+	if outcome.First != nil && web.AsError(outcome.First).Status != http.StatusBadRequest {
+		return outcome.First
+	}
+	a.writer.Describe(who, t.metadata)
+	delete(dropped, -1) // target_info
+	refused, first := len(dropped), t.first
+	for reason, points := range t.refused {
+		a.writer.Refuse(protocol, reason, points, t.first)
+		refused += points
+	}
+	a.writer.Refuse(protocol, "exemplar", t.exemplars, "exemplars are not stored")
+	if first == "" && outcome.First != nil {
+		first = web.AsError(outcome.First).Description()
+	}
+	form.write(w, http.StatusOK, form.success(refused, t.points, first))
+	return nil
+}
+
+// A form is how a body and its answer are written.
+type form struct {
+	contentType string
+	factor      web.Factor
+	decode      func(body []byte, v visitor) error
+	// partial returns an ExportMetricsServiceResponse of so many refused points.
+	partial func(refused int, message string) []byte
+	status  func(status int, message string) []byte // a google.rpc.Status
+}
+
+// success returns the answer to a request with refused points.
+func (f *form) success(refused, points int, first string) []byte {
+	if refused == 0 && first == "" {
+		return f.partial(0, "")
+	}
+	return f.partial(refused, fmt.Sprintf("%d of %d points were refused, the others stored: %s", refused, points, first))
+}
+
+func (f *form) write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", f.contentType)
+	web.WriteBody(w, status, body)
+}
+
+// codes are gRPC's, by status of HTTP.
+var codes = map[int]int{
+	http.StatusBadRequest: 3, http.StatusForbidden: 7, http.StatusTooManyRequests: 8,
+	http.StatusInternalServerError: 13, http.StatusServiceUnavailable: 14, http.StatusUnauthorized: 16,
+}
+
+var forms = map[string]*form{
+	"application/x-protobuf": {contentType: "application/x-protobuf", factor: web.PlainFactor, decode: decodeProtobuf,
+		partial: func(refused int, message string) []byte {
+			if message == "" {
+				return nil
+			}
+			var partial []byte
+			partial = protowire.AppendTag(partial, 1, protowire.VarintType)
+			partial = protowire.AppendVarint(partial, uint64(refused))
+			partial = protowire.AppendTag(partial, 2, protowire.BytesType)
+			partial = protowire.AppendString(partial, message)
+			return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)
+		},
+		status: func(status int, message string) []byte {
+			answer := protowire.AppendTag(nil, 1, protowire.VarintType)
+			answer = protowire.AppendVarint(answer, uint64(codes[status]))
+			return protowire.AppendString(protowire.AppendTag(answer, 2, protowire.BytesType), message)
+		}},
+	"application/json": {contentType: "application/json", factor: jsonFactor,
+		decode: func(body []byte, v visitor) error {
+			if !utf8.Valid(body) {
+				return errUTF8
+			}
+			return decodeJSON(body, v)
+		},
+		partial: func(refused int, message string) []byte {
+			if message == "" {
+				return []byte("{}")
+			}
+			return fmt.Appendf(nil, `{"partialSuccess":{"rejectedDataPoints":"%d","errorMessage":%s}}`, refused,
+				text.AppendJSON(nil, message))
+		},
+		status: func(status int, message string) []byte {
+			return fmt.Appendf(nil, `{"code":%s,"message":%s}`, strconv.Itoa(codes[status]), text.AppendJSON(nil, message))
+		}},
+}
+
+var errUTF8 = errors.New("it is not valid UTF-8")

@@ -1,0 +1,86 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// A metric is what the points of one metric of a body have in common. Its texts refer to the body.
+type metric struct {
+	name, description, unit string
+	kind                    kind
+	temporality             int
+	monotonic               bool
+}
+
+type kind int
+
+// The kinds have the numbers of their fields in message Metric.
+const (
+	gauge                kind = 5
+	sum                  kind = 7
+	histogram            kind = 9
+	exponentialHistogram kind = 10
+	summary              kind = 11
+)
+
+// Temporalities, as message AggregationTemporality numbers them.
+const (
+	delta      = 1
+	cumulative = 2
+)
+
+// A point is a point of any kind.
+type point struct {
+	attributes []attribute
+	at         uint64 // nanoseconds since 1970
+	flags      uint64
+	exemplars  int
+
+	value    float64 // of a number; the sum of a histogram or summary
+	hasValue bool
+
+	count     uint64
+	buckets   []uint64
+	bounds    []float64
+	quantiles []quantile
+}
+
+type quantile struct{ quantile, value float64 }
+
+// noValue is the flag of a point that says that its series has ended.
+const noValue = 1
+
+// An attribute has a value as text, as labels have it.
+type attribute struct{ key, value string }
+
+// A visitor gets the content of a body in order.
+type visitor interface {
+	// resource begins the metrics of a resource.
+	resource(attributes []attribute) error
+	// metric begins the points of a metric.
+	metric(m *metric) error
+	// point visits a point of that metric. The visitor keeps none of its slices.
+	point(p *point) error
+}
+
+// textOf returns the value of an attribute as a label has it: a list or a map as JSON, bytes as base64.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	text, err := json.Marshal(value)
+	if err != nil { // a number that JSON lacks
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}

@@ -1,0 +1,128 @@
+package series
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// Labels are the labels of a series, by name. The zero value has none.
+type Labels []label
+
+type label struct{ name, value string }
+
+// Set sets a label. An empty value removes it.
+func (l *Labels) Set(name, value string) {
+	at, found := slices.BinarySearchFunc(*l, name, func(l label, name string) int { return cmp.Compare(l.name, name) })
+	switch {
+	case value == "" && found:
+		*l = slices.Delete(*l, at, at+1)
+	case value == "" || name == "":
+	case found:
+		(*l)[at].value = value
+	default:
+		*l = slices.Insert(*l, at, label{name, value})
+	}
+}
+
+// Get returns the value of a label, "" for none.
+func (l Labels) Get(name string) string {
+	for _, label := range l {
+		if label.name == name {
+			return label.value
+		}
+	}
+	return ""
+}
+
+// A Batch is the series of a request as columns. It implements ingest.Rows, and Reset keeps its memory.
+type Batch struct {
+	Named ingest.NamedBatch // for Writer.Append
+
+	// Acquire acquires the memory of more measures before the batch has them. nil: no bound.
+	Acquire func(bytes int) error
+
+	rows       []row
+	labels     []byte // of all rows, each as model.Labels
+	timestamps []carbonara.Timestamp
+	values     []float64
+	paid       int // bytes
+}
+
+// A row is the measures [from, to) of one set of labels.
+type row struct{ labelsFrom, labelsTo, from, to int }
+
+// bytesAcquired is how many bytes a batch acquires at once.
+const bytesAcquired = 128 << 10
+
+// bytesPerRow is the memory of a row and its measure until they are durable.
+const bytesPerRow = 200
+
+// Reset empties the batch.
+func (b *Batch) Reset() {
+	b.rows, b.labels, b.timestamps, b.values = b.rows[:0], b.labels[:0], b.timestamps[:0], b.values[:0]
+	b.paid = 0
+}
+
+// Bytes returns about how much memory the batch keeps.
+func (b *Batch) Bytes() int {
+	return b.Named.Bytes() + cap(b.labels) + 32*cap(b.rows) + 16*cap(b.values)
+}
+
+// Add adds a measure of a series. The batch keeps no reference to the labels.
+func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error {
+	from := len(b.labels)
+	for _, l := range labels {
+		b.labels = model.AppendLabel(b.labels, l.name, l.value)
+	}
+	n := len(b.values)
+	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
+	b.rows = append(b.rows, row{from, len(b.labels), n, n + 1})
+	return b.acquire()
+}
+
+// Append adds a measure to the last series.
+func (b *Batch) Append(at carbonara.Timestamp, value float64) error {
+	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
+	b.rows[len(b.rows)-1].to++
+	return b.acquire()
+}
+
+func (b *Batch) acquire() error {
+	need := bytesPerRow*len(b.rows) + 100*len(b.values) + len(b.labels) - b.paid
+	if need < bytesAcquired || b.Acquire == nil {
+		return nil
+	}
+	b.paid += need
+	return b.Acquire(need)
+}
+
+// Len implements ingest.Rows, as all of these do.
+func (b *Batch) Len() int { return len(b.rows) }
+
+// Columns is of ingest.Rows.
+func (b *Batch) Columns() ([]carbonara.Timestamp, []float64) { return b.timestamps, b.values }
+
+// Span is of ingest.Rows.
+func (b *Batch) Span(i int) (from, to int) { return b.rows[i].from, b.rows[i].to }
+
+// AppendKey is of ingest.Rows.
+func (b *Batch) AppendKey(dst []byte, i int) []byte { return append(dst, b.labelsOf(i)...) }
+
+// Name is of ingest.Rows.
+func (b *Batch) Name(i int) (*ingest.Name, error) {
+	labels := model.Labels(b.labelsOf(i))
+	name := labels.Get(model.LabelName)
+	if name == "" {
+		return nil, &model.FieldError{Field: model.LabelName, Reason: "a series has no name"}
+	}
+	if !labels.Valid() {
+		return nil, &model.FieldError{Field: "labels", Reason: "the labels of series " + name + " are not valid UTF-8"}
+	}
+	return &ingest.Name{Metric: name, Labels: labels}, nil
+}
+
+func (b *Batch) labelsOf(i int) []byte { return b.labels[b.rows[i].labelsFrom:b.rows[i].labelsTo] }

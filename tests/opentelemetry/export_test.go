@@ -1,0 +1,153 @@
+package opentelemetry_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+
+	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/server"
+)
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func start(t *testing.T) string {
+	t.Helper()
+	s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0",
+		Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20}})
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
+	return s.URL()
+}
+
+func get(t *testing.T, address string) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	check(t, err)
+	r.SetBasicAuth("admin", "")
+	response, err := http.DefaultClient.Do(r)
+	check(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	check(t, err)
+	return body
+}
+
+// reads waits until an expression has one series as its answer: labels, and a value.
+func reads(t *testing.T, server, expr, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		var answer struct {
+			Data struct {
+				Result []struct {
+					Metric map[string]string
+					Value  [2]any
+				}
+			}
+		}
+		body := get(t, server+"/api/v1/query?query="+url.QueryEscape(expr))
+		check(t, json.Unmarshal(body, &answer))
+		got := ""
+		for _, one := range answer.Data.Result {
+			got += fmt.Sprintln(one.Metric, one.Value[1])
+		}
+		if strings.TrimSpace(got) == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %s\nwant %s", expr, body, want)
+		}
+	}
+}
+
+// The SDK's exporter sends all kinds of instruments, by gzip too, and all but exponential histograms read back.
+func TestExport(t *testing.T) {
+	for _, temporality := range []metricdata.Temporality{
+		metricdata.CumulativeTemporality, metricdata.DeltaTemporality} {
+		t.Run(temporality.String(), func(t *testing.T) { export(t, temporality) })
+	}
+}
+
+func export(t *testing.T, temporality metricdata.Temporality) {
+	url := start(t)
+	exporter, err := otlpmetrichttp.New(t.Context(), otlpmetrichttp.WithEndpointURL(url+"/v1/metrics"),
+		otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression),
+		otlpmetrichttp.WithHeaders(map[string]string{"Authorization": "Basic YWRtaW46"}),
+		otlpmetrichttp.WithTemporalitySelector(func(sdk.InstrumentKind) metricdata.Temporality { return temporality }))
+	check(t, err)
+	provider := sdk.NewMeterProvider(
+		sdk.WithReader(sdk.NewPeriodicReader(exporter, sdk.WithInterval(time.Hour))),
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.namespace", "shop"),
+			attribute.String("service.name", "cart"), attribute.String("service.instance.id", "a1"),
+			attribute.String("host.name", "web-1"), attribute.StringSlice("tags", []string{"x", "y"}))),
+		sdk.WithView(sdk.NewView(sdk.Instrument{Name: "wide"}, sdk.Stream{
+			Aggregation: sdk.AggregationBase2ExponentialHistogram{MaxSize: 20, MaxScale: 3}})))
+	meter := provider.Meter("test")
+	gauge, err := meter.Float64Gauge("room.temperature", metric.WithUnit("Cel"), metric.WithDescription("of a room"))
+	check(t, err)
+	gauge.Record(t.Context(), 21.5, metric.WithAttributes(attribute.String("room.name", "b/1"), attribute.Bool("open", true)))
+	counter, err := meter.Int64Counter("requests", metric.WithUnit("{request}"))
+	check(t, err)
+	histogram, err := meter.Float64Histogram("latency", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(0.1, 1))
+	check(t, err)
+	wide, err := meter.Float64Histogram("wide")
+	check(t, err)
+	counter.Add(t.Context(), 3)
+	for _, seconds := range []float64{0.05, 0.5, 0.5, 7} {
+		histogram.Record(t.Context(), seconds)
+	}
+	check(t, provider.ForceFlush(t.Context()))
+	counter.Add(t.Context(), 4)
+	wide.Record(t.Context(), 1)
+	partial := "1 of 4 points were refused, the others stored: wide: exponential histograms are not supported"
+	if temporality == metricdata.DeltaTemporality { // the other histogram and the gauge have nothing new
+		partial = strings.Replace(partial, "4", "2", 1)
+	}
+	if err := provider.ForceFlush(t.Context()); err == nil || !strings.Contains(err.Error(), partial) {
+		t.Fatal(err)
+	}
+	const of = "instance:a1 job:shop/cart"
+	reads(t, url, "room_temperature_celsius", "map[__name__:room_temperature_celsius "+of[:11]+" job:shop/cart open:true room_name:b/1] 21.5")
+	reads(t, url, "target_info", `map[__name__:target_info host_name:web-1 `+of+` tags:["x","y"]] 1`)
+	if temporality == metricdata.CumulativeTemporality {
+		reads(t, url, "requests_total", "map[__name__:requests_total "+of+"] 7")
+		reads(t, url, `latency_seconds_bucket{le="1"}`, "map[__name__:latency_seconds_bucket "+of+" le:1] 3")
+		reads(t, url, `latency_seconds_bucket{le="+Inf"}`, "map[__name__:latency_seconds_bucket "+of+" le:+Inf] 4")
+		reads(t, url, "latency_seconds_sum", "map[__name__:latency_seconds_sum "+of+"] 8.05")
+		reads(t, url, "latency_seconds_count", "map[__name__:latency_seconds_count "+of+"] 4")
+	} else { // the sum of all deltas
+		reads(t, url, "sum_over_time(requests[1m])", "map["+of+"] 7")
+		reads(t, url, `sum_over_time(latency_seconds_bucket{le="1"}[1m])`, "map["+of+" le:1] 3")
+	}
+	var metadata struct {
+		Data map[string][]struct{ Type, Help, Unit string }
+	}
+	check(t, json.Unmarshal(get(t, url+"/api/v1/metadata?metric=room_temperature_celsius"), &metadata))
+	if got := fmt.Sprint(metadata.Data["room_temperature_celsius"]); got != "[{gauge of a room celsius}]" {
+		t.Error(got)
+	}
+	if !strings.Contains(string(get(t, url+"/metrics")),
+		`gnocco_push_refused_total{protocol="otlp",reason="exponential_histogram"} 1`) {
+		t.Error("the refused histogram is not counted")
+	}
+	_ = provider.Shutdown(context.WithoutCancel(t.Context())) // it exports the histogram once more
+}
