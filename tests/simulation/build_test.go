@@ -2,12 +2,15 @@ package simulation_test
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+var programFile = flag.String("sim.program", "", "file for the program that runs a seed, to keep it")
 
 // edit replaces a text wherever it stands in a file, for one build.
 type edit struct{ file, old, new string }
@@ -115,7 +118,10 @@ func build(t *testing.T, edits ...edit) string {
 	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "simulation.test")
+	program := *programFile
+	if program == "" {
+		program = filepath.Join(dir, "simulation.test")
+	}
 	cmd := exec.Command("go", "test", "-c", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
 		"./tests/simulation")
 	cmd.Dir = root

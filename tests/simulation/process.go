@@ -60,7 +60,16 @@ func (p *process) step() {
 			return
 		}
 		<-stopped
+		time.Sleep(p.slot.w.disk.around(time.Millisecond)) // its threads go on in any order
 	}
+}
+
+// processClock is the machine's clock. A stopped process does not read it.
+type processClock struct{ p *process }
+
+func (c processClock) Now() time.Duration {
+	c.p.step()
+	return c.p.machine.Now()
 }
 
 // kill ends the process. Its kernel has what it wrote, and tells the others.
@@ -147,7 +156,7 @@ func (s *slot) run() {
 				Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
 					return w.network.dial(ctx, p, s.machine.host, address)
 				},
-				Clock: s.machine,
+				Clock: processClock{p},
 				Exit: func(status int) {
 					w.log("exit", "process", s.name, "status", status)
 					p.kill("exit")

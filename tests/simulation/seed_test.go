@@ -30,6 +30,9 @@ var (
 	folder  = flag.String("sim.folder", "", "for the data folder")
 )
 
+// bubbleBegins is midnight of 2000-01-01, as testing/synctest has it.
+var bubbleBegins = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // TestSeed is what the others run in a process of its own, built with the overlay.
 func TestSeed(t *testing.T) {
 	if *seed == 0 {
@@ -46,7 +49,7 @@ func TestSeed(t *testing.T) {
 	if *stop {
 		o.Breach = func(line string) {
 			fmt.Println("BREACH", line)
-			fmt.Printf("seed %d: stopped, %v virtual\n", *seed, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).Round(time.Second))
+			fmt.Printf("seed %d: stopped, %v virtual\n", *seed, time.Since(bubbleBegins).Round(time.Second))
 			os.Exit(1)
 		}
 	}
