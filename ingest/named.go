@@ -50,7 +50,8 @@ type Name struct {
 
 // A Protocol says what to create for rows without a metric.
 type Protocol struct {
-	Labels bool // rows name metrics by labels alone: only Drop counts among the next fields, and it is given
+	Labels bool                     // rows name metrics by labels alone: only Drop and Kind count among the next fields; Drop is given
+	Kind   func(name string) string // what metadata says of a series' name, as model.TypeOfSeries asks; or nil
 
 	ResourceType string             // of new resources, and of those that exist
 	AnyType      bool               // a resource that exists may have another type

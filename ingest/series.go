@@ -63,20 +63,25 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 // createUnknown creates a metric of each name that has none in metrics, and sets it there, unless somebody else is
 // faster. The fault of a place says why it has no metric.
 func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*model.Metric, faults []error) error {
-	var policy *model.ArchivePolicy
+	var policies [2]*model.ArchivePolicy // of counters, and of other series
 	var created []*model.Metric
 	var places []int
 	for i, name := range names {
 		if metrics[i] != nil || faults[i] != nil {
 			continue
 		}
-		if policy == nil {
+		grows := model.TypeOfSeries(name.Metric, c.protocol.Kind).Grows()
+		policy := &policies[1]
+		if grows {
+			policy = &policies[0]
+		}
+		if *policy == nil {
 			var err error
-			if policy, err = c.policyOfSeries(ctx); err != nil {
+			if *policy, err = c.policyOfSeries(ctx, grows); err != nil {
 				return err
 			}
 		}
-		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
+		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: *policy, Labels: name.Labels}
 		if faults[i] = metric.Validate(); faults[i] == nil {
 			created, places = append(created, metric), append(places, i)
 		}
@@ -93,9 +98,18 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 	return nil
 }
 
-// policyOfSeries returns the archive policy of new series, which is created if it is not there.
-func (c *creation) policyOfSeries(ctx context.Context) (*model.ArchivePolicy, error) {
-	p := model.SeriesArchivePolicy()
+// policyOfSeries returns the archive policy of new series, of counters or others. It is created if it is not there: that
+// of counters from the other one, which may be an operator's own.
+func (c *creation) policyOfSeries(ctx context.Context, counters bool) (*model.ArchivePolicy, error) {
+	p, err := c.policyOrNew(ctx, model.SeriesArchivePolicy())
+	if err != nil || !counters {
+		return p, err
+	}
+	return c.policyOrNew(ctx, model.CounterArchivePolicy(p))
+}
+
+// policyOrNew returns the archive policy called as p, which is created if it is not there.
+func (c *creation) policyOrNew(ctx context.Context, p *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 	found, err := c.Index.ArchivePolicy(p.Name)
 	if !errors.Is(err, model.ErrNotFound) {
 		return found, err

@@ -339,6 +339,22 @@ func SeriesArchivePolicy() *ArchivePolicy {
 		definitionOf(10*time.Second, day), definitionOf(time.Minute, 31*day), definitionOf(time.Hour, 730*day))
 }
 
+// CounterArchivePolicy returns the archive policy of pushed counters: the policy of other pushed series, with the
+// methods of counters.
+func CounterArchivePolicy(series *ArchivePolicy) *ArchivePolicy {
+	p := *series
+	p.Name += "-counter"
+	p.SchemaPending = false
+	methods, granularities := slices.Clone(p.methods), p.Granularities()
+	for _, m := range []carbonara.Method{carbonara.Increase, carbonara.Resets} {
+		if !slices.Contains(methods, m) {
+			methods = append(methods, m)
+		}
+	}
+	p.methods, p.plan = methods, carbonara.NewPlan(granularities, methods)
+	return &p
+}
+
 func definitionOf(granularity, timespan time.Duration) DefinitionInput {
 	return DefinitionInput{Granularity: &granularity, Timespan: &timespan}
 }

@@ -34,12 +34,12 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err := a.readRemoteWrite(w, r, s); err != nil {
 		return err
 	}
+	a.writer.Describe(who, s.rows.request.Metadata) // types decide on archive policies
 	push := series.Push{Protocol: "remote_write", Rows: labelledRows{&s.rows}}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch)
 	if err != nil {
 		return err
 	}
-	a.writer.Describe(who, s.rows.request.Metadata)
 	if err := outcome.Err(); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
@@ -393,7 +394,7 @@ func (a Handlers) metadata(r *request) (*Answer, error) {
 			continue
 		}
 		for _, unit := range list {
-			shown[name] = append(shown[name], item{"unknown", "", unit})
+			shown[name] = append(shown[name], item{string(model.TypeOfSeries(name, nil)), "", unit})
 		}
 	}
 	if only := r.Get("metric"); only != "" {

@@ -51,6 +51,13 @@ func (s *metadata) add(who *auth.Identity, list []Metadata) {
 	}
 }
 
+// kind returns the type that senders of the user's project sent for a name, "" for none.
+func (s *metadata) kind(who *auth.Identity, name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[web.ProjectOf(who)][name].Kind
+}
+
 // of returns what senders of the user's project said.
 func (s *metadata) of(who *auth.Identity) map[string]Metadata {
 	s.mu.Lock()

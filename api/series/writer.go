@@ -63,6 +63,7 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 	timestamps, _ := push.Rows.Columns()
 	accepted := len(timestamps)
 	p := ingest.Protocol{Labels: true, Scope: push.Protocol + "\x00" + push.Scope, MaxFuture: push.MaxFuture}
+	p.Kind = func(name string) string { return w.metadata.kind(who, name) }
 	p.Drop = func(row int, err error) {
 		// A sender does not repeat a request that was answered with 400.
 		if o.First == nil || isBadRequest(o.First) && !isBadRequest(err) {

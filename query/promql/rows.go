@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -246,17 +245,11 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 	c.notes.Merge(samples.Notes)
 	if name := s.labels.Get(model.LabelName); isRate && name != "" && !slices.Contains(c.names, name) {
 		c.names = append(c.names, name)
-		if !isCounterName(name) {
+		if !model.TypeOfSeries(name, nil).Grows() { // as the engine has it
 			c.notes.Add(annotations.NewPossibleNonCounterInfo(name, c.RangePosition()))
 		}
 	}
 	return nil
-}
-
-// isCounterName reports whether the engine takes a metric of this name for a counter.
-func isCounterName(name string) bool {
-	return strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_sum") || strings.HasSuffix(name, "_count") ||
-		strings.HasSuffix(name, "_bucket")
 }
 
 // foldRows adds the rows of some series to their groups, in their order: each goroutine at some times.
