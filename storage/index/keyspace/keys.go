@@ -3,7 +3,6 @@ package keyspace
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"io"
 
 	"github.com/google/uuid"
 
@@ -66,11 +65,10 @@ func PolicyMetricKey(policy string, id uuid.UUID) []byte {
 
 // LabelsKey is the key of the metric of a creator that has these labels. Labels are longer than keys should be.
 func LabelsKey(creator string, labels model.Labels) []byte {
-	digest := sha256.New()
-	io.WriteString(digest, creator)
-	digest.Write([]byte{0})
-	io.WriteString(digest, string(labels))
-	return digest.Sum([]byte{Labels})
+	text := make([]byte, 0, 512)
+	text = append(append(append(text, creator...), 0), labels...)
+	digest := sha256.Sum256(text)
+	return append([]byte{Labels}, digest[:]...)
 }
 
 func NamedMetricKey(resource uuid.UUID, name string) []byte {

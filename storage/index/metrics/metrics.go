@@ -109,6 +109,11 @@ func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	var created []*model.Metric
 	var seen uint64
 	metrics, keys := byLabels(metrics)
+	if len(keys) > 0 {
+		if err := s.loadKnownLabels(ctx); err != nil {
+			return err
+		}
+	}
 	err := s.log.Write(ctx, func(c *commits.Change) (err error) {
 		c.LabelsKeys = keys
 		seen = s.cache.generation.Load()
@@ -160,14 +165,18 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 		m.Name, m.Unit, m.Creator = records.Shared(m.Name), records.Shared(m.Unit), records.Shared(m.Creator)
 		if m.Labels != "" {
 			key := labelsKeyOf(c, i, &m)
-			taken, err := c.Has(key)
-			if err != nil {
-				return nil, err
+			taken := s.known.mayHave(key)
+			if taken {
+				var err error
+				if taken, err = c.Has(key); err != nil {
+					return nil, err
+				}
 			}
 			if taken || named[string(key)] {
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
 			named[string(key)] = true
+			s.known.add(key)
 		}
 		switch {
 		case m.ResourceID == nil:

@@ -55,7 +55,7 @@ func (s *Table) MetricsOfLabels(ctx context.Context, creator string, labels []mo
 	var places []int
 	alone := 0
 	for _, k := range labelsKeys(len(labels), func(i int) (string, model.Labels) { return creator, labels[i] }) {
-		if metrics[k.place] != nil {
+		if metrics[k.place] != nil || !s.known.mayHave(k.key) {
 			continue
 		}
 		id, ok, err := idAt(byKey, k.key)

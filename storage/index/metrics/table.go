@@ -27,6 +27,7 @@ type Table struct {
 	creators *roster.Table[*model.Metric] // of lists of metrics
 	ended    endedResources
 	last     lastMetric // guarded by the log's lock
+	known    knownLabels
 }
 
 // NewTable returns the metrics of a log. A cache of them has about so many places.
