@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -63,6 +64,9 @@ func (r *remoteFlags) client() (*client.Client, error) {
 			return nil, fmt.Errorf("--ca-file: %w", err)
 		}
 	}
+	if !strings.Contains(r.url, "://") {
+		return nil, fmt.Errorf("--url: %q has no scheme: write http://%s", r.url, r.url)
+	}
 	return client.New(r.url, options)
 }
 
@@ -74,6 +78,9 @@ const (
 
 // adviceOn returns what to do about an error, "" if that is not known.
 func adviceOn(err error) string {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "is a server running there? gnocco serve starts one, and --url says where another one is"
+	}
 	var answer *client.StatusError
 	if !errors.As(err, &answer) || answer.Status != http.StatusUnauthorized {
 		return ""

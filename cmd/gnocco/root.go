@@ -30,6 +30,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	root.PersistentFlags().String(configFlag, "",
 		"configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
 	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newInit())
+	root.AddCommand(newList(), newShow(), newQuery(), newDelete(), newStatus())
 	root.AddCommand(newImport(), newExport(), newCorrelate(), newRebuild())
 	root.AddCommand(newBackup(), newRestore(), newInspect(), newFsck(), newSacks(), newDoctor())
 	root.AddCommand(newLicenses(), newVersion())

@@ -24,8 +24,8 @@ import (
 const selectorHelp = `A SELECTOR is the name of metrics, RESOURCE/NAME, the ID of a metric, or a selector in PromQL such as
 up{job="node"}.`
 
-// selector returns what an argument means in PromQL. Of a resource it means only the metric called name, unless that is
-// "": PromQL may have another name for it.
+// selector returns what an argument means in PromQL. Of a resource it means only the metric called name, unless that
+// is "": PromQL may have another name for it.
 func selector(text string) (match, name string) {
 	if strings.Contains(text, "{") {
 		return text, ""

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+)
+
+// listings make the tables of gnocco list, by kind.
+var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
+	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
+}
+
+func newList() *cobra.Command {
+	var remote remoteFlags
+	var output string
+	kinds := slices.Sorted(maps.Keys(listings))
+	cmd := &cobra.Command{
+		Use:   "list KIND [SELECTOR...]",
+		Short: "List the metrics, resources, archive policies, types or rules of a server",
+		Long: `List what a server has: metrics, resources, policies, types (of resources) or rules (which archive
+policy a new metric gets). Only metrics may be selected.
+
+` + selectorHelp,
+		Example: `  gnocco list metrics '{job="node"}'
+  gnocco list policies -o json`,
+		Args:      cobra.MinimumNArgs(1),
+		ValidArgs: kinds,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list := listings[args[0]]
+			if list == nil {
+				return fmt.Errorf("%q is none of %s", args[0], strings.Join(kinds, ", "))
+			}
+			if len(args) > 1 && args[0] != "metrics" {
+				return fmt.Errorf("%s cannot be selected", args[0])
+			}
+			c, err := remote.client()
+			if err != nil {
+				return err
+			}
+			found, err := list(cmd.Context(), c, args[1:])
+			if err != nil {
+				return err
+			}
+			return found.write(cmd.OutOrStdout(), output)
+		},
+	}
+	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	defineOutput(cmd.Flags(), &output)
+	return cmd
+}
+
+func listMetrics(ctx context.Context, c *client.Client, selectors []string) (*table, error) {
+	found, err := find(ctx, c, selectors)
+	t := &table{columns: []string{"metric", "policy", "id"}}
+	for _, s := range found {
+		t.add(s.shown(), s.policy, s.id)
+	}
+	return t, err
+}
+
+// pageSize is how many resources a request lists: a server may allow fewer.
+const pageSize = 1000
+
+func listResources(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	t := &table{columns: []string{"resource", "type", "metrics", "started", "ended", "id"}}
+	for marker := ""; ; {
+		var page []struct {
+			ID       string            `json:"id"`
+			Original string            `json:"original_resource_id"`
+			Type     string            `json:"type"`
+			Metrics  map[string]string `json:"metrics"`
+			Started  string            `json:"started_at"`
+			Ended    *string           `json:"ended_at"`
+		}
+		query := url.Values{"limit": {fmt.Sprint(pageSize)}, "sort": {"id:asc"}}
+		if marker != "" {
+			query.Set("marker", marker)
+		}
+		if err := c.Do(ctx, "GET", "/v1/resource/generic?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			return t, nil
+		}
+		for _, r := range page {
+			ended := ""
+			if r.Ended != nil {
+				ended = *r.Ended
+			}
+			t.add(r.Original, r.Type, len(r.Metrics), r.Started, ended, r.ID)
+		}
+		marker = page[len(page)-1].ID
+	}
+}
+
+func listPolicies(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	all, err := c.ArchivePolicies(ctx)
+	t := &table{columns: []string{"policy", "definition", "methods"}}
+	for _, p := range all {
+		var items []string
+		for _, item := range p.Definition {
+			timespan := "always"
+			if item.Timespan != nil {
+				timespan = *item.Timespan
+			}
+			items = append(items, item.Granularity+" for "+timespan)
+		}
+		t.add(p.Name, strings.Join(items, "; "), strings.Join(p.Methods, ", "))
+	}
+	return t, err
+}
+
+func listTypes(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var all []struct {
+		Name       string         `json:"name"`
+		Attributes map[string]any `json:"attributes"`
+	}
+	err := c.Do(ctx, "GET", "/v1/resource_type", nil, &all)
+	t := &table{columns: []string{"type", "attributes"}}
+	for _, one := range all {
+		t.add(one.Name, strings.Join(slices.Sorted(maps.Keys(one.Attributes)), ", "))
+	}
+	return t, err
+}
+
+func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var all []struct {
+		Name    string `json:"name"`
+		Pattern string `json:"metric_pattern"`
+		Policy  string `json:"archive_policy_name"`
+	}
+	err := c.Do(ctx, "GET", "/v1/archive_policy_rule", nil, &all)
+	t := &table{columns: []string{"rule", "pattern", "policy"}}
+	for _, one := range all {
+		t.add(one.Name, one.Pattern, one.Policy)
+	}
+	return t, err
+}

@@ -1,0 +1,65 @@
+package main_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCommandsThatAsk(t *testing.T) {
+	withoutCredentials(t)
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	if _, stderr, status := run(t, "time,in,out\n2026-01-01T00:00:00,1,5\n2026-01-01T00:00:07,2.5,5\n"+
+		"2026-01-01T00:00:15,8,5\n", "import", "csv", "--url", s.url, "--archive-policy", "seconds",
+		"--resource", "house", "-"); status != 0 {
+		t.Fatal(stderr)
+	}
+	f := func(status int, want, wantErr string, args ...string) {
+		t.Helper()
+		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
+		if got != status || !strings.Contains(stdout, want) || !strings.Contains(stderr, wantErr) {
+			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
+		}
+	}
+	f(0, "house/in   seconds  ", "", "list", "metrics")
+	f(0, `"metric": "house/out",`, "", "list", "metrics", "house/out", "-o", "json")
+	f(0, "house,generic,2,", "", "list", "resources", "-o", "csv")
+	f(0, "seconds  0:00:01 for 0:16:40", "", "list", "policies")
+	f(0, "generic", "", "list", "types")
+	f(0, "default,*,", "", "list", "rules", "-o", "csv")
+	f(1, "", "none of metrics, policies, resources, rules, types", "list", "metric")
+	f(1, "", "no metric is attic", "list", "metrics", "attic")
+	f(1, "", "cannot be selected", "list", "rules", "a")
+	f(1, "", "none of table, json and csv", "list", "rules", "-o", "yaml")
+
+	f(0, "house/in,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,3.8333333333333335,8,8,"+
+		"▁             ▂                █", "", "show", "house/in", "--start", "2025-12-01", "-o", "csv")
+	f(0, "house/out,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,5,5,5,5,"+
+		"▁             ▁                ▁", "", "show", "out", "--start", "2025-12-01", "-o", "csv")
+	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--start", "2026-02-01", "-o", "csv")
+
+	f(0, ",2026-01-01T00:00:00Z,2", "", "query", "1 + vector(1)", "--time", "2026-01-01", "-o", "csv")
+	f(0, `"value": "NaN"`, "", "query", "0 / vector(0)", "-o", "json")
+	f(0, "2026-01-01T00:00:00Z  3\n", "", "query", "3", "--time", "2026-01-01")
+	f(0, "{},2026-01-01T00:00:00Z,0\n{},2026-01-01T00:01:00Z,60\n", "", "query", "time() - vector(1767225600)",
+		"--start", "2026-01-01", "--stop", "2026-01-01T00:01:00", "-o", "csv")
+	f(1, "", "parse error", "query", "sum(")
+	f(1, "", "time \"soon\"", "query", "1", "--time", "soon")
+
+	f(0, "house/in", "1 metrics would be deleted: repeat with --yes", "delete", "house/in")
+	f(0, "house/in", "1 metrics deleted", "delete", "house/in", "--yes")
+	f(1, "", "no metric is house/in", "delete", "house/in")
+	f(0, "house/out", "", "list", "metrics")
+	f(0, "api, metricd", "0 stores are damaged", "status")
+
+	_, stderr, status := run(t, "", "list", "metrics", "--url", "127.0.0.1:1")
+	if status != 1 || !strings.Contains(stderr, "write http://127.0.0.1:1") {
+		t.Errorf("without a scheme: %s", stderr)
+	}
+	_, stderr, status = run(t, "", "list", "metrics", "--url", "http://127.0.0.1:1")
+	if status != 1 || !strings.Contains(stderr, "is a server running there? gnocco serve starts one") {
+		t.Errorf("without a server: %s", stderr)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+func newQuery() *cobra.Command {
+	var remote remoteFlags
+	var at, start, stop, step, output string
+	cmd := &cobra.Command{
+		Use:   "query EXPRESSION",
+		Short: "Evaluate an expression in PromQL",
+		Long: `Evaluate an expression in PromQL, at one time or, with --start, at every step of a range. Warnings of
+the server go to standard error.`,
+		Example: `  gnocco query 'sum by (job) (rate(http_requests_total[5m]))'
+  gnocco query up --start -1h --step 1m -o csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query := url.Values{"query": {args[0]}}
+			path := "/api/v1/query?"
+			now := carbonara.FromTime(time.Now())
+			moments := map[string]string{"time": at}
+			if start != "" {
+				path, moments = "/api/v1/query_range?", map[string]string{"start": start, "end": stop}
+				query.Set("step", step)
+			}
+			for parameter, text := range moments {
+				moment, err := model.ParseTimestamp(text, now)
+				if text == "" || text == "now" {
+					moment, err = now, nil
+				}
+				if err != nil {
+					return fmt.Errorf("time %q: %w", text, err)
+				}
+				query.Set(parameter, moment.Time().Format(time.RFC3339Nano))
+			}
+			c, err := remote.client()
+			if err != nil {
+				return err
+			}
+			t, err := evaluate(cmd, c, path+query.Encode())
+			if err != nil {
+				return err
+			}
+			return t.write(cmd.OutOrStdout(), output)
+		},
+	}
+	flags := cmd.Flags()
+	remote.define(flags, defaultURL, "address of the server, with its prefix if it has one")
+	flags.StringVar(&at, "time", "", "when to evaluate, such as -1h (default: now)")
+	flags.StringVar(&start, "start", "", "evaluate at every step from this time on")
+	flags.StringVar(&stop, "stop", "", "last time of a range (default: now)")
+	flags.StringVar(&step, "step", "1m", "time between two steps of a range")
+	defineOutput(flags, &output)
+	cmd.MarkFlagsMutuallyExclusive("time", "start")
+	return cmd
+}
+
+// promSample is [seconds, "value"].
+type promSample struct {
+	time  string
+	value any
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *promSample) UnmarshalJSON(text []byte) error {
+	var seconds json.Number
+	var value string
+	if err := json.Unmarshal(text, &[2]any{&seconds, &value}); err != nil {
+		return err
+	}
+	at, err := strconv.ParseFloat(seconds.String(), 64)
+	if err != nil {
+		return err
+	}
+	s.time, s.value = time.UnixMilli(int64(at*1000+0.5)).UTC().Format("2006-01-02T15:04:05.999Z07:00"), value
+	if number, err := strconv.ParseFloat(value, 64); err == nil {
+		s.value = number
+	}
+	return nil
+}
+
+// evaluate returns a server's answer to a query as a table.
+func evaluate(cmd *cobra.Command, c *client.Client, path string) (*table, error) {
+	var answer struct {
+		Warnings []string `json:"warnings"`
+		Infos    []string `json:"infos"`
+		Data     struct {
+			Type   string          `json:"resultType"`
+			Result json.RawMessage `json:"result"`
+		} `json:"data"`
+	}
+	if err := c.Do(cmd.Context(), "GET", path, nil, &answer); err != nil {
+		return nil, err
+	}
+	for _, note := range append(answer.Warnings, answer.Infos...) {
+		if _, err := io.WriteString(cmd.ErrOrStderr(), note+"\n"); err != nil {
+			return nil, err
+		}
+	}
+	t := &table{columns: []string{"series", "time", "value"}}
+	if kind := answer.Data.Type; kind == "scalar" || kind == "string" {
+		var one promSample
+		err := json.Unmarshal(answer.Data.Result, &one)
+		t.add("", one.time, one.value)
+		return t, err
+	}
+	var series []struct {
+		Metric map[string]string `json:"metric"`
+		Value  *promSample       `json:"value"`
+		Values []promSample      `json:"values"`
+	}
+	err := json.Unmarshal(answer.Data.Result, &series)
+	for _, s := range series {
+		if s.Value != nil {
+			s.Values = append(s.Values, *s.Value)
+		}
+		for _, sample := range s.Values {
+			t.add(seriesText(s.Metric), sample.time, sample.value)
+		}
+	}
+	return t, err
+}

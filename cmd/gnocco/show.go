@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+)
+
+// sparkColumns is how wide the chart of a metric is.
+const sparkColumns = 32
+
+func newShow() *cobra.Command {
+	var remote remoteFlags
+	var read readFlags
+	var output string
+	cmd := &cobra.Command{
+		Use:   "show SELECTOR...",
+		Short: "Show metrics: a line each, with a chart",
+		Long: `Show the aggregates of metrics in a line each: their number, least, mean, greatest and last value,
+and a chart. gnocco export writes the aggregates themselves.
+
+` + selectorHelp,
+		Example: `  gnocco show house/outside --start -7d
+  gnocco show '{__name__=~"node_load.*"}' --start -1h`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := remote.client()
+			if err != nil {
+				return err
+			}
+			found, err := find(cmd.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			r, err := newReader(cmd.Context(), c, &read)
+			if err != nil {
+				return err
+			}
+			t := &table{columns: []string{"metric", "aggregation", "points", "from", "to", "min", "mean", "max", "last",
+				"chart"}}
+			for _, s := range found {
+				if err := showMetric(cmd, r, s, t); err != nil {
+					return fmt.Errorf("%s: %w", s.shown(), err)
+				}
+			}
+			return t.write(cmd.OutOrStdout(), output)
+		},
+	}
+	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	read.define(cmd.Flags(), "-1d")
+	defineOutput(cmd.Flags(), &output)
+	return cmd
+}
+
+// showMetric adds a metric's row.
+func showMetric(cmd *cobra.Command, r *reader, s *foundSeries, t *table) error {
+	method, err := r.method(s)
+	if err != nil {
+		return err
+	}
+	var times []carbonara.Timestamp
+	var values []float64
+	var from, to string
+	err = r.aggregates(cmd.Context(), s, func(at carbonara.Timestamp, text string, value float64) error {
+		if to = text; from == "" {
+			from = text
+		}
+		times, values = append(times, at), append(values, value)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		t.add(s.shown(), method, 0, "", "", nil, nil, nil, nil, "")
+		return nil
+	}
+	least, greatest, sum := math.Inf(1), math.Inf(-1), 0.0
+	for _, v := range values {
+		least, greatest, sum = min(least, v), max(greatest, v), sum+v
+	}
+	t.add(s.shown(), method, len(values), from, to, least, sum/float64(len(values)), greatest, values[len(values)-1],
+		sparkline(times, values, least, greatest))
+	return nil
+}
+
+// sparkline draws values by time, the mean of each column.
+func sparkline(times []carbonara.Timestamp, values []float64, least, greatest float64) string {
+	first := times[0]
+	width := times[len(times)-1] - first + 1
+	var sums, counts [sparkColumns]float64
+	for i, v := range values {
+		column := int(float64(times[i]-first) / float64(width) * sparkColumns)
+		sums[column] += v
+		counts[column]++
+	}
+	line := make([]rune, 0, sparkColumns)
+	for i, n := range counts {
+		mark := ' '
+		if height := (sums[i]/n - least) / (greatest - least); n > 0 && height >= 0 {
+			mark = []rune("▁▂▃▄▅▆▇█")[min(int(height*8), 7)]
+		} else if n > 0 {
+			mark = '▁' // all values are equal, or one is not a number
+		}
+		line = append(line, mark)
+	}
+	return string(line)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+)
+
+// table is the answer of a command.
+type table struct {
+	columns []string
+	rows    [][]any
+}
+
+func (t *table) add(row ...any) { t.rows = append(t.rows, row) }
+
+// defineOutput defines the flag that says in which form a table is written.
+func defineOutput(flags *pflag.FlagSet, output *string) {
+	flags.StringVarP(output, "output", "o", "table", "output format: table, json or csv")
+}
+
+// write writes the table in a form.
+func (t *table) write(out io.Writer, form string) error {
+	switch form {
+	case "table":
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, strings.ToUpper(strings.Join(t.columns, "\t")))
+		for _, row := range t.rows {
+			fmt.Fprintln(w, strings.Join(texts(row), "\t"))
+		}
+		return w.Flush()
+	case "csv":
+		w := csv.NewWriter(out)
+		_ = w.Write(t.columns) // Error has it
+		for _, row := range t.rows {
+			_ = w.Write(texts(row))
+		}
+		w.Flush()
+		return w.Error()
+	case "json":
+		objects := make([]map[string]any, len(t.rows))
+		for i, row := range t.rows {
+			objects[i] = make(map[string]any, len(row))
+			for j, cell := range row {
+				if f, ok := cell.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+					cell = cellText(f) // JSON has no number for it
+				}
+				objects[i][t.columns[j]] = cell
+			}
+		}
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(objects)
+	}
+	return fmt.Errorf("--output: %q is none of table, json and csv", form)
+}
+
+func texts(row []any) []string {
+	all := make([]string, len(row))
+	for i, cell := range row {
+		all[i] = cellText(cell)
+	}
+	return all
+}
+
+// cellText returns a cell as text. A number has as many digits as it needs to be read back.
+func cellText(cell any) string {
+	switch cell := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(cell, 'g', -1, 64)
+	}
+	return fmt.Sprint(cell)
+}
