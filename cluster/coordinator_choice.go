@@ -81,8 +81,8 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client, kn
 // askTimeout is how long a member has to say that it lives, before the disk is asked.
 const askTimeout = time.Second
 
-// probe checks that the disk does what several processes rely on, unless one that runs on the same mount did: then known
-// is true. A process that others cannot reach goes without, and so does a file system that is no disk.
+// probe checks that the disk does what several processes rely on, unless one that runs on the same mount did: then
+// known is true. A process that others cannot reach goes without, and so does a file system that is no disk.
 func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address string) (known bool, err error) {
 	if o.Role == RoleBoth && isLoopback(address) || vfs.Root(o.FS) != vfs.Default {
 		return false, nil
