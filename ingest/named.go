@@ -50,8 +50,10 @@ type Name struct {
 
 // A Protocol says what to create for rows without a metric.
 type Protocol struct {
-	Labels bool                     // rows name metrics by labels alone: only Drop and Kind count among the next fields; Drop is given
-	Kind   func(name string) string // what metadata says of a series' name, as model.TypeOfSeries asks; or nil
+	// Labels: rows name metrics by labels alone. Only Drop, which is given, and Kind count among the other fields.
+	Labels bool
+	// Kind returns the type of a name by metadata, as model.TypeOfSeries asks; nil: none is known.
+	Kind func(name string) string
 
 	ResourceType string             // of new resources, and of those that exist
 	AnyType      bool               // a resource that exists may have another type

@@ -98,8 +98,8 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 	return nil
 }
 
-// policyOfSeries returns the archive policy of new series, of counters or others. It is created if it is not there: that
-// of counters from the other one, which may be an operator's own.
+// policyOfSeries returns the archive policy of new series, of counters or others. It is created if it is not there, for
+// counters from the policy of others, which may be an operator's own.
 func (c *creation) policyOfSeries(ctx context.Context, counters bool) (*model.ArchivePolicy, error) {
 	p, err := c.policyOrNew(ctx, model.SeriesArchivePolicy())
 	if err != nil || !counters {

@@ -29,7 +29,9 @@ func TestTypeOfSeries(t *testing.T) {
 	f("rpc_count", model.CounterType, model.CounterType)
 	f("odd", model.UnknownType, model.UnknownType)
 	f("up", model.UnknownType, model.UnknownType)
-	if !model.HistogramType.Grows() || !model.CounterType.Grows() || model.GaugeType.Grows() || model.UnknownType.Grows() {
-		t.Error("the types that grow")
+	for _, of := range []model.SeriesType{model.GaugeType, model.CounterType, model.HistogramType, model.UnknownType} {
+		if want := of == model.CounterType || of == model.HistogramType; of.Grows() != want {
+			t.Errorf("%s grows: %t", of, !want)
+		}
 	}
 }

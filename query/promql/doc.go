@@ -47,7 +47,8 @@
 //
 // A policy with increase and resets (carbonara/counter.go) answers rate, increase, delta and resets exactly: from
 // counts, first and last measures with their own times, and the resets between them, as the engine would from the
-// measures (counters.go). irate and idelta are exact for groups of two measures at most, else the mean of the last group.
+// measures (counters.go). irate and idelta are exact for groups of two measures at most; else
+// they are the mean of the last group.
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says
