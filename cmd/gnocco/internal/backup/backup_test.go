@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,7 +144,14 @@ func TestTablesAreStoredOnce(t *testing.T) {
 	if err != nil || len(tables) == 0 {
 		t.Fatal("the sack has no table", err)
 	}
+	unfinished := filepath.Join(d.path, "sacks", "000", "e1", "900000.sst") // by a flush or a compaction
+	must(t, os.WriteFile(unfinished, []byte("x"), 0o640))
 	first := d.take(to)
+	for _, store := range first.Stores {
+		if slices.ContainsFunc(store.Files, func(f backup.File) bool { return f.Name == "900000.sst" }) {
+			t.Error("a table that is being written is in the backup")
+		}
+	}
 	info, err := os.Stat(tables[0])
 	must(t, err)
 	must(t, os.Truncate(tables[0], 0)) // the second backup reads none of its bytes

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
@@ -196,10 +197,13 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") }) {
 		return nil, errors.Join(err, claim.ErrNoStore)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !needed(name) })
-	if err := t.open(files, sack); err != nil {
+	tables, err := t.open(files, sack)
+	if err != nil {
 		return nil, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !needed(name) || strings.HasSuffix(name, ".sst") && !tables[name]
+	})
 	s = &Store{Name: name}
 	if s.Formats, err = claim.NotedFormats(vfs.Default, t.options.Data, name); err != nil {
 		return nil, err
@@ -217,20 +221,31 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 	return s, err
 }
 
-// open opens a snapshot and closes it again: then it is a state that the store had.
-func (t *taking) open(files *claim.Snapshot, sack bool) error {
-	if !sack {
-		db, err := engine.Open(files.Path, engine.Options{FS: files, ReadOnly: true, Fail: func(error) {}})
-		if err != nil {
-			return err
+// open opens a snapshot and closes it again: then it is a state that the store had. It returns the names of the store's
+// tables. Others in its folder are being written, or were left by a crash.
+func (t *taking) open(files *claim.Snapshot, sack bool) (tables map[string]bool, err error) {
+	var db *pebble.DB
+	var store io.Closer
+	if sack {
+		var s *archive.Store
+		if s, err = archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Fail: func(error) {}}); err == nil {
+			db, store = s.DB(), s
 		}
-		return db.Close()
+	} else {
+		db, err = engine.Open(files.Path, engine.Options{FS: files, ReadOnly: true, Fail: func(error) {}})
+		store = db
 	}
-	store, err := archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Fail: func(error) {}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return store.Close()
+	levels, err := db.SSTables()
+	tables = make(map[string]bool)
+	for _, level := range levels {
+		for _, table := range level {
+			tables[fmt.Sprintf("%06d.sst", uint64(table.BackingSSTNum))] = true
+		}
+	}
+	return tables, errors.Join(err, store.Close())
 }
 
 // file copies a file, unless an earlier backup has the same table.
