@@ -50,6 +50,8 @@ const usual = [
   "99pct",
   "rate:mean",
   "rate:max",
+  "increase",
+  "resets",
 ];
 
 // PolicyEditor changes a policy, or makes one, and tells before what it would cost and what is lost.
@@ -385,7 +387,7 @@ function Granularities({ draft, edit }: { draft: Draft; edit: Edit }) {
 }
 
 const percentile = /^(rate:)?[1-9]\d?pct$/;
-const known = /^(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct)$/;
+const known = /^(increase|resets|(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct))$/;
 
 function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
   const [typed, setTyped] = useState("");

@@ -1,1 +1,0 @@
-import"./chunk-YCRXHCJD.js";import"./chunk-6HXGSEI3.js";
