@@ -109,9 +109,16 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	}
 	up := remoteWrite("up 1 1000 job=j")
 	f(401, "~", up, "Authorization", "")
-	for _, path := range []string{"/api/v1/write", "/v1/prometheus/write"} { // what to change in prometheus.yml
-		s.want(t, "POST "+path, up, 415, "~protobuf_message: prometheus.WriteRequest", "Content-Type",
-			"application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", "snappy")
+	const version2 = "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+	s.want(t, "POST /v1/prometheus/write", up, 415, "~protobuf_message: prometheus.WriteRequest", // for prometheus.yml
+		"Content-Type", version2, "Content-Encoding", "snappy")
+	w := s.want(t, "POST /api/v1/write", "hello", 400, "~snappy", "Content-Type", version2)
+	for _, of := range []string{"Samples", "Histograms", "Exemplars"} {
+		if got := w.Header().Get("X-Prometheus-Remote-Write-" + of + "-Written"); got != "0" {
+			t.Errorf("%s written: %q", of, got)
+		}
+	}
+	for _, path := range []string{"/api/v1/write", "/v1/prometheus/write"} {
 		s.want(t, "POST "+path, up, 415, "~has to be application/x-protobuf", "Content-Type", "text/plain")
 	}
 	f(400, "~snappy", "hello")

@@ -1,7 +1,7 @@
-// Package prometheus serves Prometheus remote write, version 1: a snappy-compressed protobuf message of series, each
-// with labels and measures. Handlers (handlers.go, labelled_write.go) read a body, decode it (write_request.go), and
-// hand the series to package ingest, which finds or creates their metrics. Read write_request.go first, then
-// target_metric.go.
+// Package prometheus serves Prometheus remote write, version 1, and version 2 where labels are kept
+// (write_request2.go): a snappy-compressed protobuf message of series, each with labels and measures. Handlers
+// (handlers.go, labelled_write.go) read a body, decode it (write_request.go), and hand the series to package ingest,
+// which finds or creates their metrics. Read write_request.go first, then target_metric.go.
 //
 // Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that
 // has one. Duplicate fields count as protobuf has it: repeated fields add up, of others the last one counts.

@@ -39,10 +39,11 @@ type scratch struct {
 	body  []byte
 	batch ingest.NamedBatch
 	rows  gnocchiRows
+	two   WriteRequest2
 }
 
 func (s *scratch) bytes() int {
-	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes()
+	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes() + s.two.Batch.Bytes() + bytesPerSymbol*cap(s.two.symbols)
 }
 
 // Handlers serve Prometheus' remote write.
@@ -88,16 +89,16 @@ func (a *Handlers) postPrometheus(w http.ResponseWriter, r *http.Request, who *a
 		})
 	}
 	if s.rows.request.WrongTime != "" {
-		return s.wrongTime()
+		return wrongTimeError(s.rows.request.WrongTime, s.rows.request.Latest)
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
 }
 
-// wrongTime answers a request of which measures were left out for their timestamps.
-func (s *scratch) wrongTime() error {
+// wrongTimeError answers a request of which measures were left out for their timestamps, as of this series.
+func wrongTimeError(name string, latest carbonara.Timestamp) error {
 	return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
-		web.ShowTime(s.rows.request.Latest), s.rows.request.WrongTime)
+		web.ShowTime(latest), name)
 }
 
 // latest returns the last timestamp that a measure of a remote write may have.
@@ -111,16 +112,29 @@ func (a *Handlers) latest() carbonara.Timestamp {
 
 // readRemoteWrite reads and decodes a body.
 func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
-	if err := requireRemoteWrite(r); err != nil {
+	version2, err := requireRemoteWrite(r)
+	if err != nil {
 		return err
 	}
+	if version2 {
+		return errVersion2
+	}
+	return a.readVersion1(w, r, s)
+}
+
+// readVersion1 is readRemoteWrite with checked headers.
+func (a *Handlers) readVersion1(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
 	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
 		return err
 	}
 	s.rows.request.Latest = a.latest()
 	s.rows.request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Acquire = nil }()
-	err = s.rows.request.Decode(s.body, maxPrometheusBytes)
+	return refusal(s.rows.request.Decode(s.body, maxPrometheusBytes))
+}
+
+// refusal returns the answer to a body that is not decoded.
+func refusal(err error) error {
 	switch {
 	case err == nil || errors.Is(err, budget.ErrExhausted):
 		return err
@@ -131,31 +145,36 @@ func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *sc
 	return invalidInput(err)
 }
 
-// remoteWrite2 is the message of version 2. Prometheus does not fall back to version 1 when it is refused: it drops the
-// measures, and logs the first line of the answer.
+// remoteWrite2 is the message of version 2.
 const remoteWrite2 = "io.prometheus.write.v2.Request"
 
-// requireRemoteWrite answers 415 to a body of another kind than version 1. One without headers passes, as in Gnocchi.
-func requireRemoteWrite(r *http.Request) error {
+// errVersion2 refuses version 2 where Gnocchi's mapping is. Prometheus does not fall back to version 1 when it is
+// refused: it drops the measures, and logs the first line of the answer.
+var errVersion2 = &web.Error{Status: http.StatusUnsupportedMediaType,
+	Detail: "Remote write 2.0 is not supported here, and these samples are lost unless they are sent again: " +
+		"send to /api/v1/write, or set \"protobuf_message: prometheus.WriteRequest\" under remote_write in " +
+		"prometheus.yml"}
+
+// requireRemoteWrite reports whether a body is of version 2, and answers 415 to one of another kind than both versions.
+// One without headers passes, as in Gnocchi.
+func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 	refused := &web.Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
-		return refused
+		return false, refused
 	}
 	contentType := r.Header.Get("Content-Type")
 	if contentType == "" {
-		return nil
+		return false, nil
 	}
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	message := parameters["proto"]
-	if message == remoteWrite2 {
-		refused.Detail = "Remote write 2.0 is not supported, and these samples are lost unless they are sent again: " +
-			"set \"protobuf_message: prometheus.WriteRequest\" under remote_write in prometheus.yml"
+	version2 = message == remoteWrite2
+	if err != nil || kind != "application/x-protobuf" || !version2 && message != "" &&
+		message != "prometheus.WriteRequest" {
+		return false, refused
 	}
-	if err != nil || kind != "application/x-protobuf" || message != "" && message != "prometheus.WriteRequest" {
-		return refused
-	}
-	return nil
+	return version2, nil
 }
 
 func invalidInput(err error) *web.Error {

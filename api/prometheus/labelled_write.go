@@ -2,12 +2,15 @@ package prometheus
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -31,11 +34,18 @@ func (a *Handlers) writeSeries(w http.ResponseWriter, r *http.Request) {
 func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	s := a.pool.Get()
 	defer func() { a.pool.Put(s, s.bytes()) }()
-	if err := a.readRemoteWrite(w, r, s); err != nil {
+	version2, err := requireRemoteWrite(r)
+	if err != nil {
+		return err
+	}
+	if version2 {
+		return a.postSeries2(w, r, who, s)
+	}
+	if err := a.readVersion1(w, r, s); err != nil {
 		return err
 	}
 	a.writer.Describe(who, s.rows.request.Metadata) // types decide on archive policies
-	push := series.Push{Protocol: "remote_write", Rows: labelledRows{&s.rows}}
+	push := series.Push{Protocol: protocol, Rows: labelledRows{&s.rows}}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch)
 	if err != nil {
 		return err
@@ -43,12 +53,59 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err := outcome.Err(); err != nil {
 		return err
 	}
+	request := &s.rows.request
+	return refusedElements("", request.NativeHistogram, request.WrongTime, request.Latest)
+}
+
+// protocol is the name of remote write in counters.
+const protocol = "remote_write"
+
+// postSeries2 is postSeries for version 2, which answers with the numbers of stored elements.
+func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth.Identity, s *scratch) (err error) {
+	const written = "X-Prometheus-Remote-Write-"
+	for _, of := range []string{"Samples", "Histograms", "Exemplars"} {
+		w.Header().Set(written+of+"-Written", "0")
+	}
+	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
+		return err
+	}
+	two := &s.two
+	two.Batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
+	defer func() { two.Batch.Acquire = nil }()
+	plain := &s.rows.request.plain
+	if *plain, err = uncompress(*plain, s.body, maxPrometheusBytes, two.Batch.Acquire); err != nil {
+		return refusal(err)
+	}
+	latest := a.latest()
+	if err := two.Decode(*plain, latest); err != nil {
+		return refusal(err)
+	}
+	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch}
+	outcome, err := a.writer.Append(r.Context(), who, &push, &two.Batch.Named)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(written+"Samples-Written", strconv.Itoa(outcome.Accepted))
+	a.writer.Describe(who, two.Metadata)
+	a.writer.Refuse(protocol, "native_histogram", two.Histograms, two.NativeHistogram)
+	a.writer.Refuse(protocol, "exemplar", two.Exemplars, "exemplars are not stored")
+	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
+	a.writer.Refuse(protocol, "time", two.WrongTimes, two.WrongTime)
+	if err := outcome.Err(); err != nil {
+		return err
+	}
+	return refusedElements(two.Duplicate, two.NativeHistogram, two.WrongTime, latest)
+}
+
+// refusedElements returns the answer to a request with refused elements, each the name of a series; "" for none.
+func refusedElements(duplicate, histogram, wrongTime string, latest carbonara.Timestamp) error {
 	switch {
-	case s.rows.request.NativeHistogram != "":
-		return web.BadRequest("native histograms are not supported, everything else was stored: %s",
-			s.rows.request.NativeHistogram)
-	case s.rows.request.WrongTime != "":
-		return s.wrongTime()
+	case duplicate != "":
+		return web.BadRequest("series with a label twice were refused, everything else was stored: %s", duplicate)
+	case histogram != "":
+		return web.BadRequest("native histograms are not supported, everything else was stored: %s", histogram)
+	case wrongTime != "":
+		return wrongTimeError(wrongTime, latest)
 	}
 	return nil
 }

@@ -83,24 +83,34 @@ func (r *WriteRequest) Decode(body []byte, limit int64) error {
 	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
 	r.NativeHistogram, r.WrongTime = "", ""
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
-	n, err := s2.DecodedLen(body)
-	if err != nil {
-		return fmt.Errorf("prometheus: snappy: %w", err)
-	}
-	if int64(n) > limit {
-		return ErrTooLarge
-	}
-	if r.Acquire != nil {
-		if err := r.Acquire(n); err != nil {
-			return err
-		}
-	}
 	r.taken = 0
-	// Decode uses all of the capacity that it is given.
-	if r.plain, err = s2.Decode(r.plain[:cap(r.plain)], body); err != nil {
-		return fmt.Errorf("prometheus: snappy: %w", err)
+	var err error
+	if r.plain, err = uncompress(r.plain, body, limit, r.Acquire); err != nil {
+		return err
 	}
 	return r.parse(r.plain)
+}
+
+// uncompress returns body, of limit bytes at most when uncompressed, in the memory of dst.
+func uncompress(dst, body []byte, limit int64, acquire func(bytes int) error) ([]byte, error) {
+	n, err := s2.DecodedLen(body)
+	if err != nil {
+		return dst, fmt.Errorf("prometheus: snappy: %w", err)
+	}
+	if int64(n) > limit {
+		return dst, ErrTooLarge
+	}
+	if acquire != nil {
+		if err := acquire(n); err != nil {
+			return dst, err
+		}
+	}
+	// Decode uses all of the capacity that it is given.
+	plain, err := s2.Decode(dst[:cap(dst)], body)
+	if err != nil {
+		return dst, fmt.Errorf("prometheus: snappy: %w", err)
+	}
+	return plain, nil
 }
 
 // Bytes is the memory that r keeps, roughly.

@@ -42,6 +42,7 @@ type Push struct {
 // An Outcome says which rows of a push were refused.
 type Outcome struct {
 	Rows, Refused int
+	Accepted      int   // measures
 	First         error // of the first refused row; an error that another attempt may mend goes first
 }
 
@@ -82,6 +83,7 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 		return o, err
 	}
 	w.CountPushed(push.Protocol, accepted)
+	o.Accepted = accepted
 	return o, nil
 }
 

@@ -4,6 +4,7 @@ go 1.26.7
 
 require (
 	github.com/gnocco-db/gnocco v0.0.0
+	github.com/prometheus/client_golang/exp v0.0.0-20261019101427-217707f26b14
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
