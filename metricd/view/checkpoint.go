@@ -47,7 +47,7 @@ func (p *Parts) Checkpointed(written []*heads.Head) {
 	}
 	for _, h := range written {
 		if r := p.cache.find(h, ofMeasures); r != nil {
-			r.checkpointedMeasures()
+			r.checkpointedMeasures(p.cache.mostMeasures())
 			p.cache.count(r)
 		}
 		for j := range h.Plan().Granularities {

@@ -35,8 +35,8 @@ type recentGroups struct {
 	widest int                 // rows that a read wanted
 
 	// Of raw measures alone, see recent_measures.go.
-	backWindow int  // of the policy by which they were read
-	tooMany    bool // to be kept
+	backWindow int                 // of the policy by which they were read
+	tooOld     carbonara.Timestamp // measures before are too many to be kept
 }
 
 // recentCache bounds the recent groups of a sack. Those that were not read for longest go first.

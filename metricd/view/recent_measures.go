@@ -18,11 +18,14 @@ import (
 // ofMeasures is the place of raw measures among the granularities of recentKey.
 const ofMeasures = -1
 
-// mostMeasures bounds the raw measures of a metric that are kept: a day of one each six seconds.
+// mostMeasures bounds the raw measures of a metric that are kept: a day of one each six seconds. They take
+// 1/recentShare of the cache at most.
 const mostMeasures = 16 << 10
 
-// readRecentMeasures appends what a read of raw measures asks for to dst if h keeps recent ones, or now begins to; ok is
-// false if it does not. The lock of the heads is held, by reads.
+func (c *recentCache) mostMeasures() int { return min(mostMeasures, c.limit/recentShare/16) }
+
+// readRecentMeasures appends what a read of raw measures asks for to dst if h keeps recent ones, or now begins to. Then
+// ok is true. The lock of the heads is held, by reads.
 func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
 	if h == nil || !h.HasMeasures() || h.HasAhead() {
@@ -41,22 +44,24 @@ func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *mode
 	defer r.mu.Unlock()
 	policy, present := read.Metric.ArchivePolicy, h.Present()
 	kept := max(h.Kept(), model.KeepFrom(h.Plan(), policy.BackWindow, present))
-	// lacks reports whether the read begins before the measures that r has.
-	lacks := func() bool { return read.From < read.To && max(read.From, kept) < r.from }
-	if r.plan != h.Plan() || r.backWindow != policy.BackWindow || lacks() {
-		if ok, err := v.fillMeasures(r, read, kept); !ok || err != nil {
+	from := max(read.From, kept)
+	if read.From < read.To && from < r.tooOld {
+		return false, nil
+	}
+	if r.plan != h.Plan() || r.backWindow != policy.BackWindow || read.From < read.To && from < r.from {
+		if ok, err := v.fillMeasures(r, read, from); !ok || err != nil {
 			r.empty()
 			return false, err
 		}
 	}
-	if r.addPending(kept) {
+	if r.addPending(kept, v.recent.mostMeasures()) {
 		v.recent.count(r)
-	}
-	if lacks() { // the oldest went, as there were too many
-		return false, nil
+		if read.From < read.To && from < r.tooOld {
+			return false, nil
+		}
 	}
 	appendRow(dst, kept-1, carbonara.Absent())
-	if from := max(read.From, kept); from < read.To {
+	if from < read.To {
 		i, j := r.groups.Search(from), r.groups.Search(read.To)
 		if err := budget.Of(ctx).Acquire(budget.Answers, 16*int64(j-i)); err != nil {
 			return false, err
@@ -74,26 +79,21 @@ func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *mode
 
 var oneColumn = []carbonara.Column{carbonara.ColumnLast}
 
-// fillMeasures reads the stored measures from the beginning of a read on. Where bytes do not decode, or measures are too
-// many, ok is false.
-func (v *View) fillMeasures(r *recentGroups, read *model.Read, kept carbonara.Timestamp) (ok bool, err error) {
+// fillMeasures reads the stored measures from a time on. Where bytes do not decode, ok is false.
+func (v *View) fillMeasures(r *recentGroups, read *model.Read, from carbonara.Timestamp) (ok bool, err error) {
 	r.empty()
-	if read.From >= read.To || r.tooMany {
+	if read.From >= read.To {
 		return false, nil
 	}
 	b := v.options.Memory.get()
 	defer v.options.Memory.put(b)
 	walk := v.options.Store.SingleWalk()
 	defer func() { err = errors.Join(err, walk.Close()) }()
-	from := max(read.From, kept)
 	end, err := b.raw.ReadAfterEnd(&walk, read.Metric.ID, func(carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		return from, true
 	})
 	if err != nil || end.Corrupt > 0 {
 		return false, err
-	}
-	if r.tooMany = len(b.raw.Timestamps) > mostMeasures; r.tooMany {
-		return false, nil
 	}
 	r.groups.Reset(0, oneColumn)
 	r.groups.Starts, r.groups.Values[0] = slices.Clone(b.raw.Timestamps), slices.Clone(b.raw.Values)
@@ -103,25 +103,28 @@ func (v *View) fillMeasures(r *recentGroups, read *model.Read, kept carbonara.Ti
 	return true, nil
 }
 
-// addPending adds the pending measures that are new, and forgets those before kept, or the oldest of too many, once
-// these are a quarter. It reports whether there were new ones.
-func (r *recentGroups) addPending(kept carbonara.Timestamp) bool {
-	if r.taken == r.head.Pending() {
+// addPending adds the pending measures that are new, and forgets those before kept, or those beyond most, once these
+// are a quarter. It reports whether it did either.
+func (r *recentGroups) addPending(kept carbonara.Timestamp, most int) bool {
+	if r.taken == r.head.Pending() && r.groups.Len() <= 2*most {
 		return false
 	}
 	for _, m := range r.head.AppendPending(nil, r.taken) {
-		r.addMeasure(m)
+		if m.Timestamp >= r.from {
+			r.addMeasure(m)
+		}
 	}
 	r.taken = r.head.Pending()
 	n := r.groups.Len()
-	old := max(r.groups.Search(kept), n-mostMeasures)
-	if old > 64+n/4 {
-		r.groups.Delete(0, old)
-		r.from = max(r.from, kept)
-		if r.groups.Len() > 0 {
-			r.from = max(r.from, r.groups.Starts[0])
-		}
+	old, tooMany := r.groups.Search(kept), n-most
+	if max(old, tooMany) <= 64+n/4 {
+		return true
 	}
+	if tooMany > old {
+		old, r.tooOld = tooMany, r.groups.Starts[tooMany]
+	}
+	r.from = max(r.from, kept, r.tooOld)
+	r.groups.Delete(0, old)
 	return true
 }
 
@@ -142,9 +145,9 @@ func (r *recentGroups) addMeasure(m carbonara.Measure) {
 }
 
 // checkpointedMeasures is checkpointed of raw measures.
-func (r *recentGroups) checkpointedMeasures() {
+func (r *recentGroups) checkpointedMeasures(most int) {
 	if r.plan != nil {
-		r.addPending(0)
+		r.addPending(0, most)
 		r.taken = 0
 	}
 }

@@ -135,8 +135,8 @@ func (f *Fold) Begin() {
 	}
 }
 
-// Add adds the row of a series to its group, at the times from and up to to (exclusive). Different times may be added at
-// once.
+// Add adds the row of a series to its group, at the times from and up to to (exclusive). Goroutines may add different
+// times.
 func (f *Fold) Add(group int32, place int, row []float64, from, to int) {
 	if f.rankings != nil {
 		f.addRanks(group, place, row, from, to)
