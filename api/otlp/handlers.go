@@ -93,6 +93,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	case err != nil:
 		return web.BadRequest("The body could not be decoded: %s", err)
 	}
+	a.writer.Describe(who, t.metadata) // types decide on archive policies
 	dropped := map[int]bool{}
 	push := series.Push{Protocol: protocol, Rows: &s.batch, MaxFuture: ingest.MaxFutureOfRemoteWrite,
 		Drop: func(row int, _ error) { dropped[t.pointOf[row]] = true }}
@@ -103,7 +104,6 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	if outcome.First != nil && web.AsError(outcome.First).Status != http.StatusBadRequest {
 		return outcome.First
 	}
-	a.writer.Describe(who, t.metadata)
 	delete(dropped, -1) // target_info
 	refused, first := len(dropped), t.first
 	for reason, points := range t.refused {

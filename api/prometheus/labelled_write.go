@@ -80,13 +80,13 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	if err := two.Decode(*plain, latest); err != nil {
 		return refusal(err)
 	}
+	a.writer.Describe(who, two.Metadata) // types decide on archive policies
 	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &two.Batch.Named)
 	if err != nil {
 		return err
 	}
 	w.Header().Set(written+"Samples-Written", strconv.Itoa(outcome.Accepted))
-	a.writer.Describe(who, two.Metadata)
 	a.writer.Refuse(protocol, "native_histogram", two.Histograms, two.NativeHistogram)
 	a.writer.Refuse(protocol, "exemplar", two.Exemplars, "exemplars are not stored")
 	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
