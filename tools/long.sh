@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations laws damage slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds laws damage slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -48,6 +48,8 @@ for kind in $kinds; do
         try "histories: $n from seed $seed" test_of ./tests/metamorphic -run '^TestArchivesEqualRecomputation$' -history.rounds "$n" -history.seed "$seed" ;;
     simulations) n=$(rounds 100000)
         try "simulations of claims: seeds 1 to $n" test_of ./storage/claim -run '^TestSimulation$' -claim.runs "$n" ;;
+    seeds) n=$(rounds 2000)
+        try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
             -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$' ;;
@@ -70,7 +72,7 @@ for kind in $kinds; do
         try "dist: made twice, installed, upgraded, purged" tools/installed.sh ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations laws damage slow disks memory senders console dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations seeds laws damage slow disks memory senders console dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"

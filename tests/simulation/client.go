@@ -104,7 +104,11 @@ func (c *client) run(ctx context.Context) {
 		case len(c.metrics) == 0 || dice < 4 && len(c.metrics) < 12:
 			c.create()
 		case dice < 60:
-			c.write(c.metrics[c.rand.IntN(len(c.metrics))])
+			m := c.metrics[c.rand.IntN(len(c.metrics))]
+			c.write(m)
+			if c.rand.IntN(3) == 0 {
+				c.read(m, true) // at once, perhaps at another process
+			}
 		case dice < 95:
 			c.read(c.metrics[c.rand.IntN(len(c.metrics))], c.rand.IntN(2) == 0)
 		case dice < 96:

@@ -57,7 +57,7 @@ func (n *network) listen(p *process, address string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if port == "0" {
-		n.port++
+		n.port = max(40000, (n.port+1)%65536)
 		address = net.JoinHostPort(host, fmt.Sprint(n.port))
 	}
 	if n.listeners[address] != nil {
@@ -113,7 +113,7 @@ func (n *network) dial(ctx context.Context, p *process, host, address string) (n
 func (n *network) pair(p *process, host string, l *listener) (a, b *conn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.port++
+	n.port = max(40000, (n.port+1)%65536)
 	from, to := address(net.JoinHostPort(host, fmt.Sprint(n.port))), address(l.address)
 	there, back := newStream(host, l.host), newStream(l.host, host)
 	a = &conn{network: n, process: p, in: back, out: there, local: from, remote: to}

@@ -31,7 +31,7 @@ type Options struct {
 	Between time.Duration // from one fault to the next, mean
 	Stale   int           // one in so many contents stays in caches; 0: none
 	Pause   time.Duration // of a client, at most
-	Breach  func(string)  // is told of each breach; nil: none is
+	Breach  func(string)  // called with each breach, unless nil
 }
 
 // World is a simulated cluster.
