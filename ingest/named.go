@@ -52,7 +52,7 @@ type Name struct {
 type Protocol struct {
 	// Labels: rows name metrics by labels alone. Only Drop, which is given, and Kind count among the other fields.
 	Labels bool
-	// Kind returns the type of a name by metadata, as model.TypeOfSeries asks; nil: none is known.
+	// Kind returns the type of a name by metadata, as model.TypeOfSeries asks; nil without metadata.
 	Kind func(name string) string
 
 	ResourceType string             // of new resources, and of those that exist

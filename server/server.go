@@ -59,7 +59,8 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}()
 
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newBuildInfo(), collectors.NewGoCollector(collectors.WithGoCollectorMemStatsMetricsDisabled()),
+	goFigures := collectors.NewGoCollector(collectors.WithGoCollectorMemStatsMetricsDisabled())
+	registry.MustRegister(newBuildInfo(), goFigures,
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(newReady(s.front.reasons))
 	if options.TLS.Certificate != "" {

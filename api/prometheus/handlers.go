@@ -43,7 +43,8 @@ type scratch struct {
 }
 
 func (s *scratch) bytes() int {
-	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes() + s.two.Batch.Bytes() + bytesPerSymbol*cap(s.two.symbols)
+	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes() + s.two.Batch.Bytes() +
+		bytesPerSymbol*cap(s.two.symbols)
 }
 
 // Handlers serve Prometheus' remote write.

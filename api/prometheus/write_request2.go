@@ -20,7 +20,7 @@ type WriteRequest2 struct {
 	Batch    series.Batch
 	Metadata []series.Metadata
 
-	Histograms, Exemplars, StartTimestamps int // of all series; none is stored
+	Histograms, Exemplars, StartTimestamps int // of all series, counted and not stored
 	WrongTimes                             int // measures left out for their timestamps
 
 	NativeHistogram string // name of the first series that has one

@@ -16,7 +16,7 @@ import (
 // which only goes down. TestEnglish names the sentences of a folder that has more, and asks for a lower number if it
 // has fewer.
 var unclean = map[string]int{
-	"docs/decisions": 11,
+	"docs/decisions": 0,
 }
 
 // countedAs returns the folder of unclean that has or is the folder, or else the folder.

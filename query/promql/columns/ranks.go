@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// rank is a value of a series at one time. That of bottomk has the other sign.
+// rank is a value of a series at one time. Ranks of bottomk have the other sign.
 type rank struct {
 	value float64
 	place int // of the series

@@ -228,7 +228,8 @@ func (t *taking) open(files *claim.Snapshot, sack bool) (tables map[string]bool,
 	var store io.Closer
 	if sack {
 		var s *archive.Store
-		if s, err = archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Fail: func(error) {}}); err == nil {
+		s, err = archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Fail: func(error) {}})
+		if err == nil {
 			db, store = s.DB(), s
 		}
 	} else {
