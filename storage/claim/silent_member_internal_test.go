@@ -61,6 +61,8 @@ func TestSilentMember(t *testing.T) {
 		if after < r.options.DeadAfter() || after > most {
 			t.Errorf("dead after %s, want %s to %s", after, r.options.DeadAfter(), most)
 		}
+		time.Sleep(2 * time.Second) // for questions under way
+		synctest.Wait()
 		asked = 0
 		if owner(); asked > 0 {
 			t.Errorf("a dead member was asked %d times", asked)

@@ -78,8 +78,8 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
-	// Format 5 has no methods of counters, whose policies earlier versions take for damage. 4 has no log of changes, and
-	// 3 no lists of metrics. All that is there is as it would be written.
+	// Format 5 has no methods of counters, whose policies earlier versions take for damage. 4 has no log of changes,
+	// and 3 no lists of metrics. All that is there is as it would be written.
 	case len(version) == 1 && version[0] >= 3 && version[0] < FormatVersion:
 		if err := s.log.DB.Set(keyspace.Version, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err

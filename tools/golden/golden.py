@@ -135,7 +135,9 @@ def equal(a, b):
 
 def nearly(a, b):
     def near(x, y):
-        return same_bits(x, y) or x == y or abs(x - y) <= 1e-9 * max(abs(x), abs(y))
+        if not math.isfinite(x) or not math.isfinite(y):
+            return same_bits(x, y)
+        return x == y or abs(x - y) <= 1e-9 * max(abs(x), abs(y))
     return a[0] == b[0] and all(map(near, a[1], b[1]))
 
 
