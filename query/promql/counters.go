@@ -13,10 +13,11 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// counter is a group of a counter. The times of its first and last measure are ms.
+// counter is a group of a counter, or one measure, which begins and ends at its time. All times are ms.
 type counter struct {
 	count, first, last, resets, resetSum float64
-	firstTime, lastTime                  int64
+	firstTime, lastTime                  int64 // of the first and last measure
+	begin, end                           int64 // of the group
 }
 
 const counterBytes = int(unsafe.Sizeof(counter{}))
@@ -27,7 +28,7 @@ var counterColumns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnF
 
 // single is the counter of one measure.
 func single(t int64, v float64) counter {
-	return counter{count: 1, first: v, last: v, firstTime: t, lastTime: t}
+	return counter{count: 1, first: v, last: v, firstTime: t, lastTime: t, begin: t, end: t}
 }
 
 // overCounters are the functions that groups of counters answer: from the groups of a range, which has one at least,
@@ -119,8 +120,26 @@ func extrapolated(name string) func([]counter, int64, int64, time.Duration) (flo
 		if i.Samples < 2 {
 			return 0, false
 		}
-		return columns.Rates[name].Extrapolate(&i, start, end, length.Seconds()), true
+		from, to := covered(groups, start, end)
+		v := columns.Rates[name].Extrapolate(&i, from, to, float64(to-from)/1000)
+		if name != "rate" && to-from != end-start {
+			v *= length.Seconds() * 1000 / float64(to-from)
+		}
+		return v, true
 	}
+}
+
+// covered returns the range that groups stand for: that of start and end, or as long a one that begins with the first
+// group. Between two bounds of groups, the measures of the first group begin before start.
+func covered(groups []counter, start, end int64) (from, to int64) {
+	first, last := &groups[0], &groups[len(groups)-1]
+	switch {
+	case first.begin >= start:
+		return start, end
+	case last.begin == last.end:
+		return first.begin, end
+	}
+	return first.begin, max(first.begin+end-start, last.end)
 }
 
 func resetsOf(groups []counter, _, _ int64, _ time.Duration) (float64, bool) {
@@ -189,7 +208,8 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		at := func(seconds float64) int64 {
 			return int64(start.Add(time.Duration(math.Round(seconds*1e9))))/1_000_000 + after
 		}
-		c := counter{values[0][i], values[1][i], last, values[3][i], values[4][i], at(values[5][i]), at(values[6][i])}
+		c := counter{values[0][i], values[1][i], last, values[3][i], values[4][i], at(values[5][i]), at(values[6][i]),
+			milliseconds(start), t}
 		if carbonara.IsAbsent(values[1][i]) || carbonara.IsAbsent(values[4][i]) || carbonara.IsAbsent(values[6][i]) ||
 			carbonara.IsAbsent(values[3][i]) || carbonara.IsAbsent(values[5][i]) || carbonara.IsAbsent(values[0][i]) {
 			c = single(t, last)

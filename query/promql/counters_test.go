@@ -46,6 +46,9 @@ func TestIncreaseOfGroups(t *testing.T) {
 	at := start.Add(4 * time.Minute)
 	want, _ := s.value("increase(y_total[4m])", at)
 	near("increase(x_total[4m])", at, want)
+	near("increase(x_total[4m])", at.Add(17*time.Second), want) // of the same groups
+	near("rate(x_total[4m])", at.Add(17*time.Second), want/240)
+	near("rate(x_total[200s])", at.Add(17*time.Second), want/200)
 	near("resets(x_total[4m])", at, 1)
 	near(`sum_over_time(x_total{__aggregation__="increase"}[4m])`, at, 115)
 
