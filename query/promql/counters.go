@@ -129,8 +129,8 @@ func extrapolated(name string) func([]counter, int64, int64, time.Duration) (flo
 	}
 }
 
-// covered returns the range that groups stand for: that of start and end, or as long a one that begins with the first
-// group. Between two bounds of groups, the measures of the first group begin before start.
+// covered returns the range that groups stand for. It is the range of start and end, unless the first group begins
+// before: then it begins with that group, and is as long.
 func covered(groups []counter, start, end int64) (from, to int64) {
 	first, last := &groups[0], &groups[len(groups)-1]
 	switch {
