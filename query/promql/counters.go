@@ -202,7 +202,11 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 	}
 	for i, start := range groups.Starts {
 		t, last := milliseconds(start.Add(p.granularity)), values[2][i]
-		if carbonara.IsAbsent(last) || !inside(t) {
+		if !inside(t) {
+			continue
+		}
+		if carbonara.IsAbsent(last) {
+			s.noteLeftOut("last")
 			continue
 		}
 		at := func(seconds float64) int64 {
@@ -213,6 +217,7 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		if carbonara.IsAbsent(values[1][i]) || carbonara.IsAbsent(values[4][i]) || carbonara.IsAbsent(values[6][i]) ||
 			carbonara.IsAbsent(values[3][i]) || carbonara.IsAbsent(values[5][i]) || carbonara.IsAbsent(values[0][i]) {
 			c = single(t, last)
+			s.noteOlder("each count as one measure of %s: resets within them are not seen", s.selection.function)
 		}
 		it.addCounter(t, c)
 	}

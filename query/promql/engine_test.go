@@ -21,10 +21,12 @@ import (
 // store is a node with an engine.
 type store struct {
 	*testnode.Node
-	t      testing.TB
-	engine *promql.Engine
-	now    time.Time
-	stop   func()
+	t        testing.TB
+	archives testnode.Archives
+	series   *postings.Catalog
+	engine   *promql.Engine
+	now      time.Time
+	stop     func()
 }
 
 const sacks = 4
@@ -35,8 +37,8 @@ func newStore(t testing.TB, syntax parser.Options) *store {
 		t: t, now: time.Now()}
 	s.stop = sync.OnceFunc(func() { s.Stop(context.Background()) })
 	t.Cleanup(s.stop)
-	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd},
-		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
+	s.archives, s.series = testnode.Archives{Metricd: s.Metricd}, postings.New(s.Index, postings.Options{Bytes: 64 << 20})
+	s.engine = promql.New(promql.Options{Archives: s.archives, Series: s.series, Policies: s.Index.ArchivePolicies,
 		Syntax: syntax, Now: func() time.Time { return s.now }})
 	return s
 }

@@ -68,6 +68,12 @@ var errSameLabels = errors.New("promql: series have the same labels without name
 
 // Exec implements upstream.Query.
 func (q *charged) Exec(ctx context.Context) *upstream.Result {
+	result := q.evaluate(ctx)
+	result.Warnings.Merge(q.source.older.notes)
+	return result
+}
+
+func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 	statement := q.Statement().(*parser.EvalStmt)
 	var notes annotations.Annotations
 	statistics := q.Stats()

@@ -80,6 +80,11 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 		return
 	}
 	memory.starts, memory.values = groups.Aggregate(s.reading.method, memory.starts[:0], memory.values[:0])
+	if m := s.reading.method; len(memory.starts) < groups.Len() && !m.IsRate() && m != carbonara.Std {
+		if known := len(memory.starts); !groups.Lead || known+1 < groups.Len() {
+			s.noteLeftOut(m.String())
+		}
+	}
 	for i, start := range memory.starts {
 		if t := milliseconds(start.Add(p.granularity)); inside(t) {
 			v := memory.values[i]
@@ -102,9 +107,13 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 		} else if math.IsInf(m.sum, 0) {
 			m.m2 = groups.Mean(i)
 		}
-		whole := m.count > 0 && !carbonara.IsAbsent(m.sum) && !carbonara.IsAbsent(m.m2)
-		if t := milliseconds(start.Add(p.granularity)); whole && inside(t) {
+		t := milliseconds(start.Add(p.granularity))
+		switch whole := m.count > 0 && !carbonara.IsAbsent(m.sum) && !carbonara.IsAbsent(m.m2); {
+		case !inside(t):
+		case whole:
 			it.addMoments(t, m)
+		default:
+			s.noteLeftOut(s.selection.shownFunction())
 		}
 	}
 }

@@ -23,6 +23,7 @@ type source struct {
 
 	longest  int64                         // ms: how far the engine looks back
 	computed map[*labels.Matcher]*computed // what pipelines gave, by the matcher that stands for it
+	older    olderGroups
 	memory
 }
 

@@ -1,0 +1,87 @@
+package promql_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/promql"
+)
+
+// change gives an archive policy other methods, and rebuilds the archive of a metric.
+func (s *store) change(policy string, id uuid.UUID, methods ...string) {
+	s.t.Helper()
+	_, _, err := s.Index.ChangeArchivePolicy(context.Background(), policy, s.now,
+		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) { return old.Change(nil, nil, methods) })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m, err := s.Index.Metric(id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if done, err := s.Metricd.Rebuild(context.Background(), []*model.Metric{m}); err != nil || done.Changed != 1 {
+		s.t.Fatalf("%+v, %v", done, err)
+	}
+}
+
+// Groups from before their archive policy had the columns of a function are no silent part of its answer.
+func TestOlderGroupsWarn(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.now = start.Add(24 * time.Hour)
+	scrapes := []float64{0, 50, 100, 5, 55, 105, 3, 53}
+	fill := func(policy string, methods ...string) uuid.UUID {
+		s.kept(policy, methods, 0, time.Minute, 0)
+		id := s.pushed(policy, policy+"_total")
+		s.post(id, start, 15*time.Second, scrapes...)
+		s.post(id, start.Add(5*time.Hour), time.Second, 1)
+		s.change(policy, id, "mean", "std", "max", "increase", "resets", "count")
+		s.post(id, start.Add(6*time.Hour), 15*time.Second, scrapes...)
+		s.post(id, start.Add(7*time.Hour), time.Second, 1)
+		return id
+	}
+	fill("last", "mean", "last")
+	fill("mean", "mean")
+	upstreams := promql.New(promql.Options{Archives: s.archives, Series: s.series, Policies: s.Index.ArchivePolicies,
+		Upstream: true, Now: func() time.Time { return s.now }})
+	warns := func(expr string, after time.Duration, want string) {
+		t.Helper()
+		for _, engine := range []*promql.Engine{s.engine, upstreams} {
+			q, err := engine.Instant(t.Context(), &promql.Query{Expr: expr}, start.Add(after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := q.Exec(t.Context())
+			warnings, _ := r.Warnings.AsStrings(expr, 0, 0)
+			got := strings.Join(warnings, "\n")
+			if r.Err != nil || want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s after %v: %v, warns %q, want %q", expr, after, r.Err, got, want)
+			}
+			q.Close()
+		}
+	}
+	for _, f := range []string{"rate", "increase", "resets", "delta", "irate", "idelta"} {
+		warns(f+"(last_total[2m])", 2*time.Minute, "each count as one measure of "+f)
+		warns("sum("+f+"(last_total[2m]))", 2*time.Minute, `archive policy "last"`)
+		warns(f+"(mean_total[2m])", 2*time.Minute, "have no last, and are left out")
+		warns(f+"(last_total[2m])", 6*time.Hour+2*time.Minute, "")
+		warns(f+"(mean_total[2m])", 6*time.Hour+2*time.Minute, "")
+	}
+	for expr, method := range map[string]string{
+		`sum_over_time(last_total{__aggregation__="increase"}[2m])`: "increase",
+		`last_total{__aggregation__="resets"}`:                      "resets",
+		"stddev_over_time(mean_total[2m])":                          "stddev_over_time",
+		"max_over_time(mean_total[2m])":                             "max",
+	} {
+		warns(expr, 2*time.Minute, "have no "+method+", and are left out")
+		warns(expr, 6*time.Hour+2*time.Minute, "")
+	}
+	warns("avg_over_time(mean_total[2m])", 2*time.Minute, "")
+	warns("avg_over_time(mean_total[2m]) + rate(last_total[2m])", 2*time.Minute, "measure of rate")
+}
