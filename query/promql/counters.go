@@ -200,13 +200,14 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 	if s.rangesOfGroups() {
 		after = 1
 	}
+	older, leftOut := false, false
 	for i, start := range groups.Starts {
 		t, last := milliseconds(start.Add(p.granularity)), values[2][i]
 		if !inside(t) {
 			continue
 		}
 		if carbonara.IsAbsent(last) {
-			s.noteLeftOut("last")
+			leftOut = true
 			continue
 		}
 		at := func(seconds float64) int64 {
@@ -217,8 +218,14 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		if carbonara.IsAbsent(values[1][i]) || carbonara.IsAbsent(values[4][i]) || carbonara.IsAbsent(values[6][i]) ||
 			carbonara.IsAbsent(values[3][i]) || carbonara.IsAbsent(values[5][i]) || carbonara.IsAbsent(values[0][i]) {
 			c = single(t, last)
-			s.noteOlder("each count as one measure of %s: resets within them are not seen", s.selection.function)
+			older = true
 		}
 		it.addCounter(t, c)
+	}
+	if older {
+		s.noteOlder("each count as one measure of %s: resets within them are not seen", s.selection.function)
+	}
+	if leftOut {
+		s.noteLeftOut("last")
 	}
 }

@@ -100,6 +100,7 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool) {
 	count, sum := groups.Column(carbonara.ColumnCount), groups.Column(carbonara.ColumnSum)
 	m2 := groups.Column(carbonara.ColumnM2)
+	leftOut := false
 	for i, start := range groups.Starts {
 		m := moments{count: count[i], sum: sum[i]}
 		if m2 != nil {
@@ -113,8 +114,11 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 		case whole:
 			it.addMoments(t, m)
 		default:
-			s.noteLeftOut(s.selection.shownFunction())
+			leftOut = true
 		}
+	}
+	if leftOut {
+		s.noteLeftOut(s.selection.shownFunction())
 	}
 }
 
