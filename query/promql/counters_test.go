@@ -81,13 +81,18 @@ func TestIncreaseOfGroups(t *testing.T) {
 type counterCase struct {
 	width, interval, jitter time.Duration
 	reset                   int // one in so many scrapes; 0: none
+	onBounds                bool
 }
 
-// scrapes returns the times and values of a counter. The first scrape comes in the middle of an interval.
+// scrapes returns the times and values of a counter. The first scrape comes in the middle of an interval, or at its
+// start.
 func (c *counterCase) scrapes(r *rand.Rand, start time.Time, n int) (times []time.Time, values []float64) {
 	v := 0.0
 	for i := range n {
 		at := start.Add(time.Duration(i)*c.interval + c.interval/2)
+		if c.onBounds {
+			at = at.Add(-c.interval / 2)
+		}
 		if c.jitter > 0 {
 			at = at.Add(time.Duration(r.Int64N(int64(c.jitter/time.Millisecond))) * time.Millisecond)
 		}
@@ -146,7 +151,7 @@ func TestGroupsOfCountersAreLikeMeasures(t *testing.T) {
 			}
 			for _, jitter := range []time.Duration{0, interval / 5} {
 				for _, reset := range []int{0, 200, 20} {
-					c := counterCase{width, interval, jitter, reset}
+					c := counterCase{width, interval, jitter, reset, false}
 					errors := c.relative(t, r, functions)
 					for _, f := range functions {
 						e := slices.Sorted(slices.Values(errors[f]))
