@@ -17,6 +17,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/metricd"
@@ -124,10 +126,16 @@ func (s *server) keepsContract(t testing.TB, r *http.Request, body []byte, w *ht
 
 func uncompressed(t testing.TB, header http.Header, body []byte) []byte {
 	t.Helper()
-	if !strings.EqualFold(header.Get("Content-Encoding"), "gzip") {
+	var z io.Reader
+	var err error
+	switch strings.ToLower(header.Get("Content-Encoding")) {
+	case "gzip":
+		z, err = gzip.NewReader(bytes.NewReader(body))
+	case "zstd":
+		z, err = zstd.NewReader(bytes.NewReader(body))
+	default:
 		return body
 	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
 	check(t, err)
 	body, err = io.ReadAll(z)
 	check(t, err)

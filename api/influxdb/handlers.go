@@ -107,10 +107,9 @@ func (a *Handlers) query(w http.ResponseWriter, r *http.Request, who *auth.Ident
 }
 
 func (a *Handlers) parseForm(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, maxQueryBytes))
-	err := r.ParseForm()
+	err := a.ParseForm(w, r, min(a.MaxBodyBytes, maxQueryBytes))
 	var tooLarge *http.MaxBytesError
-	if err != nil && !errors.As(err, &tooLarge) {
+	if err != nil && !errors.As(err, &tooLarge) && !errors.As(err, new(*web.Error)) {
 		return web.BadRequest("The form could not be read: %s", err)
 	}
 	return err

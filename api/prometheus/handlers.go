@@ -125,13 +125,29 @@ func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *sc
 
 // readVersion1 is readRemoteWrite with checked headers.
 func (a *Handlers) readVersion1(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
-	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
-		return err
-	}
 	s.rows.request.Latest = a.latest()
 	s.rows.request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Acquire = nil }()
-	return refusal(s.rows.request.Decode(s.body, maxPrometheusBytes))
+	if err := a.readMessage(w, r, s, s.rows.request.Acquire); err != nil {
+		return err
+	}
+	return refusal(s.rows.request.decode())
+}
+
+// readMessage reads and uncompresses a body, by snappy unless its encoding is another one, into request.plain.
+func (a *Handlers) readMessage(w http.ResponseWriter, r *http.Request, s *scratch, acquire func(int) error) (
+	err error) {
+	plain := &s.rows.request.plain
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
+		*plain, err = a.ReadBody(w, r, min(a.MaxBodyBytes, maxPrometheusBytes), budget.Measures, web.PlainFactor,
+			(*plain)[:0])
+		return err
+	}
+	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
+		return err
+	}
+	*plain, err = uncompress(*plain, s.body, maxPrometheusBytes, acquire)
+	return refusal(err)
 }
 
 // refusal returns the answer to a body that is not decoded.
@@ -161,7 +177,9 @@ var errVersion2 = &web.Error{Status: http.StatusUnsupportedMediaType,
 func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 	refused := &web.Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
+	switch r.Header.Get("Content-Encoding") {
+	case "", "snappy", "gzip", "zstd":
+	default:
 		return false, refused
 	}
 	contentType := r.Header.Get("Content-Type")

@@ -66,18 +66,14 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	for _, of := range []string{"Samples", "Histograms", "Exemplars"} {
 		w.Header().Set(written+of+"-Written", "0")
 	}
-	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
-		return err
-	}
 	two := &s.two
 	two.Batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { two.Batch.Acquire = nil }()
-	plain := &s.rows.request.plain
-	if *plain, err = uncompress(*plain, s.body, maxPrometheusBytes, two.Batch.Acquire); err != nil {
-		return refusal(err)
+	if err := a.readMessage(w, r, s, two.Batch.Acquire); err != nil {
+		return err
 	}
 	latest := a.latest()
-	if err := two.Decode(*plain, latest); err != nil {
+	if err := two.Decode(s.rows.request.plain, latest); err != nil {
 		return refusal(err)
 	}
 	a.writer.Describe(who, two.Metadata) // types decide on archive policies

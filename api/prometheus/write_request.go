@@ -16,7 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// A WriteRequest is a decoded body. It is filled by Decode again and again, and keeps its memory.
+// A WriteRequest is a decoded body. It is filled by decode again and again, and keeps its memory.
 type WriteRequest struct {
 	Series     []Series
 	Timestamps []carbonara.Timestamp // of all series
@@ -53,7 +53,7 @@ var kinds = []string{"unknown", "counter", "gauge", "histogram", "gaugehistogram
 // A label refers to WriteRequest.plain.
 type label struct{ name, value []byte }
 
-// ErrTooLarge is of a body that is larger uncompressed than Decode's limit.
+// ErrTooLarge is of a body that is larger uncompressed than its limit.
 var ErrTooLarge = errors.New("prometheus: message too large")
 
 var errTimestamp = errors.New("prometheus: timestamp not between 1970 and 2262")
@@ -78,16 +78,12 @@ const (
 	fieldUnit       = 5
 )
 
-// Decode makes body, of limit bytes at most when uncompressed, the request. Body is not kept.
-func (r *WriteRequest) Decode(body []byte, limit int64) error {
+// decode makes the message in plain the request.
+func (r *WriteRequest) decode() error {
 	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
 	r.NativeHistogram, r.WrongTime = "", ""
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
 	r.taken = 0
-	var err error
-	if r.plain, err = uncompress(r.plain, body, limit, r.Acquire); err != nil {
-		return err
-	}
 	return r.parse(r.plain)
 }
 

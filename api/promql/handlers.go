@@ -130,12 +130,14 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		return &Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
 	}
 	// A form is read where there is one; some clients put all into the URL and call the body something else.
-	r.Body = http.MaxBytesReader(w, r.Body, min(a.MaxBodyBytes, web.MaxDocumentBytes))
-	if err := r.ParseForm(); err != nil {
+	if err := a.ParseForm(w, r, min(a.MaxBodyBytes, web.MaxDocumentBytes)); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return &Error{Status: http.StatusRequestEntityTooLarge, Type: BadData,
 				Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
+		}
+		if own := new(web.Error); errors.As(err, &own) {
+			return &Error{Status: own.Status, Type: BadData, Err: errors.New(own.Description())}
 		}
 		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}

@@ -2,8 +2,6 @@ package web
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
@@ -38,32 +35,34 @@ const (
 	MaxBatchBytes    = 4 << 20 // of many resources
 )
 
-// maxUnzippedBytes is the most that a body with gzip may be when uncompressed: 180 kB may become 64 MB. Telegraf sends
-// some hundred kilobytes.
-const maxUnzippedBytes = 32 << 20
-
-// ReadBody appends the body, of limit bytes at most, to dst: uncompressed, as clients may send it with gzip. It takes
-// factor times the size of the memory for that use.
+// ReadBody appends the body, of limit bytes at most, to dst: uncompressed, as clients may send it with gzip or zstd. It
+// takes factor times the size of the memory for that use.
 func (e *Env) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, use budget.Use, factor Factor,
 	dst []byte) ([]byte, error) {
-	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
-	case "", "identity":
-		return e.ReadEncoded(w, r, limit, use, factor, dst)
-	case "gzip":
-	default:
-		return dst, &Error{Status: http.StatusUnsupportedMediaType,
-			Detail: "The Content-Encoding has to be gzip or identity"}
-	}
-	unzip, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, limit))
+	plain, err := e.Uncompressed(w, r, limit, use)
 	if err != nil {
-		return dst, unreadableBody(err, "The body could not be uncompressed")
-	}
-	plain := *r
-	plain.Body, plain.ContentLength = unzip, -1
-	if dst, err = e.ReadEncoded(w, &plain, min(limit, maxUnzippedBytes), use, factor, dst); err != nil {
 		return dst, err
 	}
-	return dst, unzip.Close()
+	if plain != r {
+		defer plain.Body.Close()
+		limit = min(limit, maxUnzippedBytes)
+	}
+	return e.ReadEncoded(w, plain, limit, use, factor, dst)
+}
+
+// ParseForm reads the form of the query and of a body of limit bytes at most, which may be compressed.
+func (e *Env) ParseForm(w http.ResponseWriter, r *http.Request, limit int64) error {
+	plain, err := e.Uncompressed(w, r, limit, budget.Documents)
+	if err != nil {
+		return err
+	}
+	if plain != r {
+		defer plain.Body.Close()
+	}
+	plain.Body = http.MaxBytesReader(w, plain.Body, limit)
+	err = plain.ParseForm()
+	r.Form, r.PostForm = plain.Form, plain.PostForm
+	return err
 }
 
 // ReadEncoded is readBody for a body as it is, in any encoding.
@@ -112,8 +111,8 @@ func unreadableBody(err error, detail string) error {
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Error{Status: http.StatusRequestTimeout, Detail: "The body came too slowly", Err: err}
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, new(flate.CorruptInputError)):
-		detail = "The body could not be uncompressed"
+	case errors.As(err, new(*Error)):
+		return err
 	}
 	return &Error{Status: http.StatusBadRequest, Detail: detail, Err: err}
 }
