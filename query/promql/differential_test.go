@@ -175,6 +175,9 @@ func (s *store) oddSeries(rng *rand.Rand, start time.Time) {
 				v = math.Round(rng.NormFloat64()*1000) / 8
 			}
 			times, values = append(times, at), append(values, v)
+			if kind == 3 && rng.IntN(20) == 0 { // two measures of one ms, mostly
+				times, values = append(times, at.Add(200*time.Microsecond)), append(values, v+1)
+			}
 			at = at.Add(step)
 		}
 		s.measures(id, times, values)

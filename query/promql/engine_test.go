@@ -2,6 +2,8 @@ package promql_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -229,4 +231,30 @@ func TestTime(t *testing.T) {
 	// A group is no sample before it has ended by the clock.
 	s.now = start.Add(90 * time.Second)
 	f(minute, 2*time.Minute, 3)
+}
+
+// The parts of a series follow from its own measures, also beside others of its archive policy.
+func TestSeriesHaveTheirOwnParts(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.now = start.Add(12 * time.Hour)
+	s.kept("p", []string{"last", "mean"}, 1, 10*time.Second, time.Hour, time.Minute, 48*time.Hour)
+	for i, n := range []int{360, 12 * 360, 12*360 - 60, 6 * 360} {
+		values := make([]float64, n)
+		for j := range values {
+			values[j] = float64(j * (i + 1))
+		}
+		s.post(s.pushed("p", fmt.Sprint("x", i)), start.Add(time.Second), 10*time.Second, values...)
+	}
+	ask := func(expr string) string {
+		return shown(s.over(expr, start.Add(5*time.Hour), start.Add(11*time.Hour), 10*time.Second))
+	}
+	together := ask(`{__name__=~"x."}`)
+	for i := range 4 {
+		for _, line := range strings.Split(ask(fmt.Sprintf("x%d", i)), "\n") {
+			if strings.HasPrefix(line, "{__name__") && !strings.Contains(together, line) {
+				t.Errorf("alone: %s\ntogether: %s", line, together)
+			}
+		}
+	}
 }

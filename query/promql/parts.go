@@ -48,6 +48,16 @@ func (s *series) preference() []time.Duration {
 	return all
 }
 
+// stepOf returns the finest granularity, ascending, if all others are multiples of it.
+func stepOf(granularities []time.Duration) time.Duration {
+	for _, g := range granularities {
+		if g%granularities[0] != 0 {
+			return 1
+		}
+	}
+	return granularities[0]
+}
+
 // preferring returns all with the i-th first.
 func preferring(all []time.Duration, i int) []time.Duration {
 	if i == 0 {
@@ -56,10 +66,35 @@ func preferring(all []time.Duration, i int) []time.Duration {
 	return append([]time.Duration{all[i]}, slices.Delete(slices.Clone(all), i, i+1)...)
 }
 
-// plan says which granularity serves which time, oldest first. end is what rawEnd has read.
+// planned are the parts of a series whose raw measures begin and end then.
+type planned struct {
+	pushed      bool
+	first, last carbonara.Timestamp // last: the start of its group of the reading's step
+	parts       []part
+}
+
+// plan says which granularity serves which time, oldest first. end is what rawEnd has read. Most series of a reading
+// have the same plan as the one before.
 func (s *series) plan(end *carbonara.Groups) {
+	n := end.Len()
+	if n == 0 {
+		s.makePlan(end)
+		return
+	}
+	p := planned{pushed: s.metric.Labels != "", first: end.Starts[0], last: end.Starts[n-1].Floor(s.reading.step)}
+	if known := s.reading.planned.Load(); known != nil && known.pushed == p.pushed && known.first == p.first &&
+		known.last == p.last {
+		s.parts = known.parts
+		return
+	}
+	s.makePlan(end)
+	p.parts = s.parts
+	s.reading.planned.Store(&p)
+}
+
+func (s *series) makePlan(end *carbonara.Groups) {
 	granularities := s.reading.preferred
-	s.parts = s.parts[:0]
+	s.parts = nil
 	before := carbonara.MaxTimestamp // groups end then or earlier
 	for i := 0; i < len(granularities); {
 		oldest := s.oldest(granularities[i], end)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -25,6 +26,8 @@ type reading struct {
 	granularity time.Duration // the only one that does; 0: any
 
 	preferred []time.Duration // granularities in the order in which they are to serve a time
+	step      time.Duration   // all of them are multiples of it
+	planned   atomic.Pointer[planned]
 }
 
 type readingKind uint8

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/model"
@@ -105,7 +106,11 @@ func (c *computation) beginFold(ctx context.Context) error {
 	c.fold = c.NewFold(c.at.N)
 	c.groups = make([]int32, len(c.all))
 	for i, s := range c.all {
-		c.groups[i] = c.fold.Group(c.Shown(s.labels))
+		shown := s.labels
+		if c.GroupsByName() {
+			shown = c.Shown(shown)
+		}
+		c.groups[i] = c.fold.Group(shown)
 	}
 	c.seen = make([]int, c.fold.Groups())
 	if err := c.source.charge(ctx, c.fold.Bytes()); err != nil {
@@ -174,7 +179,7 @@ func (c *computation) read(ctx context.Context, some []*series) error {
 				defer c.mu.Unlock()
 				c.rest = append(c.rest, s)
 				return nil
-			} else if p != nil {
+			} else if p != nil && !c.computeMeasures(s, &memory.groups, *p) {
 				memory.it.reset()
 				memory.it.plain = true
 				if err := s.appendPart(&memory.it, memory, *p); err != nil {
@@ -218,6 +223,22 @@ func (c *computation) readRest(ctx context.Context) error {
 			return c.compute(ctx, s, memory)
 		})
 	})
+}
+
+// computeMeasures computes a series' row from raw measures that are its only part, if that needs no samples.
+func (c *computation) computeMeasures(s *series, groups *carbonara.Groups, p part) bool {
+	asValues := s.reading.kind != readOne && (s.reading.kind != readMethod || s.reading.method != carbonara.Count)
+	if !c.Direct() || !asValues || groups.Len() > c.source.engine.options.MaxSamples {
+		return false
+	}
+	from, to := s.measuresOf(groups, p)
+	filled, used, ok := c.RowOfMeasures(&columns.Measures{Times: groups.Starts[from:to], Values: groups.Values[0][from:to],
+		Late: s.late(), StaleAfter: s.endsAfter(0)}, c.at, c.source.longest, c.row(s))
+	if ok {
+		c.used.Add(used)
+		c.filled[s.place-c.first] = filled
+	}
+	return ok
 }
 
 // compute computes a series' row from the samples in memory.

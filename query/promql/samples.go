@@ -122,17 +122,27 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 	}
 }
 
-// appendRaw makes samples of raw measures.
-func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
-	sel := s.selection
-	after := int64(0) // ms
+// late returns how many ms after its time a raw measure is a sample.
+func (s *series) late() int64 {
 	if s.rangesOfGroups() {
-		after = 1
+		return 1
 	}
-	from, to := groups.Search(p.from), groups.Search(p.to)
-	if from < to && groups.Starts[from] == p.join && sel.length > 0 && s.reading.exact && after == 0 {
+	return 0
+}
+
+// measuresOf returns the places of the raw measures of a part.
+func (s *series) measuresOf(groups *carbonara.Groups, p part) (from, to int) {
+	from, to = groups.Search(p.from), groups.Search(p.to)
+	if from < to && groups.Starts[from] == p.join && s.selection.length > 0 && s.reading.exact && s.late() == 0 {
 		from++ // in a range of Prometheus, the group that ends there stands for it
 	}
+	return from, to
+}
+
+// appendRaw makes samples of raw measures.
+func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
+	sel, after := s.selection, s.late()
+	from, to := s.measuresOf(groups, p)
 	combined := s.reading.kind == readMoments || s.reading.kind == readCounter
 	asValues := it.plain && combined ||
 		s.reading.kind == readMethod && s.reading.method != carbonara.Count

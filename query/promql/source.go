@@ -120,7 +120,7 @@ func (sel *selection) seriesOf(ctx context.Context, found []postings.Series) ([]
 				archives: archives, sack: archives.Sack(metric.ID)})
 			one := &memory[len(memory)-1]
 			if r.preferred == nil {
-				r.preferred = one.preference()
+				r.preferred, r.step = one.preference(), stepOf(metric.ArchivePolicy.Granularities())
 			}
 			all, hashes = append(all, one), append(hashes, shown.Hash())
 		}
@@ -154,23 +154,32 @@ func sortSeries(all []*series, byLabels bool) {
 	}
 	type place struct {
 		high, low uint64 // halves of the metric's ID
-		sack      int
 		series    *series
 	}
-	places := make([]place, len(all))
-	for i, s := range all {
-		id := &s.metric.ID
-		places[i] = place{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), s.sack, s}
-	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		switch {
-		case a.sack != b.sack:
-			return cmp.Compare(a.sack, b.sack)
-		case a.high != b.high:
-			return cmp.Compare(a.high, b.high)
+	compare := func(a, b place) int { return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)) }
+	var next []int // by sack: where the next series goes
+	for _, s := range all {
+		for len(next) < s.sack+2 {
+			next = append(next, 0)
 		}
-		return cmp.Compare(a.low, b.low)
-	})
+		next[s.sack+1]++
+	}
+	for sack := 1; sack < len(next); sack++ {
+		next[sack] += next[sack-1]
+	}
+	places := make([]place, len(all))
+	for _, s := range all {
+		id := &s.metric.ID
+		places[next[s.sack]] = place{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), s}
+		next[s.sack]++
+	}
+	from := 0
+	for _, to := range next { // series that were created together mostly lie in order
+		if of := places[from:to]; !slices.IsSortedFunc(of, compare) {
+			slices.SortStableFunc(of, compare)
+		}
+		from = to
+	}
 	for i := range places {
 		all[i] = places[i].series
 	}

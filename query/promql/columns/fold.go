@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -47,6 +48,11 @@ func values(op parser.ItemType) int {
 		return 3
 	}
 	return 0
+}
+
+// GroupsByName reports whether groups depend on the labels that say which metric a series is.
+func (p *Pipeline) GroupsByName() bool {
+	return !p.aggregation.Without && slices.ContainsFunc(p.grouping, schema.IsMetadataLabel)
 }
 
 // Group returns the number of the group of a row with these labels.

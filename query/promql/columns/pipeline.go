@@ -20,6 +20,7 @@ type Pipeline struct {
 
 	call          *parser.Call // over the range
 	parameters    []float64    // of call, but for the range
+	direct        bool         // see Direct
 	before, after operations
 	aggregation   *parser.AggregateExpr // nil: none
 	grouping      []string              // of aggregation, sorted
@@ -83,7 +84,7 @@ func ofRange(call *parser.Call) *Pipeline {
 	if !overRanges[call.Func.Name] {
 		return nil
 	}
-	p := &Pipeline{call: call}
+	p := &Pipeline{call: call, direct: direct[call.Func.Name]}
 	for _, arg := range call.Args {
 		if matrix, ok := arg.(*parser.MatrixSelector); ok {
 			selector, ok := matrix.VectorSelector.(*parser.VectorSelector)

@@ -22,7 +22,7 @@ var overRanges = map[string]bool{
 func Register(name, like string) {
 	overRanges[name] = true
 	if f := valueWindows[like]; f != nil {
-		valueWindows[name] = f
+		valueWindows[name], direct[name] = f, direct[like]
 	}
 }
 
