@@ -54,8 +54,8 @@ than a metric's back window are loaded by a backfill, where the archive policy a
 command prints how many measures the server dropped or refused, and how many the archive policy
 does not keep.
 
-The exit status is 2 if all was sent, but lines were rejected, or measures dropped, refused or too
-old for the archive policy; it is 1 if the import failed.`,
+The exit status is 2 if a file cannot be read so, or lines were rejected, or measures dropped, refused
+or too old for the archive policy; it is 1 if the import failed otherwise.`,
 		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
   gnocco import csv --dry-run --archive-policy auto export.csv.gz
   gnocco import csv --metric-column entity_id --timezone Europe/Paris history.csv`,
@@ -73,7 +73,7 @@ old for the archive policy; it is 1 if the import failed.`,
 	f.StringVar(&o.Metric, "metric", "",
 		"name of the metric, for files with one column of values (default: the file's name)")
 	f.StringVar(&o.TimestampColumn, "timestamp-column", "",
-		"column of times, or those of dates and of times of day, DATE,CLOCK (default: the one whose\n"+
+		"column of times, or several with commas between, such as DATE,CLOCK (default: the one whose\n"+
 			"cells are times; of several, the one called timestamp, time, date or datetime, else the first)")
 	f.StringVar(&o.TimeFormat, "time-format", "",
 		"form of the times: s, ms, us or ns since 1970, or like %d.%m.%Y %H:%M (default: by the cells)")
@@ -154,7 +154,7 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 	}
 	if flags.dryRun {
 		reading.Close()
-		return preview(ctx, stderr, importer, o.ArchivePolicy)
+		return preview(ctx, stderr, importer, o.ArchivePolicy, reports)
 	}
 	result, err := importer.Send(ctx)
 	reading.Close()
@@ -169,7 +169,7 @@ func (flags *importCSVFlags) run(ctx context.Context, stdin io.Reader, stderr io
 }
 
 // preview prints what a policy would keep of the measures; the server's rules decide about "".
-func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, policy string) error {
+func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, policy string, rejected int) error {
 	if policy != "" {
 		result, err := importer.Preview(ctx)
 		if err != nil {
@@ -177,15 +177,14 @@ func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, pol
 		}
 		reportKept(w, &result)
 	}
-	_, err := fmt.Fprintln(w, "dry run: stopped before sending")
-	return err
+	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || rejected == 0 {
+		return err
+	}
+	return errIncomplete
 }
 
 // reportKept prints what archives will not have of the measures, or not as they are.
 func reportKept(w io.Writer, r *csvimport.Result) {
-	if r.EqualTimes > 0 {
-		fmt.Fprintf(w, "%d measures have the time of a later line of their metric, which replaces them\n", r.EqualTimes)
-	}
 	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
 		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
 			r.Coarser[granularity], granularity)

@@ -103,7 +103,7 @@ func TestImportCSVOddColumns(t *testing.T) {
 		"sent 1 measures of 1 metrics")
 	s.csv(",w\n2026-01-01,1\n", policy, 0, "sent 1 measures of 1 metrics")
 	s.csv("time,c\r2026-01-01T00:00:00Z,1\r2026-01-01T00:00:01Z,2\r", policy, 0, "sent 2 measures of 1 metrics")
-	s.csv("centroid_lat,centroid_lon,car_hours\n45.47,-73.58,1772\n", policy, 1,
+	s.csv("centroid_lat,centroid_lon,car_hours\n45.47,-73.58,1772\n", policy, 2,
 		"its columns are centroid_lat, centroid_lon, car_hours")
 	s.csv("id,state,last_changed\nx,99,2026-01-01T00:00:00Z\n", append(policy, "--ignore", "id"), 0, "sent 1 measures")
 	s.csv("time,x\n2026-01-01,1\n", append(policy, "--ignore", "y"), 1, `no column to ignore is called "y"`)

@@ -115,24 +115,24 @@ func TestImportCSVWide(t *testing.T) {
 func TestImportCSVFails(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, "--data", filepath.Join(dir, "data"))
-	f := func(want, stdin string, args ...string) {
+	f := func(wantStatus int, want, stdin string, args ...string) {
 		t.Helper()
 		_, stderr, status := run(t, stdin, append([]string{"import", "csv", "--url", s.url}, args...)...)
-		if status != 1 || !strings.Contains(stderr, want) {
+		if status != wantStatus || !strings.Contains(stderr, want) {
 			t.Errorf("%q of %q: status %d: %s", args, stdin, status, stderr)
 		}
 	}
-	f("is empty", "", "-")
-	f("has no header", "2026-01-01,1\n", "-")
-	f("has no column \"t\"", "time,value\n", "--timestamp-column", "t", "-")
-	f("has no column of values", "time,value\n", "--ignore", "value", "-")
-	f("two columns for metric a", "time,a,a\n", "-")
-	f("cannot all be metric m", "time,a,b\n", "--metric", "m", "-")
-	f("no such file", "", filepath.Join(dir, "nothing.csv"))
-	f("Archive policy nonsense does not exist", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
-	f("--delimiter", "", "--delimiter", "ab", "-")
-	f("is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
-	f("requires at least 1 arg", "")
+	f(2, "is empty", "", "-")
+	f(2, "has no header", "2026-01-01,1\n", "-")
+	f(2, "has no column \"t\"", "time,value\n", "--timestamp-column", "t", "-")
+	f(2, "has no column of values", "time,value\n", "--ignore", "value", "-")
+	f(2, "two columns for metric a", "time,a,a\n", "-")
+	f(2, "cannot all be metric m", "time,a,b\n", "--metric", "m", "-")
+	f(1, "no such file", "", filepath.Join(dir, "nothing.csv"))
+	f(1, "Archive policy nonsense does not exist", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
+	f(1, "--delimiter", "", "--delimiter", "ab", "-")
+	f(1, "is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
+	f(1, "requires at least 1 arg", "")
 }
 
 // A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto is the coarsest

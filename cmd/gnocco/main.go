@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
 )
 
 // The process's exit statuses besides 0.
@@ -40,7 +41,7 @@ func main() {
 	switch {
 	case errors.As(err, &status):
 		os.Exit(status.code)
-	case errors.Is(err, errIncomplete):
+	case errors.Is(err, errIncomplete), errors.As(err, new(csvimport.Refusal)):
 		os.Exit(exitRejected)
 	case errors.Is(err, datafolder.ErrRefused):
 		os.Exit(exitFolder)

@@ -23,6 +23,7 @@ type columns struct {
 	metric   []int // the fields that name the metric of a record
 	resource int   // the field that names its resource, or -1
 	values   []valueColumn
+	far      int      // times of the sample in years that are not kept
 	nameless int      // columns without a name, left out
 	text     []string // columns left out, since no cell is a number
 	leftOut  []string // columns left out by name
@@ -55,6 +56,12 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 	if err := c.findTimes(o, cells, listed); err != nil {
 		return nil, err
 	}
+	for _, cell := range c.joinedCells(cells) {
+		if _, err := c.form.parse(cell); errors.Is(err, errRange) {
+			c.far++
+		}
+	}
+	c.form.last = 0
 	named := func(option, name string) (int, error) {
 		i := slices.Index(names, name)
 		if i < 0 {
@@ -93,7 +100,8 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 	seen := make(map[string]bool)
 	for _, value := range c.values {
 		if seen[value.name] {
-			return nil, fmt.Errorf("has two columns for metric %s", value.name)
+			return nil, fmt.Errorf("has two columns for metric %s: leave both out by --ignore '%s', or say --no-header if the "+
+				"first line is no header", value.name, c.names[value.index])
 		}
 		seen[value.name] = true
 	}
@@ -151,22 +159,29 @@ func (c *columns) findTimes(o *Options, cells [][][]byte, listed string) error {
 			return err
 		}
 		if c.times == nil {
+			if i := slices.IndexFunc(cells, func(column [][]byte) bool { return allMatch(column, isYear) }); i >= 0 {
+				return fmt.Errorf("has no column of times: its columns are %s; if %s holds years, say --timestamp-column '%[2]s' "+
+					"--time-format %%Y", listed, c.names[i])
+			}
 			return fmt.Errorf("has no column of times: its columns are %s (see --timestamp-column)", listed)
 		}
 	}
-	sample := cells[c.times[0]]
-	if len(c.times) == 2 {
-		sample = nil
-		for i := range min(len(cells[c.times[0]]), len(cells[c.times[1]])) {
-			sample = append(sample, slices.Concat(cells[c.times[0]][i], []byte{' '}, cells[c.times[1]][i]))
-		}
-	}
+	sample := c.joinedCells(cells)
 	var err error
 	if o.TimeFormat != "" {
 		c.form, err = namedTimeForm(o.TimeFormat, o.zone)
 		return err
 	}
 	fit := 0
+	if len(c.times) > 1 {
+		var names []string
+		for _, i := range c.times {
+			names = append(names, c.names[i])
+		}
+		if c.form, fit = calendarForm(names, sample, o.zone); fit > 0 {
+			return nil
+		}
+	}
 	if c.form, fit, err = timeFormOf(c.names[c.times[0]], sample, o.zone,
 		o.TimestampColumn != "" || c.times[0] == namedTimes(c.names), o.TimestampColumn != ""); err != nil {
 		return fmt.Errorf("column %s: %w", c.timeNames(), err)
@@ -177,6 +192,19 @@ func (c *columns) findTimes(o *Options, cells [][][]byte, listed string) error {
 	return nil
 }
 
+// joinedCells returns the cells of times, those of several columns with a blank between.
+func (c *columns) joinedCells(cells [][][]byte) [][]byte {
+	joined := cells[c.times[0]]
+	for _, i := range c.times[1:] {
+		var longer [][]byte
+		for j := range min(len(joined), len(cells[i])) {
+			longer = append(longer, slices.Concat(joined[j], []byte{' '}, cells[i][j]))
+		}
+		joined = longer
+	}
+	return joined
+}
+
 func (c *columns) timeNames() string {
 	var names []string
 	for _, i := range c.times {
@@ -185,7 +213,7 @@ func (c *columns) timeNames() string {
 	return strings.Join(names, " and ")
 }
 
-// timestampColumns returns the names that TimestampColumn holds: one, or two with a comma between.
+// timestampColumns returns the names that TimestampColumn holds, with commas between.
 func (o *Options) timestampColumns() []string {
 	if o.TimestampColumn == "" {
 		return nil
@@ -233,8 +261,32 @@ func guessTimes(names []string, cells [][][]byte, o *Options) ([]int, error) {
 	if clock := clockColumn(cells); clock >= 0 && dates {
 		return []int{best, clock}, nil
 	}
+	if strings.EqualFold(names[best], "year") {
+		return append([]int{best}, partsOfYear(names)...), nil
+	}
 	return []int{best}, nil
 }
+
+// partsOfYear returns the column of quarters beside one of years, or those of months, days and so on.
+func partsOfYear(names []string) (parts []int) {
+	called := func(name string) int {
+		return slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
+	}
+	if i := called("quarter"); i >= 0 {
+		return []int{i}
+	}
+	for _, part := range calendar[1:] {
+		i := called(part.name)
+		if i < 0 {
+			break
+		}
+		parts = append(parts, i)
+	}
+	return parts
+}
+
+// isYear reports whether a cell may be a year of our time.
+func isYear(cell []byte) bool { return len(cell) == 4 && view(cell) >= "1900" && view(cell) <= "2100" }
 
 // namedTimes returns the first column with the name of a column of times, -1 for none.
 func namedTimes(names []string) int {
@@ -295,12 +347,17 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 	return nil
 }
 
-// requireOneSeries refuses a file whose rows of one time differ in a column of text: they belong to several metrics.
+// requireOneSeries refuses a file whose rows of one time in one metric differ in a column of text: they belong to
+// several metrics.
 func (c *columns) requireOneSeries(sample []record) error {
-	if len(c.metric) > 0 || c.resource >= 0 || len(c.text) == 0 {
+	if len(c.text) == 0 {
 		return nil
 	}
-	first := make(map[carbonara.Timestamp]record)
+	type timeOfMetric struct {
+		time   carbonara.Timestamp
+		metric string
+	}
+	first := make(map[timeOfMetric]record)
 	differ := make(map[string]int)
 	for _, r := range sample {
 		if len(r.fields) != c.fields {
@@ -310,9 +367,10 @@ func (c *columns) requireOneSeries(sample []record) error {
 		if err != nil {
 			continue
 		}
-		other, ok := first[t]
+		key := timeOfMetric{t, string(c.appendKey(nil, r))}
+		other, ok := first[key]
 		if !ok {
-			first[t] = r
+			first[key] = r
 			continue
 		}
 		for _, name := range c.text {
@@ -323,18 +381,36 @@ func (c *columns) requireOneSeries(sample []record) error {
 	}
 	for _, name := range c.text {
 		if differ[name]*10 > len(sample) {
-			return fmt.Errorf("has rows of one time that differ in column %s: name it by --metric-column or "+
-				"--resource-column, or leave it out by --ignore", name)
+			also := ""
+			if len(c.metric) > 0 || c.resource >= 0 {
+				also = "also "
+			}
+			return fmt.Errorf("has rows of one time that differ in column %s: %sname it by --metric-column or "+
+				"--resource-column, or leave it out by --ignore", name, also)
 		}
 	}
 	return nil
 }
 
+// appendKey appends the cells that say to which metrics a record belongs.
+func (c *columns) appendKey(key []byte, r record) []byte {
+	for _, i := range c.metric {
+		key = append(append(key, bytes.TrimSpace(r.fields[i])...), 0)
+	}
+	if c.resource >= 0 {
+		key = append(key, bytes.TrimSpace(r.fields[c.resource])...)
+	}
+	return key
+}
+
 // time returns the time of a record.
 func (c *columns) time(r record) (carbonara.Timestamp, error) {
 	text := bytes.TrimSpace(r.fields[c.times[0]])
-	if len(c.times) == 2 {
-		c.joined = append(append(append(c.joined[:0], text...), ' '), bytes.TrimSpace(r.fields[c.times[1]])...)
+	if len(c.times) > 1 {
+		c.joined = append(c.joined[:0], text...)
+		for _, i := range c.times[1:] {
+			c.joined = append(append(c.joined, ' '), bytes.TrimSpace(r.fields[i])...)
+		}
 		text = c.joined
 	}
 	return c.form.parse(text)

@@ -50,6 +50,7 @@ func dialectOf(text []byte, comma byte, complete bool) dialect {
 func (d *dialect) findHeader(lines [][]byte) {
 	fields, _ := commonFields(lines, d.comma)
 	header, above := -1, -1 // of the lines that have the fields, the last one and the one before
+	first, numbers := -1, false
 	comment := []byte(nil)
 	for i, line := range lines {
 		if len(line) > 0 && line[0] == '#' {
@@ -62,7 +63,11 @@ func (d *dialect) findHeader(lines [][]byte) {
 		if len(bytes.TrimSpace(line)) == 0 || fields > 1 && fieldsOf(line, d.comma) != fields {
 			continue
 		}
+		if first < 0 {
+			first = i
+		}
 		if hasNumbers(line, d.comma) {
+			numbers = true
 			if header < 0 {
 				header = i
 				if comment != nil {
@@ -75,6 +80,9 @@ func (d *dialect) findHeader(lines [][]byte) {
 	}
 	if header < 0 {
 		return
+	}
+	if !numbers {
+		header, above = first, -1
 	}
 	d.leading += header
 	if above >= 0 {

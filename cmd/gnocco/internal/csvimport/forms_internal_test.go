@@ -117,6 +117,9 @@ func TestForms(t *testing.T) {
 		f(what, "time;v\n2026-01-01;"+cell+"\n", "f 2026-01-01T00:00:00 "+want, change...)
 	}
 	value("decimal comma", "20,5", "20.5")
+	value("a gap of a spreadsheet", "1\n2026-01-02;'-", "1")
+	value("narrow blanks between thousands", "1\u202f234,5", "1234.5")
+	value("Swiss thousands", "1'234.5", "1234.5")
 	value("points and a decimal comma", "1.234.567,25", "1.23456725e+06")
 	value("blanks and a decimal comma", "1 234,25", "1234.25")
 	value("commas and a point", `"1,234.5"`, "1234.5")
@@ -240,12 +243,33 @@ func TestExports(t *testing.T) {
 		}())
 	f("Postgres", "\"ts\",\"v\"\n2026-01-01 00:00:10.5+00,1\n", "v 2026-01-01T00:00:10.5 1")
 	f("years", "Year,a\n2014,1\n2015,2\n", "a 2014-01-01T00:00:00 1\na 2015-01-01T00:00:00 2")
+	f("years and months", "year,month,day,hour,v\n2014,1,31,0,1\n2014,2,1,23,2\n", "v 2014-01-31T00:00:00 1\nv 2014-02-01T23:00:00 2")
+	f("months in words", "Month,Year,v\nJan,2014,1\nFeb,2014,2\n", "v 2014-01-01T00:00:00 1\nv 2014-02-01T00:00:00 2")
+	f("years and quarters", "year,quarter,v\n2014,1,1\n2014,4,2\n", "v 2014-01-01T00:00:00 1\nv 2014-10-01T00:00:00 2")
+	f("quarters", "period,v\n2014Q2,1\n2014Q3,2\n", "v 2014-04-01T00:00:00 1\nv 2014-07-01T00:00:00 2")
+	f("months", "Month,v\n\"2014-01\",1\n\"2014-02\",2\n", "v 2014-01-01T00:00:00 1\nv 2014-02-01T00:00:00 2")
+	f("hours of one digit", "date,time,v\n2026-01-01,0:44:00,1\n2026-01-01,10:44:00,2\n2026-01-01,11:44:00,3\n",
+		"v 2026-01-01T00:44:00 1\nv 2026-01-01T10:44:00 2\nv 2026-01-01T11:44:00 3")
+	f("lines that end by \\r\\r\\n", "date,\"v\"\r\r\n2026-01-01,\"5\"\r\r\n", "v 2026-01-01T00:00:00 5")
+	f("text with commas and points", "name,date,v\n\"J. Doe, Jr.\",2026-01-01,1\n\"1.5, or 1,5\",2026-01-02,2\n",
+		"v 2026-01-01T00:00:00 1\nv 2026-01-02T00:00:00 2")
+	f("two columns that a format joins", "d,t,v\n3.4.26,13h05,1\n", "v 2026-04-03T13:05:00 1", func(o *Options) {
+		o.TimestampColumn, o.TimeFormat = "d,t", "%d.%m.%y %Hh%M"
+	})
 	f("large numbers that are no times", "date,a,volume\n2026-01-05,1,931800000\n2026-01-06,2,1009000000\n2026-01-07,3,907000000\n",
 		"a 2026-01-05T00:00:00 1\nvolume 2026-01-05T00:00:00 9.318e+08\na 2026-01-06T00:00:00 2\n"+
 			"volume 2026-01-06T00:00:00 1.009e+09\na 2026-01-07T00:00:00 3\nvolume 2026-01-07T00:00:00 9.07e+08")
 	f("two columns of one row each", "when,host,cpu,mem\n2026-01-01,a,1,2\n2026-01-01,b,3,4\n",
 		"a:cpu 2026-01-01T00:00:00 1\na:mem 2026-01-01T00:00:00 2\nb:cpu 2026-01-01T00:00:00 3\nb:mem 2026-01-01T00:00:00 4",
 		func(o *Options) { o.ResourceColumn = "host" })
+}
+
+// A first cell that is no time decides about its own line only.
+func TestFirstCellIsNoTime(t *testing.T) {
+	got, said := readFile(t, "f.csv", "date,v\n11:34,1\n2018/10/15,3\n2018/10/14,2\n", nil)
+	if got != "f 2018-10-14T00:00:00 2\nf 2018-10-15T00:00:00 3" || !strings.Contains(said, `rejected 2: timestamp "11:34"`) {
+		t.Errorf("got %s\n%s", got, said)
+	}
 }
 
 // Ambiguous files are refused, and the error names the flag.
@@ -260,12 +284,20 @@ func TestAmbiguousFiles(t *testing.T) {
 			t.Errorf("%q: got %q and %q, want %q", text, got, said, want)
 		}
 	}
-	f("time,v\n3/4/2026,1\n", `"3/4/2026" may be 2026-03-04 or 2026-04-03: say which one by --time-format`)
+	f("time,v\n3/4/2026,1\n", `"3/4/2026" may be 2026-03-04 or 2026-04-03: say --time-format %m/%d/%Y or --time-format %d/%m/%Y`)
+	f("time,v\n1/1/2026,1\n2/1/2026,1\n", `"2/1/2026" may be 2026-02-01 or 2026-01-02`)
+	f("date,v\n14-01-02,1\n", `may be 2014-01-02 or 2002-01-14: say --time-format %y-%m-%d or --time-format %d-%m-%y`)
+	f("time,v\n03/01/26  01:05 PM,1\n", `say --time-format '%m/%d/%y %I:%M %p' or --time-format '%d/%m/%y %I:%M %p'`)
+	f("Date,v\n1950-01,1\n1951-01,1\n", "2 of its first times lie before 1970")
+	f("Time Period,v\n2010,1\n2011,2\n", "say --timestamp-column 'Time Period' --time-format %Y")
 	f("time;v\n2026-01-01;1,234\n", "column v: a comma before three digits")
 	f("time;a;b\n2026-01-01;1.5;2,5\n2026-01-01;1,5;2.5\n", "both decimal points and decimal commas")
 	f("time,v\n2026-01-01 00:00:00 EST,1\n", `column time: "2026-01-01 00:00:00 EST" names its zone by letters that several zones have`)
 	f("entity_id,state,last_changed\nsensor.t1,99,2026-01-01T00:00:00Z\nsensor.t2,13.25,2026-01-01T00:00:00Z\n",
 		"rows of one time that differ in column entity_id: name it by --metric-column or --resource-column, or leave it out")
+	f("entity_id,kind,state,at\na,x,99,2026-01-01\na,y,13.25,2026-01-01\n", "differ in column kind: also name it by",
+		func(o *Options) { o.MetricColumns = []string{"entity_id"} })
+	f("a,b\nno,date\nno,number\n", "has no column of times: its columns are a, b")
 	f("Rank,Season\n1,2014\n", "has no column of times: its columns are Rank, Season")
 	f("Date,v\n1958-03-01,1\n1958-04-01,1\n", "rejected 3: timestamp \"1958-04-01\": lies before 1970")
 	f("time,v\n2026-13-41,1\n", "has no column of times")

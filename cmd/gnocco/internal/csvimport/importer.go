@@ -17,7 +17,6 @@ import (
 type Result struct {
 	Files, Metrics     int
 	Measures, Rejected int64 // measures sent; records and fields not taken
-	EqualTimes         int64 // measures that another one of their metric and time, further back, replaces
 	Dropped            int64 // measures older than the back window, by the server's count
 	Refused            int64 // measures older than the back window, where the metric has others
 	Expired            int64 // measures too old for every granularity of their metric's archive policy
@@ -28,6 +27,13 @@ type Result struct {
 
 // Lost returns how many measures of the files the archives will not have, rejected ones aside.
 func (r *Result) Lost() int64 { return r.Dropped + r.Refused + r.Expired }
+
+// Refusal is the error of a file that is not taken: its text says why, and by which option it would be.
+type Refusal struct{ error }
+
+func (r Refusal) Unwrap() error { return r.error }
+
+func refusal(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
 
 // Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {
@@ -62,11 +68,11 @@ func (i *Importer) Close() error { return i.rows.close() }
 func (i *Importer) File(name string, source io.Reader) error {
 	text, how, err := textOf(source)
 	if err != nil {
-		return fmt.Errorf("csvimport: %s %w", name, err)
+		return refusal("%s %w", name, err)
 	}
 	head, err := text.Peek(peeked)
 	if len(head) == 0 {
-		return fmt.Errorf("csvimport: %s is empty", name)
+		return refusal("%s is empty", name)
 	}
 	d := dialectOf(head, i.options.Comma, err != nil)
 	f := &file{Importer: i, name: name, reader: NewReader(text, d.comma)}
@@ -97,7 +103,7 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 	if header == nil {
 		first, err := f.next()
 		if err == io.EOF {
-			return nil, false, fmt.Errorf("csvimport: %s is empty", f.name)
+			return nil, false, refusal("%s is empty", f.name)
 		}
 		if err != nil {
 			return nil, false, err
@@ -122,10 +128,10 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 	}
 	names := f.options.namesOf(header, above)
 	if f.columns, err = f.options.newColumns(f.name, names, sample); err != nil {
-		return nil, false, fmt.Errorf("csvimport: %s %w", f.name, err)
+		return nil, false, refusal("%s %w", f.name, err)
 	}
 	if t, err := f.columns.form.parse(bytes.TrimSpace(header[f.times[0]])); err == nil && !f.options.NoHeader {
-		return nil, false, fmt.Errorf("csvimport: %s has no header: its first line holds the timestamp %s (see --no-header)",
+		return nil, false, refusal("%s has no header: its first line holds the timestamp %s (see --no-header)",
 			f.name, t.Time().UTC().Format(time.RFC3339))
 	}
 	for _, name := range f.leftOut {
@@ -277,13 +283,7 @@ func (f *file) isHeaderAgain(r record) bool {
 
 // metricsOf returns the numbers of the metrics that a record's values belong to.
 func (f *file) metricsOf(r record) []uint32 {
-	f.key = f.key[:0]
-	for _, i := range f.columns.metric {
-		f.key = append(append(f.key, bytes.TrimSpace(r.fields[i])...), 0)
-	}
-	if f.resource >= 0 {
-		f.key = append(f.key, bytes.TrimSpace(r.fields[f.resource])...)
-	}
+	f.key = f.appendKey(f.key[:0], r)
 	if n, ok := f.known[string(f.key)]; ok {
 		return n
 	}

@@ -23,8 +23,6 @@ type metric struct {
 	history       string              // metric that takes the older ones; "" if none does
 	older         int64               // measures of the files that are older
 	limits        limits
-	seen          int64
-	last          carbonara.Timestamp // the latest seen
 
 	created bool // by this import
 	offered bool // the server may have measures of this import
@@ -51,13 +49,8 @@ func (m *metric) foundArchive(a *client.Archive) error {
 }
 
 // see counts a measure that is to be sent.
-func (m *metric) see(t carbonara.Timestamp, r *Result) {
+func (m *metric) see(t carbonara.Timestamp) {
 	m.limits.see(t)
-	if m.seen > 0 && m.last == t {
-		r.EqualTimes++
-	}
-	m.last = t
-	m.seen++
 	if t < m.keptFrom {
 		m.older++
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -28,6 +29,9 @@ func isGap(text []byte) bool {
 	if c := text[0]; c >= '0' && c <= '9' || len(text) > len("unavailable") {
 		return false
 	}
+	if text[0] == '\'' { // of a spreadsheet: the rest is text
+		text = text[1:]
+	}
 	return gaps[strings.ToLower(view(text))]
 }
 
@@ -39,6 +43,9 @@ func (f *numberForm) parse(text []byte) (float64, bool) {
 	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
 	if f.thousands != 0 {
 		text = bytes.ReplaceAll(text, []byte{f.thousands}, nil)
+	}
+	if f.thousands == ' ' {
+		text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\u00a0"), nil), []byte("\u202f"), nil)
 	}
 	if f.point != 0 {
 		if bytes.IndexByte(text, '.') >= 0 {
@@ -96,7 +103,11 @@ func numberFormOf(cells [][]byte, point byte) (numberForm, error) {
 		}
 	}
 	var err error
-	if f.point, f.thousands, err = f.separators(cells, point); err != nil {
+	digits := slices.DeleteFunc(slices.Clone(cells), func(cell []byte) bool { return !f.hasDigits(cell) })
+	if len(digits)*2 < values {
+		return f, errNoNumbers
+	}
+	if f.point, f.thousands, err = f.separators(digits, point); err != nil {
 		return f, err
 	}
 	numbers := 0
@@ -116,16 +127,24 @@ func numberFormOf(cells [][]byte, point byte) (numberForm, error) {
 	return f, nil
 }
 
+// hasDigits reports whether a cell consists of digits and of characters between them, its unit aside.
+func (f *numberForm) hasDigits(cell []byte) bool {
+	cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
+	return bytes.ContainsAny(cell, "0123456789") &&
+		len(bytes.Trim(cell, "+-0123456789.,' eE\u00a0\u202f")) == 0
+}
+
 // separators returns the decimal separator, 0 for a point, and that of thousands, by the evidence of cells: a separator
 // that comes twice, or before the other one, stands between thousands; one that is not followed by three digits is
 // decimal.
 func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
-	var decimalComma, decimalPoint, commaThousands, pointThousands, space, unclear bool
+	var decimalComma, decimalPoint, commaThousands, pointThousands, space, quote, unclear bool
 	for _, cell := range cells {
 		cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
 		commas, points := bytes.Count(cell, []byte{','}), bytes.Count(cell, []byte{'.'})
 		comma, dot := bytes.LastIndexByte(cell, ','), bytes.LastIndexByte(cell, '.')
-		space = space || bytes.IndexByte(cell, ' ') > 0
+		space = space || bytes.ContainsAny(cell, " \u00a0\u202f")
+		quote = quote || bytes.IndexByte(cell, '\'') > 0
 		switch {
 		case commas > 0 && points > 0:
 			decimalComma = decimalComma || comma > dot
@@ -156,6 +175,8 @@ func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands 
 		return ',', '.', nil
 	case decimalComma && space:
 		return ',', ' ', nil
+	case decimalComma && quote:
+		return ',', '\'', nil
 	case decimalComma:
 		return ',', 0, nil
 	case commaThousands:
@@ -163,9 +184,11 @@ func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands 
 	case unclear && decimalPoint:
 		return 0, ',', nil
 	case unclear:
-		return 0, 0, errors.New("a comma before three digits, which may be decimal or between thousands: say --decimal")
+		return 0, 0, errors.New("a comma before three digits, which may be decimal or between thousands: say --decimal , for the one or --decimal . for the other")
 	case space:
 		return 0, ' ', nil
+	case quote:
+		return 0, '\'', nil
 	}
 	return 0, 0, nil
 }

@@ -14,6 +14,9 @@ import (
 func (f *file) describe() {
 	say := func(format string, args ...any) { f.options.Note(f.name + ": " + fmt.Sprintf(format, args...)) }
 	say("times in %s: %v", f.timeNames(), &f.form)
+	if f.far > 0 {
+		say("%d of its first times lie before 1970 or after 2261, which no archive keeps: their lines are rejected", f.far)
+	}
 	var values []string
 	for _, column := range f.values {
 		text := f.names[column.index]
@@ -52,6 +55,8 @@ type Extent struct {
 	Metrics     int
 	First, Last carbonara.Timestamp
 	Step        time.Duration // from one measure of a metric to the next, the median of some; 0 if there is no next one
+	Equal       int64         // measures that a later line with their metric and time replaces
+	FirstEqual  string        // the metric and time of the first of them
 }
 
 // String describes the extent for the user.
@@ -64,12 +69,16 @@ func (e Extent) String() string {
 	if e.Step > 0 {
 		text += fmt.Sprintf(", one every %v", e.Step)
 	}
+	if e.Equal > 0 {
+		text += fmt.Sprintf("\n%d measures have the time of a later line of their metric, which replaces them, first %s: if they "+
+			"belong to several metrics, say --metric-column or --resource-column", e.Equal, e.FirstEqual)
+	}
 	return text
 }
 
 // Extent returns that of all measures read so far.
 func (i *Importer) Extent() (e Extent, err error) {
-	lasts := make([]carbonara.Timestamp, len(i.metrics))
+	lasts, seen := make([]carbonara.Timestamp, len(i.metrics)), make([]bool, len(i.metrics))
 	var steps []carbonara.Timestamp
 	err = i.rows.each(func(r *row) error {
 		if e.Measures == 0 {
@@ -77,10 +86,15 @@ func (i *Importer) Extent() (e Extent, err error) {
 		}
 		e.Last = r.time
 		e.Measures++
-		if before := lasts[r.metric]; before > 0 && r.time > before && len(steps) < 10_000 {
+		switch before, m := lasts[r.metric], i.metrics[r.metric]; {
+		case before == r.time && seen[r.metric]:
+			if e.Equal++; e.Equal == 1 {
+				e.FirstEqual = m.name + " at " + r.time.Time().UTC().Format(time.RFC3339Nano)
+			}
+		case before > 0 && len(steps) < 10_000:
 			steps = append(steps, r.time-before)
 		}
-		lasts[r.metric] = r.time
+		lasts[r.metric], seen[r.metric] = r.time, true
 		return nil
 	})
 	for _, m := range i.metrics {
@@ -141,7 +155,7 @@ func (i *Importer) Preview(ctx context.Context) (Result, error) {
 		}
 	}
 	err = i.rows.each(func(r *row) error {
-		i.metrics[r.metric].see(r.time, &i.result)
+		i.metrics[r.metric].see(r.time)
 		return nil
 	})
 	for _, m := range i.metrics {

@@ -268,8 +268,7 @@ func (r *Reader) consume(bytes, lines int) {
 	r.line += lines
 }
 
-// trimEnd cuts off the line's end: \n, \r\n, or \r.
+// trimEnd cuts off the line's end: \n, \r, or \n after any number of \r, as a file that was converted twice has.
 func trimEnd(line []byte) []byte {
-	line = bytes.TrimSuffix(line, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'})
+	return bytes.TrimRight(bytes.TrimSuffix(line, []byte{'\n'}), "\r")
 }

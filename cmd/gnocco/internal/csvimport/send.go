@@ -61,7 +61,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 	err := i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
-			m.see(t, &i.result)
+			m.see(t)
 			return t >= m.keptFrom
 		})
 	}

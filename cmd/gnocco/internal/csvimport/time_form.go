@@ -1,6 +1,7 @@
 package csvimport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,10 @@ type timeForm struct {
 	zoned  bool           // the text may name its zone
 	zone   *time.Location // of text that does not; nil: UTC
 	last   carbonara.Timestamp
+
+	also     string // another layout of package time, tried after layout
+	upper    bool   // the layout knows PM, and the text may have pm
+	quarters bool   // a year and a quarter, such as 2026Q1 or, in two columns, 2026 1
 }
 
 // String describes the form for the user.
@@ -30,6 +35,8 @@ func (f *timeForm) String() string {
 	switch {
 	case f.unit > 0:
 		return unitNames[f.unit] + " since 1970"
+	case f.quarters:
+		return "years and quarters, " + zone
 	case f.layout == "":
 		return "ISO 8601, " + zone + " where no zone is named"
 	case f.zoned:
@@ -50,6 +57,9 @@ func (f *timeForm) parse(text []byte) (carbonara.Timestamp, error) {
 	if f.unit > 0 {
 		return parseNumberSince(s, f.unit)
 	}
+	if f.quarters {
+		return f.parseQuarter(s)
+	}
 	if f.layout == "" {
 		t, ok := model.ParseISO(s)
 		if !ok {
@@ -59,6 +69,9 @@ func (f *timeForm) parse(text []byte) (carbonara.Timestamp, error) {
 			}
 			var err error
 			if t, err = form.Parse(s, 0); err != nil {
+				if isFarISO(s) {
+					return 0, errRange
+				}
 				return 0, err
 			}
 		}
@@ -67,7 +80,13 @@ func (f *timeForm) parse(text []byte) (carbonara.Timestamp, error) {
 		}
 		return f.local(t.Time().UTC())
 	}
+	if f.upper {
+		s = strings.ToUpper(s)
+	}
 	t, err := time.Parse(f.layout, s)
+	if err != nil && f.also != "" {
+		t, err = time.Parse(f.also, s)
+	}
 	if err != nil {
 		return 0, errNoTime
 	}
@@ -86,6 +105,18 @@ var (
 	errZoneName = errors.New("names its zone by letters that several zones have: write its offset, or take the letters " +
 		"off and say --timezone")
 )
+
+// isFarISO reports whether a text is a time in ISO 8601, but in a year that is not kept.
+func isFarISO(s string) bool {
+	year, err := strconv.Atoi(s[:min(4, len(s))])
+	if err != nil || year < 0 || len(s) < len("2006-01") || s[4] != '-' || year >= 1970 && year <= 2261 {
+		return false
+	}
+	s = "2000" + s[4:]
+	form := model.TimestampFormOf(s)
+	_, err = form.Parse(s, 0)
+	return err == nil && form != model.TimestampRelative && form != model.TimestampNumber
+}
 
 // namesZone reports whether an ISO time ends with Z or an offset.
 func namesZone(s string) bool {
@@ -166,8 +197,9 @@ func unitOf(v float64) time.Duration {
 // where two are usual.
 var (
 	dateLayouts = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006", "1-2-2006",
-		"2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "Mon, 2 Jan 2006", "20060102",
-		"1/2/06", "2/1/06", "2.1.06", "2-Jan-06"}
+		"2-Jan-2006", "Jan-2-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "Mon, 2 Jan 2006", "20060102",
+		"1/2/06", "2/1/06", "2.1.06", "2-Jan-06", "06-1-2", "2-1-06", "1-2-06", "Jan 2006", "Jan-2006", "January 2006",
+		"1/2006"}
 	clockLayouts = []string{"15:4:5", "15:4", "3:4:5 PM", "3:4 PM", "3:4:5PM", "3:4PM", "3:4:5 pm", "3:4 pm", "150405"}
 	zoneLayouts  = []string{"", "Z07:00", " Z07:00", "-0700", " -0700", "-07", " MST", " -0700 MST"}
 	wholeLayouts = []string{time.ANSIC, time.UnixDate, time.RubyDate, time.RFC850}
@@ -216,8 +248,15 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 			return f, len(cells), nil
 		}
 	}
-	if n := (timeForm{}).fits(cells); n*2 > len(cells) {
-		return timeForm{zone: zone}, n, nil
+	iso := (timeForm{}).fits(cells)
+	if iso*2 > len(cells) {
+		// Others may have more, such as one digit for an hour.
+		if iso < len(cells) {
+			if form, fit, err = textFormOf(cells, zone); err == nil && fit > iso {
+				return form, fit, nil
+			}
+		}
+		return timeForm{zone: zone}, iso, nil
 	}
 	units := make(map[time.Duration]int)
 	for _, cell := range cells {
@@ -237,25 +276,35 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 	if fit*2 > len(cells) && (named || ordered(cells)) {
 		return form, fit, nil
 	}
-	form, fit = timeForm{}, 0
-	var as []string
+	return textFormOf(cells, zone)
+}
+
+// textFormOf finds the form of times in words or in digits of a date, by a layout.
+func textFormOf(cells [][]byte, zone *time.Location) (form timeForm, fit int, err error) {
+	if len(cells) == 0 {
+		return timeForm{zone: zone}, 0, nil
+	}
+	if f := (timeForm{quarters: true, zone: zone}); bytes.ContainsAny(cells[0], "qQ") && f.fits(cells) == len(cells) {
+		return f, len(cells), nil
+	}
+	var as []timeForm
 	textLayouts(func(layout string, zoned bool) {
 		f := timeForm{layout: layout, zoned: zoned}
-		if len(cells) == 0 {
-			return
-		}
-		// The first cell decides whether a layout is tried.
+		// The first cell and one in the middle decide whether a layout is tried.
 		if _, first := f.parse(cells[0]); first != nil && !errors.Is(first, errRange) {
 			if errors.Is(first, errZoneName) {
 				err = fmt.Errorf("%q %w", cells[0], first)
+				return
 			}
-			return
+			if _, middle := f.parse(cells[len(cells)/2]); middle != nil && !errors.Is(middle, errRange) {
+				return
+			}
 		}
 		switch n := f.fits(cells); {
 		case n > fit:
-			form, fit, as = f, n, []string{layout}
-		case n == fit && n > 0 && !sameTimes(form, f, cells):
-			as = append(as, layout)
+			form, fit, as = f, n, []timeForm{f}
+		case n == fit && n > 0 && differing(form, f, cells) != nil:
+			as = append(as, f)
 		}
 	})
 	if !form.zoned {
@@ -265,8 +314,9 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 		return form, 0, err
 	}
 	if len(as) > 1 {
-		return form, fit, fmt.Errorf("%q may be %s or %s: say which one by --time-format", cells[0], example(as[0], cells[0]),
-			example(as[1], cells[0]))
+		cell := differing(as[0], as[1], cells)
+		return form, fit, fmt.Errorf("%q may be %s or %s: say --time-format %s or --time-format %s", cell,
+			example(as[0].layout, cell), example(as[1].layout, cell), strptime(as[0].layout), strptime(as[1].layout))
 	}
 	return form, fit, nil
 }
@@ -296,16 +346,27 @@ func example(layout string, cell []byte) string {
 	return t.Format("2006-01-02")
 }
 
-// sameTimes reports whether two forms read the same times.
-func sameTimes(a, b timeForm, cells [][]byte) bool {
+// strptime returns a layout as --time-format takes it, in quotes for a shell.
+func strptime(layout string) string {
+	text := strings.NewReplacer("2006", "%Y", "Z07:00", "%z", "-0700", "%z", "-07", "%z", "MST", "%Z", "January", "%B", "Jan", "%b",
+		"Mon", "%a", "15", "%H", "04", "%M", "05", "%S", "06", "%y", "PM", "%p", "pm", "%p", "1", "%m", "2", "%d", "3", "%I", "4", "%M",
+		"5", "%S").Replace(layout)
+	if strings.Contains(text, " ") {
+		return "'" + text + "'"
+	}
+	return text
+}
+
+// differing returns a cell that two forms read as two times, nil if there is none.
+func differing(a, b timeForm, cells [][]byte) []byte {
 	for _, cell := range cells {
 		s, errA := a.parse(cell)
 		t, errB := b.parse(cell)
 		if errA == nil && errB == nil && s != t {
-			return false
+			return cell
 		}
 	}
-	return true
+	return nil
 }
 
 // namedTimeForm returns the form that a user names: s, ms, us or ns since 1970, or a format of strptime.
@@ -334,9 +395,13 @@ func namedTimeForm(format string, zone *time.Location) (timeForm, error) {
 			layout.WriteString(text)
 		}
 		f.zoned = f.zoned || format[i] == 'z' || format[i] == 'Z'
+		f.upper = f.upper || format[i] == 'p'
 		layout.WriteString(part)
 	}
 	f.layout = layout.String()
+	if strings.Contains(f.layout, "-0700") {
+		f.also = strings.Replace(f.layout, "-0700", "Z07:00", 1)
+	}
 	if !strings.Contains(f.layout, "06") {
 		return f, fmt.Errorf("--time-format: %q has no year", format)
 	}
