@@ -31,6 +31,7 @@ type api struct {
 
 	reader   *query.Reader
 	ingester *ingest.Ingester
+	series   *series.Writer // nil without an index
 }
 
 // A room has routes and their handlers.
@@ -90,7 +91,10 @@ func New(options Options) (http.Handler, error) {
 	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: labels,
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
-	writer := series.NewWriter(env, a.ingester)
+	if a.series, err = series.NewWriter(env, a.ingester); err != nil {
+		return nil, err
+	}
+	writer := a.series
 	options.Correlations.Budget = a.Budget
 	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
 		otlp.New(env, writer),

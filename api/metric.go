@@ -54,14 +54,23 @@ type metricJSON struct {
 	ArchivePolicy      *model.ArchivePolicy `json:"archive_policy,omitempty"`
 	ArchivePolicyName  string               `json:"archive_policy_name,omitempty"`
 	Labels             map[string]string    `json:"labels,omitempty"`
+	Type               model.SeriesType     `json:"type,omitempty"`
+	TypeGuess          model.SeriesType     `json:"type_guess,omitempty"` // instead of type
 }
 
-func showMetric(m *model.Metric) metricJSON {
+func (a *api) showMetric(m *model.Metric) metricJSON {
 	user, project, _ := strings.Cut(m.Creator, ":")
-	return metricJSON{
+	shown := metricJSON{
 		ID: m.ID, Creator: m.Creator, CreatedByUserID: user, CreatedByProjectID: project,
 		Name: web.OrNull(m.Name), Unit: web.OrNull(m.Unit), Labels: maps.Collect(m.Labels.All()),
 	}
+	switch t, source := a.series.TypeOf(m); {
+	case source.IsGuess():
+		shown.TypeGuess = t
+	case source != model.TypeIsUnknown:
+		shown.Type = t
+	}
+	return shown
 }
 
 // detailedMetric is a metric with its archive policy and its resource, null without one.
@@ -71,7 +80,7 @@ type detailedMetric struct {
 }
 
 func (a *api) detailMetric(m *model.Metric) (detailedMetric, error) {
-	shown := detailedMetric{metricJSON: showMetric(m)}
+	shown := detailedMetric{metricJSON: a.showMetric(m)}
 	shown.ArchivePolicy = m.ArchivePolicy
 	if m.ResourceID == nil {
 		return shown, nil
@@ -118,7 +127,7 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 	answer := struct {
 		metricJSON
 		ResourceID *uuid.UUID `json:"resource_id"`
-	}{showMetric(metric), metric.ResourceID}
+	}{a.showMetric(metric), metric.ResourceID}
 	answer.ArchivePolicyName = metric.ArchivePolicy.Name
 	return web.WriteJSON(w, http.StatusCreated, answer)
 }
@@ -126,7 +135,7 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 // parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
 func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.Metric, error) {
-	fields, err := in.Fields("archive_policy_name", "resource_id", "name", "unit")
+	fields, err := in.Fields("archive_policy_name", "resource_id", "name", "unit", "type")
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +147,11 @@ func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.M
 	}
 	if field, ok := fields["unit"]; ok {
 		if metric.Unit, err = field.Text(31); err != nil {
+			return nil, err
+		}
+	}
+	if field, ok := fields["type"]; ok {
+		if metric.Type, err = parseMetricType(field); err != nil {
 			return nil, err
 		}
 	}
@@ -162,6 +176,22 @@ func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.M
 		}
 	}
 	return metric, nil
+}
+
+// parseMetricType reads the type of a metric. Unknown is none.
+func parseMetricType(in web.Node) (model.SeriesType, error) {
+	text, err := in.Text(0)
+	if err != nil {
+		return "", err
+	}
+	t, err := model.ParseSeriesType(text)
+	switch {
+	case err != nil:
+		return "", in.Fault("%s", err)
+	case t == model.UnknownType:
+		return "", nil
+	}
+	return t, nil
 }
 
 // policyFor returns the archive policy that a new metric gets: the one that is named, or the one that a rule gives for

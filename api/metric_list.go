@@ -19,8 +19,8 @@ type listedMetric struct {
 	ResourceID *uuid.UUID `json:"resource_id"`
 }
 
-func listMetric(m *model.Metric) listedMetric {
-	shown := listedMetric{showMetric(m), m.ResourceID}
+func (a *api) listMetric(m *model.Metric) listedMetric {
+	shown := listedMetric{a.showMetric(m), m.ResourceID}
 	shown.ArchivePolicy = m.ArchivePolicy
 	return shown
 }
@@ -52,7 +52,7 @@ func (a metricHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	shown := make([]listedMetric, len(metrics))
 	for i, metric := range metrics {
-		shown[i] = listMetric(metric)
+		shown[i] = a.listMetric(metric)
 	}
 	if len(shown) > 0 && len(shown) >= p.Limit {
 		a.SetLink(w, r, values, p, shown[len(shown)-1].ID.String())

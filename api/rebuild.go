@@ -213,13 +213,27 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 	return web.WriteJSON(w, http.StatusOK, shown)
 }
 
-// change gives a metric another archive policy, and starts its rebuild.
+// change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type.
 func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	preview, fields, err := a.decodeChange(w, r, "archive_policy_name*")
+	preview, fields, err := a.decodeChange(w, r, "archive_policy_name", "type")
 	if err != nil {
 		return err
 	}
-	name, err := fields["archive_policy_name"].Text(0)
+	typeField, typed := fields["type"]
+	t := metric.Type
+	if typed {
+		if t, err = parseMetricType(typeField); err != nil {
+			return err
+		}
+	}
+	policyField, moved := fields["archive_policy_name"]
+	switch {
+	case !moved && !typed:
+		return web.Node{}.At(nil, "archive_policy_name").Fault("required key not provided")
+	case !moved:
+		return a.setType(w, r, metric, t, preview)
+	}
+	name, err := policyField.Text(0)
 	if err != nil {
 		return err
 	}
@@ -232,15 +246,39 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 		shown.Affected = 1
 		return web.WriteJSON(w, http.StatusOK, shown)
 	}
+	if typed {
+		if _, err := a.Index.SetMetricType(r.Context(), metric.ID, t); err != nil {
+			return err
+		}
+	}
 	changed, job, err := a.Index.ChangeMetric(r.Context(), metric.ID, name, a.Now())
 	if err != nil {
 		return err
 	}
 	a.SetLocation(w, r, "rebuild", job.ID.String())
+	return a.writeChanged(w, changed)
+}
+
+// setType sets a metric's type, or shows what that would be.
+func (a metricHandlers) setType(w http.ResponseWriter, r *http.Request, metric *model.Metric, t model.SeriesType,
+	preview bool) error {
+	if preview {
+		changed := *metric
+		changed.Type = t
+		return a.writeChanged(w, &changed)
+	}
+	changed, err := a.Index.SetMetricType(r.Context(), metric.ID, t)
+	if err != nil {
+		return err
+	}
+	return a.writeChanged(w, changed)
+}
+
+func (a metricHandlers) writeChanged(w http.ResponseWriter, changed *model.Metric) error {
 	answer := struct {
 		metricJSON
 		ResourceID *uuid.UUID `json:"resource_id"`
-	}{showMetric(changed), changed.ResourceID}
-	answer.ArchivePolicyName = name
+	}{a.showMetric(changed), changed.ResourceID}
+	answer.ArchivePolicyName = changed.ArchivePolicy.Name
 	return web.WriteJSON(w, http.StatusOK, answer)
 }

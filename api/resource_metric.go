@@ -55,9 +55,9 @@ func (a resourceHandlers) showMetrics(w http.ResponseWriter, r *http.Request, re
 	var shown, others []listedMetric
 	for _, metric := range metrics {
 		if first(metric) {
-			shown = append(shown, listMetric(metric))
+			shown = append(shown, a.listMetric(metric))
 		} else {
-			others = append(others, listMetric(metric))
+			others = append(others, a.listMetric(metric))
 		}
 	}
 	return web.WriteJSON(w, http.StatusOK, append(append([]listedMetric{}, shown...), others...))

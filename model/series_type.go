@@ -1,6 +1,10 @@
 package model
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // SeriesType is the kind of values that a series has.
 type SeriesType string
@@ -13,8 +17,78 @@ const (
 	HistogramType SeriesType = "histogram"
 )
 
+// ParseSeriesType returns the type of this name.
+func ParseSeriesType(text string) (SeriesType, error) {
+	for _, t := range []SeriesType{CounterType, GaugeType, HistogramType, UnknownType} {
+		if text == string(t) {
+			return t, nil
+		}
+	}
+	return "", fmt.Errorf("must be one of %s, %s, %s, %s", CounterType, GaugeType, HistogramType, UnknownType)
+}
+
 // Grows reports whether the values of a series only grow, but for resets.
 func (t SeriesType) Grows() bool { return t == CounterType || t == HistogramType }
+
+// TypeSource says what a type follows from.
+type TypeSource string
+
+// The sources. Types by name and by values are guesses.
+const (
+	TypeIsSet      TypeSource = "set" // by a client, of this metric
+	TypeByMetadata TypeSource = "metadata"
+	TypeByName     TypeSource = "name"
+	TypeByValues   TypeSource = "values"
+	TypeIsUnknown  TypeSource = ""
+)
+
+// IsGuess reports whether nobody said so.
+func (s TypeSource) IsGuess() bool { return s == TypeByName || s == TypeByValues }
+
+// TypeOf decides the type of a metric: the one that was set, or else by metadata and name. Kind is as TypeOfSeries
+// takes it.
+func TypeOf(m *Metric, kind func(name string) string) (SeriesType, TypeSource) {
+	if m.Type != "" {
+		return m.Type, TypeIsSet
+	}
+	if m.Labels == "" {
+		if isCeilometersCounter(m.Name, m.Unit) {
+			return CounterType, TypeByName
+		}
+		return typeByName(m.Name)
+	}
+	return typeOfSeries(m.Labels.Get(LabelName), kind)
+}
+
+// TypeOfSeries decides the type of a series by the metadata of its name, or of its family, and else by its name. Kind
+// returns the metadata's type of a name in Prometheus' words, "" for none; it may be nil.
+func TypeOfSeries(name string, kind func(name string) string) SeriesType {
+	t, _ := typeOfSeries(name, kind)
+	return t
+}
+
+func typeOfSeries(name string, kind func(name string) string) (SeriesType, TypeSource) {
+	byName, source := typeByName(name)
+	if kind == nil {
+		return byName, source
+	}
+	switch kind(name) {
+	case "counter":
+		return CounterType, TypeByMetadata
+	case "gauge", "gaugehistogram", "info", "stateset", "summary":
+		return GaugeType, TypeByMetadata // a summary's own name has its quantiles
+	}
+	if source == TypeIsUnknown {
+		return UnknownType, TypeIsUnknown
+	}
+	switch kind(name[:strings.LastIndexByte(name, '_')]) {
+	case "gauge", "gaugehistogram":
+		return GaugeType, TypeByMetadata
+	case "counter", "histogram", "summary":
+		return byName, TypeByMetadata
+	}
+	return byName, source
+}
 
 // typesOfEndings are the types of names that end so, by Prometheus' conventions.
 var typesOfEndings = []struct {
@@ -22,30 +96,26 @@ var typesOfEndings = []struct {
 	of     SeriesType
 }{{"_total", CounterType}, {"_count", CounterType}, {"_sum", CounterType}, {"_bucket", HistogramType}}
 
-// TypeOfSeries decides the type of a series by the metadata of its name, or of its family, and else by its name. Kind
-// returns the metadata's type of a name in Prometheus' words, "" for none; it may be nil.
-func TypeOfSeries(name string, kind func(name string) string) SeriesType {
-	if kind == nil {
-		kind = func(string) string { return "" }
-	}
-	byName, family := UnknownType, name
+func typeByName(name string) (SeriesType, TypeSource) {
 	for _, e := range typesOfEndings {
-		if before, ok := strings.CutSuffix(name, e.ending); ok {
-			byName, family = e.of, before
+		if strings.HasSuffix(name, e.ending) {
+			return e.of, TypeByName
 		}
 	}
-	switch kind(name) {
-	case "counter":
-		return CounterType
-	case "gauge", "gaugehistogram", "info", "stateset", "summary":
-		return GaugeType // a summary's own name has its quantiles
-	}
-	if family == name {
-		return UnknownType
-	}
-	switch kind(family) {
-	case "gauge", "gaugehistogram":
-		return GaugeType
-	}
-	return byName
+	return UnknownType, TypeIsUnknown
+}
+
+// ceilometersCounters are the meters that Ceilometer calls cumulative, as patterns of their names, by unit.
+var ceilometersCounters = map[string][]string{
+	"ns":      {"cpu", "disk*.latency"},
+	"B":       {"disk*.read.bytes", "disk*.write.bytes", "network.*.bytes", "hardware.network.*.bytes"},
+	"request": {"disk*.requests"},
+	"packet":  {"network.*.packets", "network.*.packets.drop", "network.*.packets.error"},
+}
+
+// isCeilometersCounter reports whether a name and unit are those of a meter that Ceilometer calls cumulative. Its
+// publisher sends both, and not the meter's type.
+func isCeilometersCounter(name, unit string) bool {
+	matches := func(pattern string) bool { return MatchPattern(pattern, name) }
+	return slices.ContainsFunc(ceilometersCounters[unit], matches)
 }

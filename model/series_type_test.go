@@ -27,6 +27,7 @@ func TestTypeOfSeries(t *testing.T) {
 	f("size_bucket", model.GaugeType, model.HistogramType)
 	f("rpc", model.GaugeType, model.UnknownType)
 	f("rpc_count", model.CounterType, model.CounterType)
+	f("latency_count", model.CounterType, model.CounterType)
 	f("odd", model.UnknownType, model.UnknownType)
 	f("up", model.UnknownType, model.UnknownType)
 	for _, of := range []model.SeriesType{model.GaugeType, model.CounterType, model.HistogramType, model.UnknownType} {
@@ -34,4 +35,28 @@ func TestTypeOfSeries(t *testing.T) {
 			t.Errorf("%s grows: %t", of, !want)
 		}
 	}
+}
+
+func TestTypeOf(t *testing.T) {
+	kind := func(name string) string { return map[string]string{"depth_total": "gauge", "jobs": "counter"}[name] }
+	f := func(m *model.Metric, want model.SeriesType, from model.TypeSource) {
+		t.Helper()
+		if got, source := model.TypeOf(m, kind); got != want || source != from {
+			t.Errorf("%+v: %s by %q, want %s by %q", m, got, source, want, from)
+		}
+	}
+	pushed := func(name string) model.Labels { return model.Labels(model.AppendLabel(nil, model.LabelName, name)) }
+	f(&model.Metric{Name: "x_total", Type: model.GaugeType}, model.GaugeType, model.TypeIsSet)
+	f(&model.Metric{Name: "x_total"}, model.CounterType, model.TypeByName)
+	f(&model.Metric{Name: "depth_total"}, model.CounterType, model.TypeByName) // metadata is of pushed series
+	f(&model.Metric{Labels: pushed("depth_total")}, model.GaugeType, model.TypeByMetadata)
+	f(&model.Metric{Labels: pushed("jobs")}, model.CounterType, model.TypeByMetadata)
+	f(&model.Metric{Labels: pushed("x_bucket")}, model.HistogramType, model.TypeByName)
+	f(&model.Metric{Labels: pushed("up")}, model.UnknownType, model.TypeIsUnknown)
+	f(&model.Metric{Name: "cpu", Unit: "ns"}, model.CounterType, model.TypeByName)
+	f(&model.Metric{Name: "cpu", Unit: "%"}, model.UnknownType, model.TypeIsUnknown)
+	f(&model.Metric{Name: "disk.device.read.bytes", Unit: "B"}, model.CounterType, model.TypeByName)
+	f(&model.Metric{Name: "network.incoming.bytes", Unit: "B"}, model.CounterType, model.TypeByName)
+	f(&model.Metric{Name: "network.incoming.bytes.rate", Unit: "B/s"}, model.UnknownType, model.TypeIsUnknown)
+	f(&model.Metric{Name: "disk.device.usage", Unit: "B"}, model.UnknownType, model.TypeIsUnknown)
 }

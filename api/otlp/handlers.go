@@ -93,7 +93,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	case err != nil:
 		return web.BadRequest("The body could not be decoded: %s", err)
 	}
-	a.writer.Describe(who, t.metadata) // types decide on archive policies
+	a.writer.Describe(r.Context(), who, t.metadata) // types decide on archive policies
 	dropped := map[int]bool{}
 	push := series.Push{Protocol: protocol, Rows: &s.batch, MaxFuture: ingest.MaxFutureOfRemoteWrite,
 		Drop: func(row int, _ error) { dropped[t.pointOf[row]] = true }}

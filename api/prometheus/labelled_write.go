@@ -44,7 +44,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err := a.readVersion1(w, r, s); err != nil {
 		return err
 	}
-	a.writer.Describe(who, s.rows.request.Metadata) // types decide on archive policies
+	a.writer.Describe(r.Context(), who, s.rows.request.Metadata) // types decide on archive policies
 	push := series.Push{Protocol: protocol, Rows: labelledRows{&s.rows}}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	if err := two.Decode(s.rows.request.plain, latest); err != nil {
 		return refusal(err)
 	}
-	a.writer.Describe(who, two.Metadata) // types decide on archive policies
+	a.writer.Describe(r.Context(), who, two.Metadata) // types decide on archive policies
 	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &two.Batch.Named)
 	if err != nil {

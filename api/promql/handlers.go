@@ -378,7 +378,7 @@ func (a Handlers) metadata(r *request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	units, err := a.Series.Units(r.Context(), r.sees)
+	kinds, err := a.Series.Kinds(r.Context(), r.sees)
 	if err != nil {
 		return nil, err
 	}
@@ -388,15 +388,19 @@ func (a Handlers) metadata(r *request) (*Answer, error) {
 		Unit string `json:"unit"`
 	}
 	shown := map[string][]item{}
-	for name, m := range a.SentMetadata(r.who) {
+	sent := a.SentMetadata(r.who)
+	for name, m := range sent {
 		shown[name] = []item{{m.Kind, m.Help, m.Unit}}
 	}
-	for name, list := range units {
-		if shown[name] != nil {
-			continue
-		}
-		for _, unit := range list {
-			shown[name] = append(shown[name], item{string(model.TypeOfSeries(name, nil)), "", unit})
+	kindOf := func(name string) string { return sent[name].Kind }
+	for name, list := range kinds {
+		_, described := sent[name]
+		for _, kind := range list {
+			t, source := model.TypeOf(&kind, kindOf)
+			one := item{string(t), "", kind.Unit}
+			if (!described || source == model.TypeIsSet) && !slices.Contains(shown[name], one) {
+				shown[name] = append(shown[name], one)
+			}
 		}
 	}
 	if only := r.Get("metric"); only != "" {

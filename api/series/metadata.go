@@ -1,23 +1,49 @@
 package series
 
 import (
+	"cmp"
+	"context"
 	"maps"
+	"strings"
 	"sync"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Metadata describes the series of a name.
-type Metadata struct{ Name, Kind, Help, Unit string }
+type Metadata = model.Metadata
 
 // Describe keeps metadata from a user.
-func (w *Writer) Describe(who *auth.Identity, list []Metadata) { w.metadata.add(who, list) }
+func (w *Writer) Describe(ctx context.Context, who *auth.Identity, list []Metadata) {
+	changed := w.metadata.add(web.ProjectOf(who), list)
+	if len(changed) == 0 {
+		return
+	}
+	if err := w.Index.PutMetadata(ctx, web.ProjectOf(who), changed); err != nil {
+		w.Logger.Warn("metadata of series is not stored; senders repeat it", "error", err)
+		w.metadata.forget(web.ProjectOf(who), changed)
+	}
+}
 
 // Metadata returns the metadata that senders of a user's project sent, by name.
-func (w *Writer) Metadata(who *auth.Identity) map[string]Metadata { return w.metadata.of(who) }
+func (w *Writer) Metadata(who *auth.Identity) map[string]Metadata {
+	return w.metadata.of(web.ProjectOf(who))
+}
 
-// metadata is the types and texts that senders repeat about their series. Memory keeps them, by project and name.
+// TypeOf returns the type of a metric and its source.
+func (w *Writer) TypeOf(m *model.Metric) (model.SeriesType, model.TypeSource) {
+	if m.Labels == "" {
+		return model.TypeOf(m, nil)
+	}
+	_, project, _ := strings.Cut(m.Creator, ":")
+	project = cmp.Or(project, m.Creator)
+	return model.TypeOf(m, func(name string) string { return w.metadata.kind(project, name) })
+}
+
+// metadata is the types and texts that senders repeat about their series, by project and name. The index also keeps
+// them.
 type metadata struct {
 	mu    sync.Mutex
 	known map[string]map[string]Metadata
@@ -27,40 +53,64 @@ type metadata struct {
 // maxMetadata is the most names of which metadata is kept.
 const maxMetadata = 20_000
 
-// add keeps more metadata of a project.
-func (s *metadata) add(who *auth.Identity, list []Metadata) {
+// load reads what the index keeps.
+func (s *metadata) load(env *web.Env) error {
+	return env.Index.EachMetadata(context.Background(), func(project string, m Metadata) {
+		s.add(project, []Metadata{m})
+	})
+}
+
+// add keeps metadata of a project, and returns what of it is new.
+func (s *metadata) add(project string, list []Metadata) (changed []Metadata) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
 		s.known = map[string]map[string]Metadata{}
 	}
-	project := web.ProjectOf(who)
 	for _, m := range list {
 		names := s.known[project]
 		if names == nil {
 			names = map[string]Metadata{}
 			s.known[project] = names
 		}
-		if _, ok := names[m.Name]; !ok {
+		earlier, ok := names[m.Name]
+		if ok && earlier == m {
+			continue
+		}
+		if !ok {
 			if s.count >= maxMetadata {
 				continue
 			}
 			s.count++
 		}
 		names[m.Name] = m
+		changed = append(changed, m)
+	}
+	return changed
+}
+
+// forget drops metadata that is not stored: the next time it is new again.
+func (s *metadata) forget(project string, list []Metadata) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range list {
+		if _, ok := s.known[project][m.Name]; ok {
+			delete(s.known[project], m.Name)
+			s.count--
+		}
 	}
 }
 
-// kind returns the type that senders of the user's project sent for a name, "" for none.
-func (s *metadata) kind(who *auth.Identity, name string) string {
+// kind returns the type that senders of a project sent for a name, "" for none.
+func (s *metadata) kind(project, name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.known[web.ProjectOf(who)][name].Kind
+	return s.known[project][name].Kind
 }
 
-// of returns what senders of the user's project said.
-func (s *metadata) of(who *auth.Identity) map[string]Metadata {
+// of returns what senders of a project said.
+func (s *metadata) of(project string) map[string]Metadata {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.known[web.ProjectOf(who)])
+	return maps.Clone(s.known[project])
 }

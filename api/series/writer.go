@@ -23,9 +23,10 @@ type Writer struct {
 	logged    sync.Map // refusals that are logged, by protocol and reason
 }
 
-// NewWriter returns a Writer whose measures go to an ingester.
-func NewWriter(env *web.Env, ingester *ingest.Ingester) *Writer {
-	return &Writer{Env: env, ingester: ingester}
+// NewWriter returns a Writer whose measures go to an ingester. It reads the metadata that the index keeps.
+func NewWriter(env *web.Env, ingester *ingest.Ingester) (*Writer, error) {
+	w := &Writer{Env: env, ingester: ingester}
+	return w, w.metadata.load(env)
 }
 
 // A Push is one request's series.
@@ -64,7 +65,7 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 	timestamps, _ := push.Rows.Columns()
 	accepted := len(timestamps)
 	p := ingest.Protocol{Labels: true, Scope: push.Protocol + "\x00" + push.Scope, MaxFuture: push.MaxFuture}
-	p.Kind = func(name string) string { return w.metadata.kind(who, name) }
+	p.Kind = func(name string) string { return w.metadata.kind(web.ProjectOf(who), name) }
 	p.Drop = func(row int, err error) {
 		// A sender does not repeat a request that was answered with 400.
 		if o.First == nil || isBadRequest(o.First) && !isBadRequest(err) {

@@ -99,7 +99,11 @@ type metric struct {
 	name, unit, policy, creator symbol
 	labels, count               uint32 // of a pushed one, in pushedLabels.of
 	pushed, gone                bool
+	kind                        uint8 // place in kinds
 }
+
+// kinds are the types that may be set of a metric.
+var kinds = [...]model.SeriesType{"", model.CounterType, model.GaugeType, model.HistogramType}
 
 // resource is the labels that the series of a resource share, and what access rules ask of it.
 type resource struct {
@@ -351,7 +355,8 @@ func (s *state) addMetric(m *model.Metric) {
 		return s.intern(text)
 	}
 	added := metric{id: m.ID, resource: none, unit: intern(m.Unit, before.unit),
-		policy: intern(m.ArchivePolicy.Name, before.policy), creator: intern(m.Creator, before.creator)}
+		policy: intern(m.ArchivePolicy.Name, before.policy), creator: intern(m.Creator, before.creator),
+		kind: uint8(max(0, slices.Index(kinds[:], m.Type)))}
 	if m.Labels == "" {
 		added.name = intern(m.Name, before.name)
 	}

@@ -20,8 +20,8 @@ import (
 //	session, last   8 bytes each: the change of the index for which the file is true
 //	counts      8 bytes each, as in fileCounts
 //	texts       their lengths, 4 bytes each; then all of them
-//	metrics     their IDs; then 4 bytes each: resource, name, unit, policy, creator, 4 x labels + 2 if gone
-//	            + 1 if pushed
+//	metrics     their IDs; then 4 bytes each: resource, name, unit, policy, creator, 16 x labels
+//	            + 4 x type + 2 if gone + 1 if pushed
 //	resources   their IDs; then 4 bytes each: original, creator, 2 x labels + 1 if gone; then their labels
 //	pairs       labels of pushed series: name and value, 4 bytes each
 //	of          the pairs of all pushed series, 4 bytes each
@@ -31,7 +31,7 @@ import (
 // or of a change that the index does not remember, is not used.
 const (
 	fileName  = "postings"
-	fileMagic = "gnoccop\x01"
+	fileMagic = "gnoccop\x02"
 )
 
 // errFile says that the file is of no use.
@@ -123,7 +123,7 @@ func (s *snapshot) write(to io.Writer, session uint64) error {
 		w.uint32s(len(s.metrics), func(i int) uint32 { return of(&s.metrics[i]) })
 	}
 	w.uint32s(len(s.metrics), func(i int) uint32 {
-		return s.metrics[i].count<<2 | flag(s.gone[i], 2) | flag(s.metrics[i].pushed, 1)
+		return s.metrics[i].count<<4 | uint32(s.metrics[i].kind)<<2 | flag(s.gone[i], 2) | flag(s.metrics[i].pushed, 1)
 	})
 	for i := range s.resources {
 		_, _ = w.Write(s.resources[i].id[:])
@@ -266,8 +266,9 @@ func (s *state) readMetrics(r *fileReader, h *fileHeader) {
 	labels := uint32(0)
 	r.uint32s(h.Metrics, func(i int, value uint32) {
 		m := &s.metrics[i]
+		m.kind = uint8(value >> 2 & 3)
 		if m.pushed, m.gone = value&1 != 0, value&2 != 0; m.pushed {
-			m.labels, m.count = labels, value>>2
+			m.labels, m.count = labels, value>>4
 			labels += m.count
 		}
 	})

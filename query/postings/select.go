@@ -178,20 +178,28 @@ func (s *state) allValues(ctx context.Context, f field) (values []string, err er
 	return values, nil
 }
 
-// Units returns the units of metrics by name.
-func (c *Catalog) Units(ctx context.Context, sees Sees) (map[string][]string, error) {
-	units := map[string][]string{}
+// Kinds returns, for each name that results show, metrics that differ in name, unit or type that was set. Of pushed
+// ones it is the only label.
+func (c *Catalog) Kinds(ctx context.Context, sees Sees) (map[string][]model.Metric, error) {
+	found := map[string][]model.Metric{}
 	err := c.view(ctx, func(s *state) error {
 		return s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
-			name, unit := s.texts[s.nameOf(m)], s.texts[m.unit]
-			if name != "" && !slices.Contains(units[name], unit) {
-				units[name] = append(units[name], unit)
+			name := s.texts[s.nameOf(m)]
+			if name == "" {
+				return nil
+			}
+			kind := model.Metric{Name: s.texts[m.name], Unit: s.texts[m.unit], Type: kinds[m.kind]}
+			if m.pushed {
+				kind.Labels = model.Labels(model.AppendLabel(nil, model.LabelName, name))
+			}
+			if !slices.Contains(found[name], kind) {
+				found[name] = append(found[name], kind)
 			}
 			return nil
 		})
 	})
-	return units, err
+	return found, err
 }
 
 // appendTexts appends IDs as texts.

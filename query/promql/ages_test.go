@@ -15,7 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-// ofAnyAge are the functions whose answer does not change with the age of what they are asked of.
+// ofAnyAge are the functions whose answers do not depend on the age of measures.
 var ofAnyAge = []string{"rate", "increase", "resets", "delta", "min_over_time", "max_over_time", "sum_over_time",
 	"count_over_time", "avg_over_time", "first_over_time", "last_over_time", "stddev_over_time", "stdvar_over_time"}
 
@@ -42,8 +42,8 @@ func TestAnswersAreTheSameAtAnyAge(t *testing.T) {
 				if !c.onBounds && slices.Contains(ofAnyAge, function) && !(off <= 1e-12) {
 					t.Errorf("%+v: %s at %v: %v from measures, %v from %s", c, query, at, want, got, from[i+1])
 				}
-				key := fmt.Sprintf("| %s | %s | %v%s |", function, from[i+1], c.interval, map[bool]string{
-					true: ", on bounds"}[c.onBounds])
+				bounds := map[bool]string{true: ", on bounds"}[c.onBounds]
+				key := fmt.Sprintf("| %s | %s | %v%s |", function, from[i+1], c.interval, bounds)
 				errors[key] = append(errors[key], off)
 			}
 		}
@@ -60,8 +60,8 @@ func TestAnswersAreTheSameAtAnyAge(t *testing.T) {
 	t.Log("\n| function | groups of | scrapes every | median | p99 |\n" + strings.Join(lines, ""))
 }
 
-// agedCases are counters of many kinds. One measure at a bound of groups is in the range that ends there and in the group
-// that begins there: answers from groups are as much off as one measure counts.
+// agedCases are counters of many kinds. A measure at a bound of groups is in the range that ends there and in the group
+// that begins there: answers from groups are off by this measure.
 func agedCases() (all []counterCase) {
 	for _, interval := range []time.Duration{time.Second, 15 * time.Second, 47 * time.Second, time.Minute} {
 		for _, reset := range []int{0, 200, 20} {

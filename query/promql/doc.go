@@ -50,8 +50,8 @@
 // measures (counters.go). irate and idelta are exact for groups of two measures at most; else
 // they are the mean of the last group.
 //
-// Groups from before their archive policy had the columns count as one measure each, or are left out: a warning says so,
-// once the groups are read (older_groups.go).
+// Groups from before their archive policy had the columns count as one measure each, or are left out: a warning says
+// so, once the groups are read (older_groups.go).
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says

@@ -39,7 +39,8 @@ func newStore(t testing.TB, syntax parser.Options) *store {
 		t: t, now: time.Now()}
 	s.stop = sync.OnceFunc(func() { s.Stop(context.Background()) })
 	t.Cleanup(s.stop)
-	s.archives, s.series = testnode.Archives{Metricd: s.Metricd}, postings.New(s.Index, postings.Options{Bytes: 64 << 20})
+	s.archives = testnode.Archives{Metricd: s.Metricd}
+	s.series = postings.New(s.Index, postings.Options{Bytes: 64 << 20})
 	s.engine = promql.New(promql.Options{Archives: s.archives, Series: s.series, Policies: s.Index.ArchivePolicies,
 		Syntax: syntax, Now: func() time.Time { return s.now }})
 	return s

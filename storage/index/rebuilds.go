@@ -117,6 +117,28 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 	return m, job, nil
 }
 
+// SetMetricType sets the type of a metric, "" for none.
+func (s *Store) SetMetricType(ctx context.Context, id uuid.UUID, t model.SeriesType) (m *model.Metric, err error) {
+	err = s.log.Write(ctx, func(c *commits.Change) error {
+		was, err := s.Read(id)
+		if err != nil {
+			return err
+		}
+		if was.Deleted {
+			return model.NotFound(model.NounMetric, id.String())
+		}
+		is := *was
+		is.Type, m = t, &is
+		c.TouchMetric(id)
+		return c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Forget(id)
+	return m, nil
+}
+
 // startRebuild writes a job that starts, from the beginning. mu is held.
 func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
 	earlier, err := s.Rebuild(job.ID)

@@ -22,7 +22,7 @@ import (
 )
 
 // FormatVersion is that of the store as a whole; values have their own.
-const FormatVersion = 6
+const FormatVersion = 7
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -78,8 +78,9 @@ func (s *Store) load(opts Options) error {
 		}
 	case err != nil:
 		return err
-	// Format 5 has no methods of counters, whose policies earlier versions take for damage. 4 has no log of changes,
-	// and 3 no lists of metrics. All that is there is as it would be written.
+	// Format 6 has no types of metrics and no metadata of names. 5 has no methods of counters, whose policies earlier
+	// versions take for damage. 4 has no log of changes, and 3 no lists of metrics. All that is there is as it would be
+	// written.
 	case len(version) == 1 && version[0] >= 3 && version[0] < FormatVersion:
 		if err := s.log.DB.Set(keyspace.Version, []byte{FormatVersion}, pebble.Sync); err != nil {
 			return err

@@ -26,6 +26,7 @@ const (
 	Field        = 'x' // a field, its value, resource ID: the live resources that have the value
 	Attribute    = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
 	Rebuild      = 'j' // its ID
+	Metadata     = 'w' // project, 0, name of series
 	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'
@@ -69,6 +70,11 @@ func LabelsKey(creator string, labels model.Labels) []byte {
 	text = append(append(append(text, creator...), 0), labels...)
 	digest := sha256.Sum256(text)
 	return append([]byte{Labels}, digest[:]...)
+}
+
+// MetadataKey is the key of the metadata of a project's series of a name. Projects hold no NUL.
+func MetadataKey(project, name string) []byte {
+	return append(append(NameKey(Metadata, project), 0), name...)
 }
 
 func NamedMetricKey(resource uuid.UUID, name string) []byte {

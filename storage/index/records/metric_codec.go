@@ -21,11 +21,12 @@ const (
 	flagResource      = 1 << 1
 	flagSchemaPending = 1 << 2
 	flagLabels        = 1 << 3
-	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels
+	flagType          = 1 << 4
+	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels | flagType
 )
 
 // AppendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit,
-// creator and labels if any, each after its length. The ID is in the key; Pebble checksums what it stores.
+// creator, labels if any and type if any, each after its length. The ID is in the key; Pebble checksums what it stores.
 func AppendMetric(dst []byte, m *model.Metric) []byte {
 	var flags byte
 	if m.Deleted {
@@ -40,6 +41,9 @@ func AppendMetric(dst []byte, m *model.Metric) []byte {
 	if m.Labels != "" {
 		flags |= flagLabels
 	}
+	if m.Type != "" {
+		flags |= flagType
+	}
 	dst = append(dst, metricVersion, flags)
 	if m.ResourceID != nil {
 		dst = append(dst, m.ResourceID[:]...)
@@ -50,6 +54,9 @@ func AppendMetric(dst []byte, m *model.Metric) []byte {
 	}
 	if m.Labels != "" {
 		dst = append(binary.AppendUvarint(dst, uint64(len(m.Labels))), m.Labels...)
+	}
+	if m.Type != "" {
+		dst = append(binary.AppendUvarint(dst, uint64(len(m.Type))), m.Type...)
 	}
 	return dst
 }
@@ -76,9 +83,11 @@ func DecodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		m.ResourceID = &resource
 		src = src[len(resource):]
 	}
-	fields := make([][]byte, 4, 5)
-	if flags&flagLabels != 0 {
-		fields = fields[:5]
+	fields := make([][]byte, 4, 6)
+	for _, more := range [...]byte{flagLabels, flagType} {
+		if flags&more != 0 {
+			fields = fields[:len(fields)+1]
+		}
 	}
 	for i := range fields {
 		n, width := binary.Uvarint(src)
@@ -95,7 +104,14 @@ func DecodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		return corrupt(fmt.Sprintf("its archive policy %q does not exist", fields[0]))
 	}
 	m.Name, m.Unit, m.Creator = Shared(Text(fields[1])), Shared(Text(fields[2])), Shared(Text(fields[3]))
-	if len(fields) > 4 {
+	if flags&flagType != 0 {
+		t, err := model.ParseSeriesType(Text(fields[len(fields)-1]))
+		if err != nil {
+			return corrupt("unknown type")
+		}
+		m.Type = t
+	}
+	if flags&flagLabels != 0 {
 		if m.Labels = model.Labels(fields[4]); m.Labels == "" || !m.Labels.Valid() {
 			return corrupt("its labels are none")
 		}

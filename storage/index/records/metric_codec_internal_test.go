@@ -24,6 +24,7 @@ func FuzzDecodeMetric(f *testing.F) {
 	f.Add(AppendMetric(nil, &model.Metric{ArchivePolicy: policy, Name: "cpu", Unit: "%", Creator: "u:p",
 		ResourceID: &resource}))
 	f.Add(AppendMetric(nil, &model.Metric{ArchivePolicy: policy, Deleted: true}))
+	f.Add(AppendMetric(nil, &model.Metric{ArchivePolicy: policy, Type: model.CounterType}))
 	f.Add(AppendMetric(nil, &model.Metric{ArchivePolicy: policy,
 		Labels: model.Labels(model.AppendLabel(nil, "a", "b"))}))
 	f.Fuzz(func(t *testing.T, value []byte) {
