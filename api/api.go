@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/correlations"
+	"github.com/gnocco-db/gnocco/api/imports"
 	"github.com/gnocco-db/gnocco/api/influxdb"
 	"github.com/gnocco-db/gnocco/api/otlp"
 	"github.com/gnocco-db/gnocco/api/prometheus"
@@ -97,7 +98,7 @@ func New(options Options) (http.Handler, error) {
 	writer := a.series
 	options.Correlations.Budget = a.Budget
 	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
-		otlp.New(env, writer),
+		otlp.New(env, writer), imports.New(env, writer),
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels}}

@@ -30,7 +30,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 	var routed []string
 	check(t, chi.Walk(s.handler.(chi.Routes),
 		func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-			routed = append(routed, method+" "+route)
+			routed = append(routed, method+" "+strings.Replace(route, "*", "{group}", 1)) // several parts
 			return nil
 		}))
 	slices.Sort(described)

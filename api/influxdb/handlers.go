@@ -136,21 +136,21 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	if _, err := a.Index.ResourceType(database); err != nil {
 		return err
 	}
-	var refused refusedLines
+	var refused series.RefusedLines
 	if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 		return err
 	}
 	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
-	p.Drop = func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }
+	p.Drop = func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
-	if refused.other != nil {
-		return refused.other
+	if refused.Other != nil {
+		return refused.Other
 	}
-	if refused.count() > 0 {
-		return refused.answer(w, s.rows.lines.Total)
+	if refused.Count() > 0 {
+		return refuseLines(w, &refused, s.rows.lines.Total)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
@@ -158,12 +158,12 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 
 // decode decodes the body, whose memory is factor times its size.
 func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, precision Precision,
-	refused *refusedLines) error {
+	refused *series.RefusedLines) error {
 	body, account := int64(len(s.body)), budget.Of(ctx)
 	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
 	s.rows.lines.Grow(s.rows.lines.Paid)
 	s.rows.lines.Acquire = func(n int) error { return account.Acquire(budget.Measures, fieldBytes*int64(n)) }
-	err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.unreadable)
+	err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.Unreadable)
 	s.rows.lines.Acquire = nil
 	switch {
 	case errors.Is(err, ErrTooLarge):
@@ -249,13 +249,28 @@ func (r *rows) fault(err error) *web.Error {
 	cause := web.Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
-		return unreadableLine(line.Line, line.Reason)
+		return series.UnreadableLine(line.Line, line.Reason)
 	case errors.Is(err, ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
 	return &web.Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
 }
 
-func unreadableLine(line int, reason string) *web.Error {
-	return web.BadCause("Value error", fmt.Sprintf("Unable to parse line %d: %s", line, reason), "line")
+// partial begins the answer to refused lines: Telegraf drops a batch by it.
+const partial = "partial write: "
+
+// refuseLines refuses lines: with the status and description of the first, as Gnocchi, which knows no other, and with
+// 400 where lines are stored. The answer is JSON with an "error", even if the client accepts other types: Telegraf
+// repeats a batch until it gets JSON.
+func refuseLines(w http.ResponseWriter, refused *series.RefusedLines, total int) error {
+	first, status := refused.Fault(), http.StatusBadRequest
+	if refused.Count() == total {
+		status = first.Status
+	}
+	return web.WriteJSON(w, status, struct {
+		Code        int    `json:"code"`
+		Title       string `json:"title"`
+		Description any    `json:"description"`
+		Error       string `json:"error"`
+	}{status, http.StatusText(status), web.Bounded(first.Detail), partial + refused.Text(total)})
 }

@@ -111,26 +111,26 @@ func (a *Handlers) writeSeries(parameter string) web.UserHandler {
 		if err != nil {
 			return err
 		}
-		var refused refusedLines
+		var refused series.RefusedLines
 		if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 			return err
 		}
 		database := query.Get(parameter)
 		push := series.Push{Protocol: protocol, Scope: database, Rows: labelledRows{&s.rows, database},
 			MaxFuture: ingest.MaxFutureOfSenders,
-			Drop:      func(row int, err error) { refused.drop(s.rows.lines.Line(row), err) }}
+			Drop:      func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
 		if _, err := a.writer.Append(r.Context(), who, &push, &s.batch); err != nil {
 			return err
 		}
 		a.writer.Refuse(protocol, "text", s.rows.lines.Texts, "a field that is text")
-		if refused.unread > 0 {
-			a.writer.Refuse(protocol, "unreadable", refused.unread, refused.text(s.rows.lines.Total))
+		if refused.Unread > 0 {
+			a.writer.Refuse(protocol, "unreadable", refused.Unread, refused.Text(s.rows.lines.Total))
 		}
 		switch {
-		case refused.other != nil:
-			return refused.other
-		case refused.count() > 0:
-			return writeError(w, http.StatusBadRequest, refused.text(s.rows.lines.Total))
+		case refused.Other != nil:
+			return refused.Other
+		case refused.Count() > 0:
+			return writeError(w, http.StatusBadRequest, partial+refused.Text(s.rows.lines.Total))
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -28,6 +28,13 @@ func (l *Labels) Set(name, value string) {
 	}
 }
 
+// SetAll sets the labels of another set.
+func (l *Labels) SetAll(others Labels) {
+	for _, other := range others {
+		l.Set(other.name, other.value)
+	}
+}
+
 // Get returns the value of a label, "" for none.
 func (l Labels) Get(name string) string {
 	for _, label := range l {

@@ -34,6 +34,9 @@ type Contract struct {
 // location is the document's name inside the compiler.
 const location = "openapi.yaml"
 
+// restOfPath is the parameter of several parts of a path, which OpenAPI cannot say.
+const restOfPath = "{group}"
+
 // New reads a description. Requests may also come below prefix.
 func New(description []byte, prefix string) (*Contract, error) {
 	var document any
@@ -56,7 +59,7 @@ func New(description []byte, prefix string) (*Contract, error) {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
 	for _, o := range c.Operations() {
-		c.router.MethodFunc(o.Method, o.Path, func(http.ResponseWriter, *http.Request) {})
+		c.router.MethodFunc(o.Method, strings.Replace(o.Path, restOfPath, "*", 1), func(http.ResponseWriter, *http.Request) {})
 	}
 	return c, nil
 }
@@ -171,7 +174,8 @@ func (c *Contract) Match(method string, target *url.URL) (Operation, bool) {
 	if !c.router.Match(route, method, path) {
 		return Operation{}, false
 	}
-	return Operation{method, strings.Join(route.RoutePatterns, "")}, true
+	pattern := strings.Join(route.RoutePatterns, "")
+	return Operation{method, strings.Replace(pattern, "*", restOfPath, 1)}, true
 }
 
 // Check returns how an exchange breaks the contract. An OPTIONS request is CORS' business, not the API's.

@@ -1,0 +1,169 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/textparse"
+
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// maxProtobufBytes is the most of a body of protobuf, which becomes structs.
+const maxProtobufBytes = 4 << 20
+
+// decodeText reads Prometheus' exposition format, each line with a parser of its own: so a fault ends with its line.
+func (b *body) decodeText() error {
+	kind, parameters, _ := mime.ParseMediaType(b.kind)
+	switch {
+	case kind == "application/openmetrics-text":
+		return &web.Error{Status: http.StatusUnsupportedMediaType,
+			Detail: "The Content-Type has to be text/plain; the timestamps of OpenMetrics are others"}
+	case kind == "application/vnd.google.protobuf":
+		if parameters["encoding"] != "delimited" {
+			return &web.Error{Status: http.StatusUnsupportedMediaType,
+				Detail: "The encoding of application/vnd.google.protobuf has to be delimited"}
+		}
+		return b.decodeProtobuf()
+	}
+	symbols := labels.NewSymbolTable()
+	var typed, joined []byte // the line of a type that changes labels, and with it the line being read
+	for line := range bytes.Lines(b.text) {
+		b.line++
+		content := bytes.TrimSpace(line)
+		if len(content) == 0 {
+			continue
+		}
+		b.total++
+		if !utf8.Valid(content) {
+			b.refused.Unreadable(b.line, "not valid UTF-8")
+			continue
+		}
+		if bytes.HasPrefix(content, []byte("# TYPE ")) {
+			typed = nil
+			if bytes.HasSuffix(content, []byte(" histogram")) || bytes.HasSuffix(content, []byte(" summary")) {
+				typed = line
+			}
+		} else if typed != nil && content[0] != '#' { // writes le="1" as le="1.0"
+			joined = append(append(joined[:0], typed...), line...)
+			line = joined
+		}
+		err := b.parse(textparse.NewPromParser(line, symbols, false), func() {})
+		if errors.Is(err, budget.ErrExhausted) {
+			return err
+		}
+		if err != nil {
+			b.refused.Unreadable(b.line, err.Error())
+		}
+	}
+	return nil
+}
+
+// decodeProtobuf reads messages of MetricFamily, as Prometheus' library for Go pushes them.
+func (b *body) decodeProtobuf() error {
+	if len(b.text) > maxProtobufBytes {
+		return &http.MaxBytesError{Limit: maxProtobufBytes}
+	}
+	parser := textparse.NewProtobufParser(b.text, false, true, false, false, labels.NewSymbolTable())
+	err := b.parse(parser, func() { b.line, b.total = b.line+1, b.total+1 })
+	if err != nil && !errors.Is(err, budget.ErrExhausted) {
+		return web.BadRequest("The body could not be decoded: %s", err)
+	}
+	return err
+}
+
+// decodePush is decodeText, and notes the time of a push without faults as the Pushgateway does.
+func (b *body) decodePush() error {
+	if err := b.decodeText(); err != nil || b.refused.Unread > 0 {
+		return err
+	}
+	b.line, b.scratch = 0, b.scratch[:0]
+	b.scratch.Set(model.LabelName, "push_time_seconds")
+	return b.add(b.now, float64(b.now)/1e9)
+}
+
+// parse adds the series that a parser finds, and calls found for each.
+func (b *body) parse(p textparse.Parser, found func()) error {
+	var set labels.Labels
+	for {
+		entry, err := p.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		switch entry {
+		case textparse.EntryType:
+			name, kind := p.Type()
+			if err := b.describe(string(name), func(m *series.Metadata) { m.Kind = string(kind) }); err != nil {
+				return err
+			}
+		case textparse.EntryHelp:
+			name, help := p.Help()
+			if err := b.describe(string(name), func(m *series.Metadata) { m.Help = string(help) }); err != nil {
+				return err
+			}
+		case textparse.EntryHistogram:
+			if b.nativeHistograms++; b.nativeHistograms == 1 {
+				p.Labels(&set)
+				b.nativeHistogram = set.Get(model.LabelName)
+			}
+		case textparse.EntrySeries:
+			found()
+			_, ms, value := p.Series()
+			at := b.now
+			if ms != nil {
+				if at, err = fromMillis(*ms); err != nil {
+					return err
+				}
+			}
+			if isStale(value) {
+				continue
+			}
+			p.Labels(&set)
+			b.scratch = b.scratch[:0]
+			set.Range(func(l labels.Label) { b.scratch.Set(strings.Clone(l.Name), strings.Clone(l.Value)) })
+			if err := b.add(at, value); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// metadataAtOnce is for how many names a body acquires memory at once, of bytesPerMetadata each.
+const (
+	metadataAtOnce   = 256
+	bytesPerMetadata = 300
+)
+
+// describe sets something of the metadata of a name, which TYPE and HELP share if they follow each other.
+func (b *body) describe(name string, set func(*series.Metadata)) error {
+	n := len(b.metadata)
+	if n == 0 || b.metadata[n-1].Name != name {
+		if n%metadataAtOnce == metadataAtOnce-1 && b.batch.Acquire != nil {
+			if err := b.batch.Acquire(metadataAtOnce * bytesPerMetadata); err != nil {
+				return err
+			}
+		}
+		b.metadata = append(b.metadata, series.Metadata{Name: name})
+	}
+	set(&b.metadata[len(b.metadata)-1])
+	return nil
+}
+
+// decodeBase64 decodes the alphabet for URLs, with padding or without. "=" is the empty text.
+func decodeBase64(text string) (string, error) {
+	plain, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	return string(plain), err
+}

@@ -1,0 +1,90 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Of JSON lines, encoding/json alone finds the same measures.
+func FuzzJSONLines(f *testing.F) {
+	for _, seed := range []string{
+		`{"metric":{"__name__":"up","job":"a"},"values":[1,null,"NaN"],"timestamps":[1,2,3]}`,
+		`{"metric":{"__name__":"up"},"values":[1e3],"timestamps":[1]}` + "\n{\n\n" + `{"timestamps":[ 1 , 2 ],"values":["-Infinity",[]]}`,
+		`{"metric":{"__name__":"a"},"values":"[1]","timestamps":[-1,1.5]}`, "\xff", "{}", "null", `{"values":{"a":1}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b := &body{text: []byte(text)}
+		if err := b.decodeJSON(); err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		for line := range strings.Lines(text) {
+			var one struct {
+				Metric     map[string]string
+				Values     []any
+				Timestamps []int64
+			}
+			if json.Unmarshal([]byte(line), &one) != nil {
+				continue
+			}
+			usable := one.Metric["__name__"] != "" && len(one.Values) == len(one.Timestamps)
+			measures := 0
+			for i, at := range one.Timestamps {
+				usable = usable && at >= 0 && at <= math.MaxInt64/1_000_000
+				if usable && one.Values[i] != nil {
+					measures++
+				}
+			}
+			if usable {
+				want += measures
+			}
+		}
+		times, values := b.batch.Columns()
+		if len(times) != len(values) || len(values) > want || b.refused.Unread > b.total {
+			t.Fatalf("%d times, %d values, want %d at most; %d of %d lines refused", len(times), len(values), want,
+				b.refused.Unread, b.total)
+		}
+		if b.refused.Unread == 0 && len(values) != want {
+			t.Fatalf("%d values, want %d", len(values), want)
+		}
+	})
+}
+
+// Each line is a row, refused, or says something about rows; the exposition format's other parser finds no series in
+// text without rows.
+func FuzzExposition(f *testing.F) {
+	for _, seed := range []string{
+		"# HELP a b\n# TYPE a counter\na{b=\"c\\n\\\"\"} 1 2\n", "a 1\nb{\n\xff\n\nc NaN\n",
+		"# TYPE h histogram\nh_bucket{le=\"1\"} 2\nh_bucket{le=\"+Inf\"} 2\nh_sum 1\nh_count 2\n", "{\"a.b\",c=\"d\"} 1\n",
+		"# TYPE s summary\ns{quantile=\"0.5\"} 1\n# EOF", "a 1 -5\na 0x1p3 99999999999999999",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b := &body{text: []byte(text), kind: "text/plain", now: 1}
+		if err := b.decodeText(); err != nil {
+			t.Fatal(err)
+		}
+		if b.refused.Unread > b.total || b.batch.Len() > b.total {
+			t.Fatalf("%d refused, %d rows of %d lines", b.refused.Unread, b.batch.Len(), b.total)
+		}
+		parser := expfmt.NewTextParser(model.UTF8Validation)
+		families, err := parser.TextToMetricFamilies(bytes.NewReader(append([]byte(text), '\n')))
+		if err != nil || b.refused.Unread > 0 {
+			return
+		}
+		for name, family := range families {
+			if len(family.Metric) > 0 && b.batch.Len() == 0 {
+				t.Fatalf("%s has no row", name)
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+)
+
+// query checks the answer of an instant query at second 60, as a part of it.
+func (s *server) query(t *testing.T, expr, want string) {
+	t.Helper()
+	s.refreshAll(t, "jd")
+	escaped := strings.NewReplacer("{", "%7B", "}", "%7D", `"`, "%22", " ", "%20", "+", "%2B").Replace(expr)
+	s.want(t, "GET /api/v1/query?time=60&query="+escaped, "", 200, "~"+want, "user", "jd")
+}
+
+// JSON lines are stored line by line, and the answer names those that are not.
+func TestImportJSONLines(t *testing.T) {
+	s := newServer(t, nil)
+	f := func(status int, want, target string, lines ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/import"+target, strings.Join(lines, "\n"), status, "~"+want, "user", "jd")
+	}
+	f(204, "", "?extra_label=site=a=b&extra_label=zone=z",
+		`{"metric":{"__name__":"up","job":"node/1","zone":"y"},"values":[1, null,3,"NaN"],"timestamps":[57000,58000, 59000,59500]}`,
+		"", `{ "timestamps" : [60000], "values" : ["-Infinity"], "metric" : {"__name__":"low","empty":""} }`)
+	s.query(t, "up offset 1s", `{"__name__":"up","job":"node/1","site":"a=b","zone":"z"},"value":[60,"3"]`)
+	s.query(t, "up", `[60,"NaN"]`)
+	s.query(t, "count_over_time(up[10s])", `[60,"3"]`)
+	s.query(t, "low", `{"__name__":"low","site":"a=b","zone":"z"},"value":[60,"-Inf"]`)
+
+	const good = `{"metric":{"__name__":"good"},"values":[1],"timestamps":[60000]}`
+	for _, c := range []struct{ reason, line string }{
+		{"unexpected end", `{"metric":`},
+		{"cannot unmarshal", `[1]`},
+		{`"metric" has no "__name__"`, `{"metric":{"job":"x"},"values":[1],"timestamps":[1]}`},
+		{"2 timestamps and 1 values", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
+		{"0 timestamps and 0 values", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
+		{"0 timestamps and 1 values", `{"metric":{"__name__":"x"},"values":[1]}`},
+		{"timestamp -1 is not between 1970 and 2262", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[-1]}`},
+		{`timestamp "1.5" is not an integer`, `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1.5]}`},
+		{`value "[1]" is not a number`, `{"metric":{"__name__":"x"},"values":[2,[1]],"timestamps":[1,2]}`},
+		{`value "\"1`, `{"metric":{"__name__":"x"},"values":["1 "],"timestamps":[2]}`},
+		{"not valid UTF-8", "{\"metric\":{\"__name__\":\"x\xff\"},\"values\":[1],\"timestamps\":[1]}"},
+		{"line 2: metric name must not be longer", `{"metric":{"__name__":"` + strings.Repeat("x", 256) + `"},"values":[1],"timestamps":[1]}`},
+	} {
+		f(400, "1 of 3 lines refused: line 2: ", "", good, c.line, good)
+		w := s.call(t, "POST /api/v1/import", good+"\n"+c.line, "user", "jd")
+		if !strings.Contains(w.Body.String(), strings.TrimPrefix(c.reason, "line 2: metric ")) {
+			t.Errorf("%s: %s, want %s", c.line, w.Body, c.reason)
+		}
+	}
+	s.query(t, "good", `[60,"1"]`)
+	s.query(t, "x", `"result":[]`)
+	f(400, "30 of 30 lines refused: line 1: ", "", strings.Repeat("{\n", 30))
+	f(400, "; and 10 more", "", strings.Repeat("{\n", 30))
+	f(400, "extra_label has to be NAME=VALUE", "?extra_label=x", good)
+	s.want(t, "POST /api/v1/import", good, 401, "~", "Authorization", "")
+}
+
+// Lines of the exposition format stand for themselves; types of a line count for the following ones.
+func TestImportExposition(t *testing.T) {
+	s := newServer(t, nil)
+	f := func(status int, want, target string, lines ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/import/prometheus"+target, strings.Join(lines, "\n"), status, "~"+want, "user", "jd",
+			"Content-Type", "text/plain")
+	}
+	f(204, "", "?timestamp=60000&extra_label=site=a",
+		"# HELP answers_total Answers \\n given.", "# TYPE answers_total counter", `answers_total{code="200",path="a/\"b\\\n"} 3`,
+		`answers_total{code="500"} NaN 59000`, "", "# a comment", "# TYPE took histogram", `took_bucket{le="1"} 2`,
+		`took_bucket{le="+Inf"} 2`, "took_sum 1.5", "took_count 2")
+	s.query(t, `answers_total{code="200"}`, `"metric":{"__name__":"answers_total","code":"200","path":"a/\"b\\\n","site":"a"},"value":[60,"3"]`)
+	s.query(t, `answers_total{code="500"}`, `[60,"NaN"]`)
+	s.query(t, `took_bucket`, `{"__name__":"took_bucket","le":"1.0","site":"a"}`)
+	s.want(t, "GET /api/v1/metadata?metric=answers_total", "", 200,
+		`~"type":"counter","help":"Answers \n given."`, "user", "jd")
+	f(400, `2 of 4 lines refused: line 2: `, "?timestamp=60000", "good 1", "bad", "good 2 59999", "{} 1")
+	f(400, "line 2: not valid UTF-8", "?timestamp=60000", "good 1", "bad{a=\"\xff\"} 1")
+	f(400, "line 1: timestamp 9223372036855 is not between", "", "bad 1 9223372036855")
+	f(400, "timestamp has to be milliseconds", "?timestamp=x", "good 1")
+	s.query(t, "good", `[60,"1"]`)
+	for _, kind := range []string{"application/openmetrics-text; version=1.0.0", "application/vnd.google.protobuf"} {
+		s.want(t, "POST /api/v1/import/prometheus", "good 1", 415, "~has to be", "Content-Type", kind, "user", "jd")
+	}
+}
+
+// A push's group is its path, also by base64. It replaces labels of the series.
+func TestPushgateway(t *testing.T) {
+	s := newServer(t, nil)
+	at := fmt.Sprint(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Unix()) // newServer's clock
+	query := func(expr, want string) {
+		t.Helper()
+		s.refreshAll(t, "jd")
+		s.want(t, "GET /api/v1/query?time="+at+"&query="+expr, "", 200, "~"+want, "user", "jd")
+	}
+	f := func(request string, status int, want, body string, headers ...string) {
+		t.Helper()
+		s.want(t, request, body, status, "~"+want, append([]string{"user", "jd", "Content-Type", "text/plain"}, headers...)...)
+	}
+	f("PUT /metrics/job/backup", 200, "", "took_seconds{job=\"x\",disk=\"a\"} 12\n")
+	query("took_seconds", `"metric":{"__name__":"took_seconds","disk":"a","job":"backup"},"value":[`+at+`,"12"]`)
+	query(`push_time_seconds`, `"metric":{"__name__":"push_time_seconds","job":"backup"},"value":[`+at+`,"`+at+`"]`)
+	f("POST /gnocchi/metrics/job@base64/YS9i/instance/h%3A9/dir@base64/L3Zhci90bXA/none@base64/=", 200, "", "size 1\n")
+	query("size", `"metric":{"__name__":"size","dir":"/var/tmp","instance":"h:9","job":"a/b"}`)
+	f("POST /metrics/job/a%2Fb/x/1", 200, "", "slash 1\n")
+	query("slash", `"metric":{"__name__":"slash","job":"a/b","x":"1"}`)
+
+	var protobuf bytes.Buffer
+	registry := prometheus.NewRegistry()
+	histogram := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "delay", Buckets: []float64{1, 2}})
+	histogram.Observe(1.5)
+	registry.MustRegister(histogram)
+	families, err := registry.Gather()
+	check(t, err)
+	format := expfmt.NewFormat(expfmt.TypeProtoDelim)
+	check(t, expfmt.NewEncoder(&protobuf, format).Encode(families[0]))
+	f("PUT /metrics/job/go", 200, "", protobuf.String(), "Content-Type", string(format))
+	query(`delay_bucket%7Ble=%222.0%22%7D`, `{"__name__":"delay_bucket","job":"go","le":"2.0"},"value":[`+at+`,"1"]`)
+	query("delay_sum", `"1.5"`)
+	f("PUT /metrics/job/go", 400, "could not be decoded", protobuf.String()[:9], "Content-Type", string(format))
+
+	f("PUT /metrics/job/backup", 400, "1 of 2 lines refused: line 2: ", "kept 1\nbad")
+	query("kept", `"1"`)
+	for _, path := range []string{"job", "job/", "host/x", "job/x/y", "job/x//y", "job/x/__name__/y", "job@base64/*"} {
+		for _, method := range []string{"PUT", "POST", "DELETE"} {
+			f(method+" /metrics/"+path, 400, "", "up 1\n")
+		}
+	}
+	f("DELETE /metrics/job/backup", 202, "", "")
+	s.want(t, "PUT /metrics/job/backup", "up 1\n", 401, "~", "Authorization", "", "Content-Type", "text/plain")
+}
