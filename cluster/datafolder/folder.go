@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/claim"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -48,7 +49,9 @@ func Share(path string) (*Folder, error) {
 		return nil, err
 	}
 	// The holder's name is for the message below only; the lock itself ends with the process.
-	if err := errors.Join(f.lock.Truncate(0), writeAt(f.lock, fmt.Sprintln(os.Getpid()))); err != nil {
+	// A full disk keeps nobody from starting for that.
+	err = errors.Join(f.lock.Truncate(0), writeAt(f.lock, fmt.Sprintln(os.Getpid())))
+	if err != nil && !fulldisk.Is(err) {
 		return nil, errors.Join(fmt.Errorf("datafolder: %w", err), f.Release())
 	}
 	return f, nil

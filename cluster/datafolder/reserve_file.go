@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,10 @@ type ReserveFile struct {
 	bytes    int64
 	needed   uint64 // free bytes from which it is made
 	logger   *slog.Logger
+	allocate func(*os.File, int64) error
+
+	mu      sync.Mutex
+	missing time.Time // when it was not there last
 }
 
 const (
@@ -31,6 +36,10 @@ const (
 	formerReserve   = "ballast"
 	maxReserveBytes = 16 << 20
 	reserveInterval = time.Second
+	// fullInterval is the time between two attempts on a disk that is full although it shows room: a quota. Each attempt
+	// changes the data folder. On CephFS a look-up of the folder may wait 5 s for a change by another machine: attempts of
+	// five processes once a second held up heartbeats for longer than a lease.
+	fullInterval = 30 * time.Second
 	// roomToStartBytes bounds the bytes that a process writes until it holds its share.
 	roomToStartBytes = 1 << 20
 	// defaultMinFreeBytes is package incoming's default.
@@ -42,14 +51,22 @@ func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *Re
 	minFree := cmp.Or(minFreeBytes, defaultMinFreeBytes)
 	size := min(minFree/4, maxReserveBytes)
 	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve),
-		bytes: int64(size), needed: minFree + size, logger: logger}
+		bytes: int64(size), needed: minFree + size, logger: logger, allocate: allocate}
 }
 
-// Remove removes the file, and reports whether there was one.
+// Remove removes the file, and reports whether there was one. All that waits for room asks often: the disk is asked
+// once in reserveInterval.
 func (r *ReserveFile) Remove() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.missing) < reserveInterval {
+		return false
+	}
 	removed := os.Remove(r.path) == nil
 	removed = os.Remove(r.formerly) == nil || removed
-	if removed {
+	if !removed {
+		r.missing = time.Now()
+	} else {
 		r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes",
 			r.bytes)
 	}
@@ -65,19 +82,20 @@ func (r *ReserveFile) RemoveToStart() {
 
 // Reconcile makes the file whenever it is missing and there is room, until ctx ends.
 func (r *ReserveFile) Reconcile(ctx context.Context) {
-	tick := time.NewTicker(reserveInterval)
-	defer tick.Stop()
 	failing := false
 	for {
+		pause := reserveInterval
 		err := r.ensure()
-		if err != nil && !failing && !fulldisk.Is(err) {
+		if fulldisk.Is(err) {
+			pause = fullInterval
+		} else if err != nil && !failing {
 			r.logger.Warn("no reserve file for when the disk gets full", "error", err)
 		}
 		failing = err != nil
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -99,7 +117,7 @@ func (r *ReserveFile) ensure() error {
 	if err != nil {
 		return fmt.Errorf("datafolder: reserve file: %w", err)
 	}
-	err = errors.Join(allocate(file, r.bytes), file.Close())
+	err = errors.Join(r.allocate(file, r.bytes), file.Close())
 	if err == nil {
 		err = os.Rename(fresh, r.path)
 	} else {
@@ -111,6 +129,9 @@ func (r *ReserveFile) ensure() error {
 	if err != nil {
 		return fmt.Errorf("datafolder: reserve file: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missing = time.Time{}
 	return nil
 }
 

@@ -2,10 +2,14 @@ package datafolder
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestReserveFile(t *testing.T) {
@@ -55,4 +59,52 @@ func TestReserveFileOfAnEarlierRelease(t *testing.T) {
 	if !r.Remove() {
 		t.Error("not removed under its former name")
 	}
+}
+
+// A quota that is used up is a full disk that shows room: attempts are rare, as each one changes the folder of all.
+func TestReserveFileOnAFullQuota(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
+		tried, full := 0, true
+		r.allocate = func(*os.File, int64) error {
+			if tried++; full {
+				return syscall.EDQUOT
+			}
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.Reconcile(ctx)
+		time.Sleep(59 * time.Second)
+		if tried != 2 {
+			t.Errorf("tried %d times in a minute", tried)
+		}
+		full = false
+		time.Sleep(2 * time.Second)
+		if _, err := os.Stat(r.path); err != nil {
+			t.Errorf("not made when there is room: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// What waits for room asks several times a second, and the folder of all is looked at once.
+func TestReserveFileIsLookedForRarely(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
+		if r.Remove() {
+			t.Error("removed what was never there")
+		}
+		if err := os.WriteFile(r.path, nil, 0o600); err != nil { // by another process
+			t.Fatal(err)
+		}
+		if r.Remove() {
+			t.Error("looked at again at once")
+		}
+		if time.Sleep(reserveInterval); !r.Remove() {
+			t.Error("not looked at again")
+		}
+	})
 }
