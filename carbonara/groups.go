@@ -169,11 +169,17 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	}
 	switch m.Base() {
 	case Mean:
-		sum := g.Column(cols[1])
+		sum, row := g.Column(cols[1]), len(values)
 		for i, n := range first {
 			if n > 0 && !isAbsent(sum[i]) {
 				starts = append(starts, g.Starts[i])
-				values = append(values, g.mean(cols[1], i, sum[i], n))
+				values = append(values, sum[i]/n)
+			}
+		}
+		for _, m := range g.means {
+			i, ok := slices.BinarySearch(starts[row:], m.start)
+			if ok && m.sum == cols[1] && math.IsInf(values[row+i], 0) {
+				values[row+i] = m.mean
 			}
 		}
 		return starts, values

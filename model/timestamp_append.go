@@ -54,14 +54,15 @@ func NewTimestampText(text []byte, t carbonara.Timestamp) TimestampText {
 	return x
 }
 
-// Set makes it the text of t, which must be valid; a fraction of a second is left out.
-func (x *TimestampText) Set(t carbonara.Timestamp) {
-	second := uint64(t)/1e9 - x.midnight
-	if second >= 86400 {
+// Set makes it the text of t, which must be valid, without the fraction of a second, and reports whether t has none.
+func (x *TimestampText) Set(t carbonara.Timestamp) (whole bool) {
+	seconds := uint64(t) / 1e9
+	if second := seconds - x.midnight; second < 86400 {
+		putTime(x.text, uint32(second))
+	} else {
 		*x = NewTimestampText(x.text, t)
-		return
 	}
-	putTime(x.text, uint32(second))
+	return uint64(t) == seconds*1e9
 }
 
 // Len returns the length of the text.

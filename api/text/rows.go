@@ -50,12 +50,12 @@ func (r *rows) label(label []byte) {
 
 // append appends a row.
 func (r *rows) append(dst []byte, t carbonara.Timestamp, v float64) []byte {
-	r.stamp.Set(t)
+	whole := r.stamp.Set(t)
 	head, end := r.head, r.end
 	if !r.started {
 		head, end, r.started = head[r.form.skipped:], end-r.form.skipped, true
 	}
-	if t%1e9 == 0 {
+	if whole {
 		dst = append(dst, head...)
 	} else {
 		dst = model.AppendTimestamp(append(dst, head[:end-r.stamp.Len()]...), t)
