@@ -2,8 +2,10 @@ package metricd_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -228,4 +230,38 @@ func sameGroups(a, b *carbonara.Groups) bool {
 		}
 	}
 	return true
+}
+
+// Raw measures are kept decoded once a checkpoint has stored some: before, the head has all of them.
+func TestRecentMeasuresAreThoseOfCheckpoints(t *testing.T) {
+	ctx, minute := context.Background(), time.Minute
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
+	if err := errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric),
+		n.Post(&model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 1},
+			Timestamps: []carbonara.Timestamp{start}, Values: []float64{1}}),
+		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
+		t.Fatal(err)
+	}
+	f := func(kept bool) {
+		t.Helper()
+		for range 3 {
+			var got carbonara.Groups
+			read := model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnLast}, From: start, To: start + 1}
+			if err := n.Metricd.Groups(ctx, read, &got); err != nil || !slices.Contains(got.Starts, start) {
+				t.Fatal(got, err)
+			}
+		}
+		if bytes := n.Value("gnocco_metricd_recent_groups_bytes"); bytes > 0 != kept {
+			t.Errorf("%v bytes of recent measures", bytes)
+		}
+	}
+	f(false)
+	checkpoint(t, n)
+	f(true)
+	n.Stop(ctx)
 }

@@ -46,6 +46,9 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	if err != nil {
 		return err
 	}
+	if h != nil && !end.Any {
+		v.recent.unask(h) // the head has all of them
+	}
 	kept, present, any := span(end.RawEnd)
 	if !any {
 		return nil

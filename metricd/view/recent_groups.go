@@ -94,6 +94,13 @@ func (c *recentCache) of(h *heads.Head, j int, now time.Time) *recentGroups {
 	return r
 }
 
+// unask forgets that raw measures of a head were read.
+func (c *recentCache) unask(h *heads.Head) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Reads.AskedMeasures = 0
+}
+
 // isSoonAfter notes a read, and reports whether there was another one shortly before. mu is held.
 func isSoonAfter(h *heads.Head, j int, seconds uint32) bool {
 	if j == ofMeasures {

@@ -132,6 +132,12 @@ func (s *state) text(m *metric, f field) string {
 
 // labels returns what results show of a metric.
 func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
+	s.compose(m, b)
+	return b.Labels()
+}
+
+// compose gives b the labels that results show of a metric.
+func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 	b.Reset()
 	if name := s.nameOf(m); name != 0 {
 		b.Add(labelName, s.texts[name])
@@ -152,7 +158,6 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 		}
 	}
 	b.Sort()
-	return b.Labels()
 }
 
 // withIDs adds to a metric's labels what tells where it is kept, and as what.

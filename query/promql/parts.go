@@ -81,7 +81,7 @@ func (s *series) plan(end *carbonara.Groups) {
 		s.makePlan(end)
 		return
 	}
-	p := planned{pushed: s.metric.Labels != "", first: end.Starts[0], last: end.Starts[n-1].Floor(s.reading.step)}
+	p := planned{pushed: s.pushed, first: end.Starts[0], last: end.Starts[n-1].Floor(s.reading.step)}
 	if known := s.reading.planned.Load(); known != nil && known.pushed == p.pushed && known.first == p.first &&
 		known.last == p.last {
 		s.parts = known.parts
@@ -158,7 +158,7 @@ func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
 // REST API have: a metric of a resource answers alike by either API, before and after its measures have gone. They
 // count a millisecond later for it.
 func (s *series) rangesOfGroups() bool {
-	return s.metric.Labels == "" && s.selection.length > 0 && s.reading.exact
+	return !s.pushed && s.selection.length > 0 && s.reading.exact
 }
 
 // clip returns what of a part is asked for, and has ended.

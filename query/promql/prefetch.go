@@ -16,7 +16,7 @@ import (
 
 // rawEnd asks since when raw measures are complete, and for the newest one.
 func (s *series) rawEnd() model.Read {
-	return model.Read{Metric: s.metric, Columns: rawColumns}
+	return model.Read{Metric: &s.metric, Columns: rawColumns}
 }
 
 var rawColumns = []carbonara.Column{carbonara.ColumnLast}
@@ -55,10 +55,10 @@ func (s *series) complete(read *model.Read) (only *part, ok bool) {
 // readOf asks for a part's groups.
 func (s *series) readOf(p part) model.Read {
 	if p.granularity == 0 {
-		return model.Read{Metric: s.metric, Columns: rawColumns, From: p.from, To: p.to}
+		return model.Read{Metric: &s.metric, Columns: rawColumns, From: p.from, To: p.to}
 	}
 	from := p.from.Floor(p.granularity)
-	return model.Read{Metric: s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to,
+	return model.Read{Metric: &s.metric, Granularity: p.granularity, Columns: s.reading.columns, From: from, To: p.to,
 		Lead: s.reading.method.IsCounter()}
 }
 

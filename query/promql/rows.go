@@ -28,8 +28,9 @@ type computation struct {
 	source *source
 	sel    *selection
 	at     columns.Times
-	all    []*series
-	groups []int32       // of series, if rows are folded
+	n      int       // series
+	all    []*series // nil: they come from stream
+	stream *stream
 	fold   *columns.Fold // nil: rows are the result
 	result upstream.Matrix
 	points int64 // in result
@@ -53,12 +54,8 @@ func (s *source) compute(ctx context.Context, p *columns.Pipeline, statement *pa
 		return &computed{at: c.at}, nil
 	}
 	c.sel = s.newSelection(s.hintsOf(p, c.at))
-	var err error
-	if c.all, err = c.sel.find(ctx, false, p.Selector.LabelMatchers); err != nil {
-		return nil, expanding(ctx, err)
-	}
-	if !c.haveNames() {
-		return nil, errSameLabels
+	if err := c.find(ctx); err != nil {
+		return nil, err
 	}
 	if p.Aggregates() {
 		if err := c.beginFold(ctx); err != nil {
@@ -75,7 +72,27 @@ func (s *source) compute(ctx context.Context, p *columns.Pipeline, statement *pa
 	}
 	c.sel.noteOrigins()
 	c.notes.Merge(c.sel.notes)
-	return &computed{c.result, c.at, c.notes, int64(len(c.all)), c.used.Load()}, nil
+	return &computed{c.result, c.at, c.notes, int64(c.n), c.used.Load()}, nil
+}
+
+// find finds the series.
+func (c *computation) find(ctx context.Context) error {
+	matchers, err := c.sel.prepare(c.Selector.LabelMatchers)
+	streams := false
+	if err == nil {
+		streams, err = c.findStream(ctx, matchers)
+	}
+	if err == nil && !streams {
+		c.all, err = c.sel.find(ctx, false, matchers)
+		c.n = len(c.all)
+	}
+	switch {
+	case err != nil:
+		return expanding(ctx, err)
+	case !c.haveNames():
+		return errSameLabels
+	}
+	return nil
 }
 
 // haveNames reports whether series that lose their names still have distinct labels.
@@ -85,8 +102,7 @@ func (c *computation) haveNames() bool {
 	}
 	oneName := true
 	for _, s := range c.all {
-		oneName = oneName && s.labels.Get(model.LabelName) == c.all[0].labels.Get(model.LabelName) &&
-			!s.labels.Has("__type__") && !s.labels.Has("__unit__")
+		oneName = oneName && s.name == c.all[0].name && !s.labels.Has("__type__") && !s.labels.Has("__unit__")
 	}
 	if oneName {
 		return true
@@ -103,14 +119,15 @@ func (c *computation) haveNames() bool {
 }
 
 func (c *computation) beginFold(ctx context.Context) error {
-	c.fold = c.NewFold(c.at.N)
-	c.groups = make([]int32, len(c.all))
-	for i, s := range c.all {
+	if c.stream == nil {
+		c.fold = c.NewFold(c.at.N)
+	}
+	for _, s := range c.all {
 		shown := s.labels
 		if c.GroupsByName() {
 			shown = c.Shown(shown)
 		}
-		c.groups[i] = c.fold.Group(shown)
+		s.group = c.fold.Group(shown)
 	}
 	c.seen = make([]int, c.fold.Groups())
 	if err := c.source.charge(ctx, c.fold.Bytes()); err != nil {
@@ -122,20 +139,28 @@ func (c *computation) beginFold(ctx context.Context) error {
 
 // run computes the rows of all series, some at a time.
 func (c *computation) run(ctx context.Context) error {
-	n := min(len(c.all), max(1, rowsAtOnce/c.at.N))
+	n := min(c.n, max(1, rowsAtOnce/c.at.N), mostInStream)
 	account, bytes := budget.Of(ctx), 8*int64(n)*int64(c.at.N)
+	if c.stream != nil {
+		bytes += streamedBytes * int64(n)
+	}
 	if err := account.Acquire(budget.Answers, bytes); err != nil {
 		return err
 	}
 	defer account.Release(budget.Answers, bytes)
 	c.rows, c.filled = make([]float64, n*c.at.N), make([]bool, n)
-	for c.first = 0; c.first < len(c.all); c.first += n {
-		some := c.all[c.first:min(c.first+n, len(c.all))]
+	for c.first = 0; c.first < c.n; c.first += n {
+		some, err := c.next(ctx, c.first, min(c.first+n, c.n))
+		if err != nil {
+			return expanding(ctx, err)
+		}
+		if len(some) == 0 {
+			continue
+		}
 		clear(c.filled)
 		if err := c.read(ctx, some); err != nil {
 			return err
 		}
-		var err error
 		if c.fold != nil {
 			err = c.foldRows(ctx, some)
 		} else {
@@ -264,7 +289,7 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.notes.Merge(samples.Notes)
-	if name := s.labels.Get(model.LabelName); isRate && name != "" && !slices.Contains(c.names, name) {
+	if name := s.name; isRate && name != "" && !slices.Contains(c.names, name) {
 		c.names = append(c.names, name)
 		if !model.TypeOfSeries(name, nil).Grows() { // as the engine has it
 			c.notes.Add(annotations.NewPossibleNonCounterInfo(name, c.RangePosition()))
@@ -275,8 +300,8 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 
 // foldRows adds the rows of some series to their groups, in their order: each goroutine at some times.
 func (c *computation) foldRows(ctx context.Context, some []*series) error {
-	for i, s := range some {
-		if group := c.groups[s.place]; c.filled[i] && c.seen[group] == 0 {
+	for _, s := range some {
+		if group := s.group; c.filled[s.place-c.first] && c.seen[group] == 0 {
 			c.seen[group] = s.place + 1
 		}
 	}
@@ -285,9 +310,9 @@ func (c *computation) foldRows(ctx context.Context, some []*series) error {
 	return parallel.Run(ctx, workers, workers, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
 		for job := range jobs {
 			from, to := job*c.at.N/workers, (job+1)*c.at.N/workers
-			for i, s := range some {
-				if c.filled[i] {
-					c.fold.Add(c.groups[s.place], s.place, c.row(s), from, to)
+			for _, s := range some {
+				if c.filled[s.place-c.first] {
+					c.fold.Add(s.group, s.place, c.row(s), from, to)
 				}
 			}
 		}
@@ -328,8 +353,8 @@ func (c *computation) endFold(ctx context.Context) error {
 
 // keepRows adds the rows of some series to the result.
 func (c *computation) keepRows(ctx context.Context, some []*series) error {
-	for i, s := range some {
-		if c.filled[i] {
+	for _, s := range some {
+		if c.filled[s.place-c.first] {
 			if err := c.keep(ctx, c.Shown(s.labels), c.row(s)); err != nil {
 				return err
 			}

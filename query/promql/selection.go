@@ -60,6 +60,13 @@ func (s *source) newSelection(hints *storage.SelectHints) *selection {
 	return sel
 }
 
+// prepare takes the matchers that say how to read, and returns the others.
+func (sel *selection) prepare(matchers []*labels.Matcher) ([]*labels.Matcher, error) {
+	real, err := sel.popPseudo(matchers)
+	sel.selector = selectorText(real)
+	return real, err
+}
+
 // popPseudo removes the matchers that say how to read, and undoes the escapes of label names.
 func (sel *selection) popPseudo(matchers []*labels.Matcher) ([]*labels.Matcher, error) {
 	var real []*labels.Matcher

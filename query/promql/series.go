@@ -39,13 +39,16 @@ func (s *seriesSet) Warnings() annotations.Annotations { return s.notes }
 type series struct {
 	ctx       context.Context // of the query, which ends before the series does
 	selection *selection
-	metric    *model.Metric
-	labels    labels.Labels
+	metric    model.Metric // its ID and its archive policy
+	pushed    bool         // with labels
+	name      string
+	labels    labels.Labels // in a stream the name alone
 	reading   *reading
 	parts     []part
 	archives  query.GroupReader
 	sack      int
-	place     int // among the selector's series
+	place     int   // among the selector's series
+	group     int32 // of an aggregation
 }
 
 // Labels implements storage.Series.

@@ -1,9 +1,7 @@
 package promql
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 )
 
@@ -23,6 +22,7 @@ type source struct {
 
 	longest  int64                         // ms: how far the engine looks back
 	computed map[*labels.Matcher]*computed // what pipelines gave, by the matcher that stands for it
+	policies map[string]*model.ArchivePolicy
 	older    olderGroups
 	memory
 }
@@ -56,7 +56,11 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 			return &computedSet{computed: done, at: -1}
 		}
 	}
-	series, err := sel.find(ctx, sorted, matchers)
+	matchers, err := sel.prepare(matchers)
+	var series []*series
+	if err == nil {
+		series, err = sel.find(ctx, sorted, matchers)
+	}
 	if err == nil {
 		err = s.chargeSamples(ctx, int64(len(series)), sel.steps())
 	}
@@ -70,62 +74,72 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 	return &seriesSet{series: series, at: -1, notes: sel.notes}
 }
 
+// seriesBytes is what a series takes of the memory of requests, until the query ends: its labels, twice as the engine
+// changes them, its samples, and its text.
+const seriesBytes = 1 << 10
+
 // find returns the series that matchers select, in the order in which the engine goes through them.
 func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.Matcher) ([]*series, error) {
-	matchers, err := sel.popPseudo(matchers)
-	if err != nil {
-		return nil, err
-	}
-	sel.selector = selectorText(matchers)
+	var all []*series
+	var memory []series
+	var hashes []uint64
 	s := sel.source
-	found, err := s.engine.options.Series.Select(ctx, s.Sees, matchers...)
+	archives := s.engine.options.Archives
+	distinct, err := s.engine.options.Series.Each(ctx, s.Sees, seriesBytes, matchers, func(f *postings.Found) error {
+		policy, labelsOf := s.policy(f.Policy()), f.Labels()
+		for _, method := range sel.methodsOf(policy) {
+			r, err := sel.readingOf(readingKey{policy, method})
+			if err != nil {
+				return err
+			}
+			if r == nil {
+				continue
+			}
+			shown := labelsOf
+			if len(sel.methods) > 0 {
+				shown = labels.NewBuilder(shown).Set(aggregationMatcher, method.String()).Labels()
+			}
+			if len(memory) == cap(memory) {
+				memory = make([]series, 0, min(max(64, len(all)), 4096))
+			}
+			id := f.ID()
+			memory = append(memory, series{ctx: ctx, selection: sel, metric: model.Metric{ID: id, ArchivePolicy: policy},
+				pushed: f.Pushed(), name: f.Name(), labels: shown, reading: r, archives: archives, sack: archives.Sack(id)})
+			one := &memory[len(memory)-1]
+			one.choose()
+			all, hashes = append(all, one), append(hashes, shown.Hash())
+		}
+		return nil
+	})
+	if err == nil && !distinct {
+		err = requireDistinct(all, hashes)
+	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := sel.seriesOf(ctx, found)
-	if err != nil {
-		return nil, err
-	}
-	sortSeries(all, sorted)
+	all = sortSeries(all, sorted)
 	for i, one := range all {
 		one.place = i
 	}
 	return all, nil
 }
 
-// seriesOf returns the series of metrics: one for each method by which a metric is read.
-func (sel *selection) seriesOf(ctx context.Context, found []postings.Series) ([]*series, error) {
-	archives := sel.source.engine.options.Archives
-	all := make([]*series, 0, len(found))
-	memory := make([]series, 0, len(found)) // of most
-	hashes := make([]uint64, 0, len(found))
-	for i := range found {
-		metric := found[i].Metric
-		for _, method := range sel.methodsOf(metric.ArchivePolicy) {
-			r, err := sel.readingOf(readingKey{metric.ArchivePolicy, method})
-			if err != nil {
-				return nil, err
-			}
-			if r == nil {
-				continue
-			}
-			shown := found[i].Labels
-			if len(sel.methods) > 0 {
-				shown = labels.NewBuilder(shown).Set(aggregationMatcher, method.String()).Labels()
-			}
-			if len(memory) == cap(memory) {
-				memory = make([]series, 0, 64)
-			}
-			memory = append(memory, series{ctx: ctx, selection: sel, metric: metric, labels: shown, reading: r,
-				archives: archives, sack: archives.Sack(metric.ID)})
-			one := &memory[len(memory)-1]
-			if r.preferred == nil {
-				r.preferred, r.step = one.preference(), stepOf(metric.ArchivePolicy.Granularities())
-			}
-			all, hashes = append(all, one), append(hashes, shown.Hash())
+// choose sets in which order granularities serve the series, if that is not known.
+func (s *series) choose() {
+	if r := s.reading; r.preferred == nil {
+		r.preferred, r.step = s.preference(), stepOf(s.metric.ArchivePolicy.Granularities())
+	}
+}
+
+// policy returns an archive policy by its name.
+func (s *source) policy(name string) *model.ArchivePolicy {
+	if s.policies[name] == nil {
+		s.policies = map[string]*model.ArchivePolicy{}
+		for _, p := range s.engine.options.Policies() {
+			s.policies[p.Name] = p
 		}
 	}
-	return all, requireDistinct(all, hashes)
+	return s.policies[name]
 }
 
 // requireDistinct returns an error if two series have the same labels, whose hashes are given.
@@ -147,40 +161,11 @@ func requireDistinct(all []*series, hashes []uint64) error {
 
 // sortSeries sorts series by labels, or as they lie in archives. The engine adds values up in this order: every process
 // is to give the same sums. Neighbours are read together.
-func sortSeries(all []*series, byLabels bool) {
+func sortSeries(all []*series, byLabels bool) []*series {
 	if byLabels {
 		slices.SortFunc(all, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
-		return
+		return all
 	}
-	type place struct {
-		high, low uint64 // halves of the metric's ID
-		series    *series
-	}
-	compare := func(a, b place) int { return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)) }
-	var next []int // by sack: where the next series goes
-	for _, s := range all {
-		for len(next) < s.sack+2 {
-			next = append(next, 0)
-		}
-		next[s.sack+1]++
-	}
-	for sack := 1; sack < len(next); sack++ {
-		next[sack] += next[sack-1]
-	}
-	places := make([]place, len(all))
-	for _, s := range all {
-		id := &s.metric.ID
-		places[next[s.sack]] = place{binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:]), s}
-		next[s.sack]++
-	}
-	from := 0
-	for _, to := range next { // series that were created together mostly lie in order
-		if of := places[from:to]; !slices.IsSortedFunc(of, compare) {
-			slices.SortStableFunc(of, compare)
-		}
-		from = to
-	}
-	for i := range places {
-		all[i] = places[i].series
-	}
+	return inOrder(all, func(s **series) int { return (*s).sack },
+		func(a, b *series) int { return model.CompareIDs(a.metric.ID, b.metric.ID) })
 }

@@ -55,6 +55,9 @@ func (p *Pipeline) GroupsByName() bool {
 	return !p.aggregation.Without && slices.ContainsFunc(p.grouping, schema.IsMetadataLabel)
 }
 
+// Groups reports whether there may be more groups than one.
+func (p *Pipeline) Groups() bool { return p.aggregation.Without || len(p.grouping) > 0 }
+
 // Group returns the number of the group of a row with these labels.
 func (f *Fold) Group(of labels.Labels) int32 {
 	p := f.pipeline
@@ -69,7 +72,7 @@ func (f *Fold) Group(of labels.Labels) int32 {
 	if !ok {
 		group = int32(len(f.labels))
 		f.groups[key] = group
-		f.labels, f.members = append(f.labels, f.shown(of)), append(f.members, 0)
+		f.labels, f.members = append(f.labels, f.shown(of).Copy()), append(f.members, 0)
 	}
 	f.members[group]++
 	return group

@@ -1,0 +1,67 @@
+package postings
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+// Found is a series that Each shows. It is valid until the function that it is given to returns.
+type Found struct {
+	state   *state
+	metric  *metric
+	builder labels.ScratchBuilder
+}
+
+// ID returns the metric's ID.
+func (f *Found) ID() uuid.UUID { return f.metric.id }
+
+// Policy returns the name of the metric's archive policy.
+func (f *Found) Policy() string { return f.state.texts[f.metric.policy] }
+
+// Pushed reports whether the series was pushed with labels.
+func (f *Found) Pushed() bool { return f.metric.pushed }
+
+// Name returns the name that results show.
+func (f *Found) Name() string { return f.state.texts[f.state.nameOf(f.metric)] }
+
+// Has reports whether the series was pushed with a label, or its resource has it.
+func (f *Found) Has(label string) bool {
+	name, ok := f.state.symbolOf(label)
+	return ok && f.state.find(f.metric, name) != 0
+}
+
+// Labels returns the labels that results show.
+func (f *Found) Labels() labels.Labels {
+	f.state.compose(f.metric, &f.builder)
+	return f.builder.Labels()
+}
+
+// OverwriteLabels is Labels in the memory of dst.
+func (f *Found) OverwriteLabels(dst *labels.Labels) {
+	f.state.compose(f.metric, &f.builder)
+	f.builder.Overwrite(dst)
+}
+
+// Each calls f for the series that all matchers match and sees lets through, in no order, until it fails. Each takes so
+// many bytes of the memory that requests share. Distinct says that no two of them have the same labels. Without it two
+// may.
+func (c *Catalog) Each(ctx context.Context, sees Sees, bytes int64, matchers []*labels.Matcher,
+	f func(*Found) error) (distinct bool, err error) {
+	err = c.view(ctx, func(s *state) error {
+		found, pushed, others := Found{state: s}, false, false
+		var creator symbol
+		distinct = s.naming == nil
+		return s.each(ctx, sees, matchers, bytes, func(place uint32) error {
+			m := &s.metrics[place]
+			// Series of one creator differ, and so do metrics of resources: a resource's ID is a label.
+			distinct = distinct && (!pushed || !m.pushed || m.creator == creator)
+			pushed, others, creator = pushed || m.pushed, others || !m.pushed, m.creator
+			distinct = distinct && pushed != others
+			found.metric = m
+			return f(&found)
+		})
+	})
+	return distinct, err
+}
