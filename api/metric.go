@@ -135,7 +135,11 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 // parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
 func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.Metric, error) {
-	fields, err := in.Fields("archive_policy_name", "resource_id", "name", "unit", "type")
+	keys := []string{"archive_policy_name", "resource_id", "name", "unit", "type"}
+	if key == "" {
+		keys = append(keys, "labels")
+	}
+	fields, err := in.Fields(keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +159,16 @@ func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.M
 			return nil, err
 		}
 	}
-	if strings.Contains(metric.Name, "/") {
+	if field, ok := fields["labels"]; ok {
+		if _, other := fields["name"]; other || fields["resource_id"].Value != nil {
+			return nil, field.Fault("a metric with labels has its name in them, and no resource")
+		}
+		if metric.Labels, err = parseLabels(field); err != nil {
+			return nil, err
+		}
+		metric.Name = metric.Labels.Get(model.LabelName)
+	}
+	if strings.Contains(metric.Name, "/") && metric.Labels == "" {
 		return nil, web.BadRequest("'/' is not supported in metric name")
 	}
 	policy := ""

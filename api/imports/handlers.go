@@ -141,7 +141,7 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 		if err := decode(b); err != nil {
 			return err
 		}
-		a.writer.Describe(who, b.metadata) // types decide on archive policies
+		a.writer.Describe(r.Context(), who, b.metadata) // types decide on archive policies
 		push := series.Push{Protocol: protocol, Rows: &b.batch, MaxFuture: ingest.MaxFutureOfSenders,
 			Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
 		if _, err := a.writer.Append(r.Context(), who, &push, &b.batch.Named); err != nil {
