@@ -125,6 +125,12 @@ const look = EditorView.theme({
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600", color: "var(--accent)" },
   ".cm-completionDetail": { color: "var(--faint)", fontStyle: "normal" },
   ".cm-completionInfo": { maxWidth: "22rem", color: "var(--soft)" },
+  // The library's own underline is an image by data:, which the page's Content-Security-Policy refuses.
+  ".cm-lintRange-error, .cm-lintRange-warning": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--bad)",
+    textUnderlineOffset: "3px",
+  },
   ".cm-diagnostic": { fontFamily: "system-ui, sans-serif", borderLeftColor: "var(--bad)" },
 });
 

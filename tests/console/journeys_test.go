@@ -148,6 +148,8 @@ func TestExpressions(t *testing.T) {
 	b.wait("document.querySelector('[data-figure=mean]')?.dataset.value === '42'")
 	b.typeExpression("sum(")
 	b.wait("document.querySelector('.notice.bad')?.textContent.includes('parse error')")
+	b.wait("(e => e && getComputedStyle(e).textDecorationStyle === 'wavy')" +
+		"(document.querySelector('.code').shadowRoot.querySelector('.cm-lintRange-error'))")
 	b.act("location.hash = location.hash + '&lang=aggregates'")
 	b.wait("document.querySelector('.query select').value === 'aggregates'")
 	write := func(expression string) {

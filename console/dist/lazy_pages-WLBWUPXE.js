@@ -181,7 +181,7 @@ data.result.slice(0,Me).map(({metric:d,values:u},i)=>{let{__name__:p,...m}=d,h=O
 (h?`{${h}}`:"")||t,color:i,times:u.map(([b])=>b),values:u.map(([,b])=>Number.isFinite(+b)?+b:null),step:l}})}async function ea(t,a,n,l,s){let r=await $("/v1/aggregates?"+new URLSearchParams({start:String(
 Math.floor(a)),stop:String(Math.ceil(n)),granularity:l}),{operations:t},s),c=[],o=(d,u)=>{if(Array.isArray(u)){let i=u;c.push({id:d,label:d,color:c.length,times:i.map(([p])=>Date.parse(p)/1e3),values:i.
 map(([,,p])=>p),step:i[0]?.[1]??+l})}else for(let[i,p]of Object.entries(u))o(d?d+" "+i:i,p)};return o("",r.measures),c.slice(0,Me)}function ta({query:t,lang:a}){let[n,l]=_(t),[s,r]=_(!1),c=re(null),o=re(
-null),d=re(null),u=re(n);u.current=n;let i=()=>L({q:u.current,m:null});return ee(()=>{l(t),d.current?.set(t)},[t]),ee(()=>{t||c.current?.focus()},[]),ee(()=>{if(a!=="promql")return;let m=!1;return import("./editor-DN2NGMGB.js").
+null),d=re(null),u=re(n);u.current=n;let i=()=>L({q:u.current,m:null});return ee(()=>{l(t),d.current?.set(t)},[t]),ee(()=>{t||c.current?.focus()},[]),ee(()=>{if(a!=="promql")return;let m=!1;return import("./editor-LPSRVBXC.js").
 then(({mountEditor:h})=>{if(m||!o.current)return;let b=document.activeElement===c.current;d.current=h(o.current,u.current,yt.promql,g=>{u.current=g,l(g)},i),r(!0),b&&d.current.focus()},()=>{}),()=>{m=
 !0,d.current?.destroy(),d.current=null,r(!1)}},[a]),e("form",{class:"query",onSubmit:m=>{m.preventDefault(),i()},children:[e("div",{children:[e("div",{ref:o,class:"code",hidden:!s}),!s&&e("textarea",{
 ref:c,rows:1,"aria-label":"Expression",spellcheck:!1,value:n,onInput:m=>l(m.currentTarget.value),onKeyDown:m=>{m.key==="Enter"&&!m.shiftKey&&(m.preventDefault(),i())},placeholder:yt[a]})]}),e("div",{class:"\

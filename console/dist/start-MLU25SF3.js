@@ -1,1 +1,0 @@
-import"./chunk-47SQXPXP.js";import"./chunk-6HXGSEI3.js";
