@@ -58,6 +58,9 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/metric/{id}/archive", a.Authenticated(a.Timed(a.withMetric("get measures", a.getArchive))))
 	at("GET", "/v1/metric/{id}/measures", a.AuthenticatedRows(a.Timed(a.withMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
+	at("PUT", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("delete metric", metrics.correctMeasures)))
+	at("POST", "/v1/measures/delete", a.Authenticated(metrics.deleteMeasures))
+	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
 	at("POST", "/v1/metric/{id}/backfill",
 		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
 	at("POST", "/v1/metric/{id}/backfill/{from}",

@@ -31,6 +31,10 @@ type Archives interface {
 	// Backfill moves groups of metric from, which start at at or later, into metric to of the same sack: one step,
 	// which says where the next one begins.
 	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
+
+	// Replace takes measures that were accepted for metrics before the call out of their archives, and puts others in
+	// their place. With an error some archives may be done; the result says how many.
+	Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error)
 }
 
 // GroupReader reads the groups of a metric. It is for several goroutines at once.

@@ -50,4 +50,7 @@ var defaults = map[string]string{
 
 	"update metric": "role:admin", // gives it another archive policy
 	"rebuild":       "role:admin",
+
+	"list ledger":   "role:admin", // of measures that were deleted or corrected
+	"delete series": "role:admin", // by Prometheus' API for administrators
 }

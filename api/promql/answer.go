@@ -17,6 +17,7 @@ type Answer struct {
 	Data     any // shown as JSON
 	Warnings []string
 	Infos    []string
+	Empty    bool // there is nothing to show
 }
 
 // maxNotes is how many warnings, and how many infos, an answer has.
@@ -44,6 +45,10 @@ const answerBegins = `{"status":"success","data":`
 
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
+	if a.Empty {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	body, ok := a.Data.(JSON)
 	if !ok {
 		data, err := json.Marshal(a.Data)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
@@ -32,6 +33,9 @@ type Handlers struct {
 	Series *postings.Catalog
 	// SentMetadata returns what senders of a user's project said of their series, by name.
 	SentMetadata func(*auth.Identity) map[string]series.Metadata
+	// Delete deletes the measures of metrics from start to end, both included, for a user.
+	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
+		start, end time.Time) error
 }
 
 // request is a request with its parameters, and who sent it.
@@ -61,6 +65,7 @@ func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	both("/format_query", a.format)
 	both("/parse_query", a.parse)
 	both("/query_exemplars", constant([]any{}))
+	at("POST", Prefix+"/admin/tsdb/delete_series", a.serve(a.deleteSeries))
 	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
 	get("/label/{name}/values", a.listValues)
 	get("/metadata", a.metadata)

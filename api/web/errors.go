@@ -176,6 +176,7 @@ var answers = []func(error) *Error{
 	is(model.ErrUnavailable, http.StatusServiceUnavailable, "Not available at the moment. Please try again."),
 	as(func(e *model.ObjectError) *Error { return &Error{Status: statusOf(e.Kind), Detail: e.Error()} }),
 	as(plainText[*model.BackfillError]),
+	as(plainText[*model.ReplacementError]),
 	as(plainText[*model.FieldError]),
 }
 

@@ -11,6 +11,7 @@
 //	/peer/last-measures  timestamps of metrics' newest measures
 //	/peer/refresh   make all accepted measures of some sacks visible
 //	/peer/backfill  move groups of one metric into another one, one step
+//	/peer/replace   take measures out of archives, and put others in their place
 //	/peer/rebuild   give archives the schema of their policies; answers when that is done
 //	/peer/find      metrics by their ids
 //	/peer/version   changes when an answer of find may have

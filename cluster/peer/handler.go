@@ -27,6 +27,7 @@ type LocalSacks interface {
 	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
+	Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error)
 }
 
 // Process is this process as the others see it. The stores that it holds may change at any time: the functions return
@@ -79,6 +80,7 @@ func (p *Process) Handler() http.Handler {
 	at("last-measures", p.lastMeasures)
 	at("rebuild", p.rebuild)
 	at("backfill", p.backfill)
+	at("replace", p.replace)
 	at("find", p.find)
 	at("version", p.version)
 	at("deleted", p.deleted)

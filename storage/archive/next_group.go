@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -42,4 +43,35 @@ func (s *Store) NextGroup(metric uuid.UUID, granularity time.Duration, from carb
 		}
 	}
 	return 0, false, w.iter.Error()
+}
+
+// LastGroup sets row to the last group of a metric that starts before a time, with the granularity and columns that row
+// is set to. It stays without rows if there is none, or if a split on the way does not decode.
+func (s *Store) LastGroup(metric uuid.UUID, before carbonara.Timestamp, row *carbonara.Groups) (err error) {
+	r := s.readers.Get().(*reader)
+	defer s.readers.Put(r)
+	g := row.Granularity
+	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, g, 0),
+		UpperBound: splitKey(nil, metric, g, before)})
+	if err != nil {
+		return fmt.Errorf("archive: read %v of %s: %w", g, metric, err)
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	var groups carbonara.Groups
+	for valid := iter.Last(); valid; valid = iter.Prev() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return fmt.Errorf("archive: read %v of %s: %w", g, metric, err)
+		}
+		_, key, _ := parseSplitKey(iter.Key())
+		groups.Reset(g, row.Columns)
+		if r.decode(value, key, 0, before, nil, &groups) > 0 {
+			return nil
+		}
+		if n := groups.Len(); n > 0 {
+			row.AppendRows(&groups, n-1, n)
+			return nil
+		}
+	}
+	return iter.Error()
 }

@@ -27,6 +27,7 @@ const (
 	Attribute    = 'i' // resource type name, 0, era of an attribute, value, resource ID: likewise
 	Rebuild      = 'j' // its ID
 	Metadata     = 'w' // project, 0, name of series
+	Ledger       = 'g' // its ID: measures that were deleted or replaced
 	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'

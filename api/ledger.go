@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// ledgerJSON is an entry of the ledger as the API shows it.
+type ledgerJSON struct {
+	ID       uuid.UUID `json:"id"`
+	At       time.Time `json:"at"`
+	User     string    `json:"user"`
+	Kind     string    `json:"kind"`
+	Selector string    `json:"selector"`
+	Start    string    `json:"start"`
+	Stop     *string   `json:"stop"` // null: no end
+	Reason   string    `json:"reason"`
+	State    string    `json:"state"`
+	Metrics  int       `json:"metrics"`
+	Before   int       `json:"groups_before"`
+	After    int       `json:"groups_after"`
+	Measures int       `json:"measures"`
+	Bytes    int64     `json:"bytes"`
+	Lost     int       `json:"lost_groups"`
+	Failed   int       `json:"failed"`
+}
+
+// listLedger serves GET /v1/ledger: deletions and corrections of measures, the earliest first.
+func (a *api) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+	page, err := a.ParsePage(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	var after uuid.UUID
+	if page.Marker != "" {
+		if after, err = uuid.Parse(page.Marker); err != nil {
+			return web.BadArgument("marker", "Must be the ID of an entry")
+		}
+	}
+	shown := []ledgerJSON{}
+	err = a.Index.Ledger(r.Context(), after, func(e *model.LedgerEntry) bool {
+		shown = append(shown, showLedger(e))
+		return len(shown) < page.Limit
+	})
+	if err != nil {
+		return err
+	}
+	if len(shown) == page.Limit {
+		a.SetLink(w, r, r.URL.Query(), page, shown[len(shown)-1].ID.String())
+	}
+	return web.WriteJSON(w, http.StatusOK, shown)
+}
+
+func showLedger(e *model.LedgerEntry) ledgerJSON {
+	shown := ledgerJSON{ID: e.ID, At: e.At, User: e.Who, Kind: "deletion", Selector: e.Selector,
+		Start: web.ShowTime(e.From), Reason: e.Reason, State: e.State.String(), Metrics: e.Done.Metrics,
+		Before: e.Done.Before, After: e.Done.After, Measures: e.Done.Measures, Bytes: e.Done.Bytes,
+		Lost: e.Done.LostGroups, Failed: e.Done.Failed}
+	if e.Correction {
+		shown.Kind = "correction"
+	}
+	if e.To < carbonara.MaxTimestamp {
+		stop := web.ShowTime(e.To)
+		shown.Stop = &stop
+	}
+	return shown
+}

@@ -1,0 +1,48 @@
+package promql
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// deleteSeries deletes the measures of series from start to end, both included as in Prometheus. It takes the rule
+// "delete series" and, for each metric, the right to delete it.
+func (a Handlers) deleteSeries(r *request) (*Answer, error) {
+	if err := a.Enforce(r.who, "delete series", nil); err != nil {
+		return nil, &Error{http.StatusForbidden, Unauthorized, errors.New(`the rule "delete series" forbids it`)}
+	}
+	lists, err := a.matchers(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) == 0 {
+		return nil, Bad(errors.New("no match[] parameter provided"))
+	}
+	start, err := r.Time("start", time.Unix(0, 0))
+	if err != nil {
+		return nil, err
+	}
+	end, err := r.Time("end", latest)
+	if err != nil {
+		return nil, err
+	}
+	if end.Before(start) || end.Unix() < 0 {
+		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
+	}
+	var metrics []uuid.UUID
+	for _, list := range lists {
+		found, err := a.Series.Select(r.Context(), a.VisibleSeries(r.who, "delete metric"), list...)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range found {
+			metrics = append(metrics, one.Metric.ID)
+		}
+	}
+	err = a.Delete(r.Context(), r.who, "series "+strings.Join(r.Form["match[]"], " or "), metrics, start, end)
+	return &Answer{Empty: true}, err
+}

@@ -1,0 +1,345 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+)
+
+// replacement is a request to take measures out, and perhaps to put others in their place.
+type replacement struct {
+	model.Replacement
+	metrics  []uuid.UUID
+	selector string // as the ledger shows it
+	reason   string
+}
+
+// replacedJSON is what was done, as the API shows it.
+type replacedJSON struct {
+	ID       *uuid.UUID      `json:"id"` // of the entry in the ledger; null for a dry run
+	Metrics  int             `json:"metrics"`
+	Before   int             `json:"groups_before"`
+	After    int             `json:"groups_after"`
+	Measures int             `json:"measures"`
+	Bytes    int64           `json:"bytes"`
+	Lost     []lostGroupJSON `json:"lost"`
+	Losts    int             `json:"lost_groups"`
+	Failed   int             `json:"failed"`
+	Fault    *string         `json:"error"`
+	Backups  string          `json:"backups"`
+}
+
+// lostGroupJSON is a group that went with measures outside the range.
+type lostGroupJSON struct {
+	Metric      uuid.UUID `json:"metric_id"`
+	Granularity float64   `json:"granularity"`
+	Start       string    `json:"timestamp"`
+}
+
+// heldByBackups says where measures still are that were taken out.
+const heldByBackups = "Backups made before hold the measures until gnocco backup --keep removes them"
+
+// replace does what a request asks for, and writes it into the ledger: before, so that nothing is changed without an
+// entry, and after.
+func (a *api) replace(ctx context.Context, who *auth.Identity, r *replacement) (*replacedJSON, error) {
+	slices.SortFunc(r.metrics, model.CompareIDs)
+	r.metrics = slices.Compact(r.metrics)
+	shown := &replacedJSON{Lost: []lostGroupJSON{}, Backups: heldByBackups}
+	entry := &model.LedgerEntry{At: a.Now(), Who: who.User, Selector: shortened(r.selector, model.MostLedgerSelector),
+		From: r.From, To: r.To, Reason: r.reason, Correction: len(r.Timestamps) > 0}
+	if !r.DryRun {
+		var err error
+		if entry.ID, err = uuid.NewV7(); err == nil {
+			err = a.Index.PutLedger(ctx, entry)
+		}
+		if err != nil {
+			return nil, err
+		}
+		shown.ID = &entry.ID
+	}
+	done, failed := a.reader.Archives.Replace(ctx, r.metrics, &r.Replacement)
+	for _, g := range done.Lost {
+		shown.Lost = append(shown.Lost, lostGroupJSON{g.Metric, g.Granularity.Seconds(), web.ShowTime(g.Start)})
+	}
+	shown.Metrics, shown.Before, shown.After, shown.Measures = done.Metrics, done.Before, done.After, done.Measures
+	shown.Bytes, shown.Losts, shown.Failed = done.Bytes, done.LostGroups, done.Failed
+	shown.Fault = web.OrNull(done.Fault)
+	if !r.DryRun {
+		entry.State, entry.Done = model.LedgerDone, done
+		if failed != nil {
+			entry.State = model.LedgerFailed
+		}
+		// The client may be gone. The entry is completed in any case.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
+		defer cancel()
+		if err := a.Index.PutLedger(ctx, entry); err != nil && failed == nil {
+			return nil, err
+		}
+	}
+	return shown, failed
+}
+
+// ledgerTimeout bounds the wait for the index after a change.
+const ledgerTimeout = 10 * time.Second
+
+// shortened returns the beginning of a text that is longer than most bytes.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "..."
+}
+
+// deleteMeasures serves POST /v1/measures/delete: it deletes the measures of a range from metrics that are listed or
+// that resources have.
+func (a metricHandlers) deleteMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	preview, fields, err := a.decodeChange(w, r, "metrics", "resource_type", "search", "names", "start", "stop",
+		"reason")
+	if err != nil {
+		return err
+	}
+	what := &replacement{Replacement: model.Replacement{DryRun: preview, To: carbonara.MaxTimestamp}}
+	if err := a.parseRange(fields, what); err != nil {
+		return err
+	}
+	if field, ok := fields["metrics"]; ok {
+		for _, name := range []string{"resource_type", "search", "names"} {
+			if other, ok := fields[name]; ok {
+				return other.Fault("does not go with metrics")
+			}
+		}
+		err = a.listedMetrics(who, field, what)
+	} else {
+		err = a.searchedMetrics(r.Context(), who, fields, what)
+	}
+	if err != nil {
+		return err
+	}
+	shown, err := a.replace(r.Context(), who, what)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, shown)
+}
+
+// deleteSeries deletes the measures of series that Prometheus' API selects, from start to end, both included.
+func (a *api) deleteSeries(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
+	start, end time.Time) error {
+	what := &replacement{metrics: metrics, selector: selector}
+	what.From, what.To = max(0, carbonara.FromTime(start)), carbonara.FromTime(end).Add(1)
+	shown, err := a.replace(ctx, who, what)
+	if err == nil && shown.Failed > 0 {
+		err = fmt.Errorf("%d archives stay as they are: %s", shown.Failed, *shown.Fault)
+	}
+	return err
+}
+
+// parseRange reads the range and the reason of a body.
+func (a metricHandlers) parseRange(fields map[string]web.Node, what *replacement) error {
+	_, begins := fields["start"]
+	_, ends := fields["stop"]
+	if !begins && !ends {
+		return web.BadRequest("start or stop is needed")
+	}
+	now := carbonara.FromTime(a.Now())
+	var err error
+	if begins {
+		if what.From, err = fields["start"].Timestamp(now); err != nil {
+			return err
+		}
+	}
+	if ends {
+		if what.To, err = fields["stop"].Timestamp(now); err != nil {
+			return err
+		}
+	}
+	if what.From >= what.To {
+		return web.BadRequest("stop must be later than start")
+	}
+	if field, ok := fields["reason"]; ok {
+		what.reason, err = field.Text(model.MostLedgerReason)
+	}
+	return err
+}
+
+// listedMetrics finds the metrics that a body lists. All have to exist, and the user has to have the right to each.
+func (a metricHandlers) listedMetrics(who *auth.Identity, field web.Node, what *replacement) error {
+	list, err := field.List()
+	if err != nil {
+		return err
+	}
+	var texts []string
+	for _, one := range list {
+		text, err := one.Text(0)
+		if err != nil {
+			return err
+		}
+		id, err := model.ParseUUID(text)
+		if err != nil {
+			return one.Fault("not a valid value")
+		}
+		what.metrics, texts = append(what.metrics, id), append(texts, id.String())
+	}
+	what.selector = "metrics " + strings.Join(texts, ",")
+	found, err := a.MetricsByID(who, what.metrics)
+	if err != nil {
+		return err
+	}
+	return a.EnforceMetrics(who, "delete metric", found)
+}
+
+// searchedMetrics finds the metrics, by these names or all, of the resources that a body searches. Those that the user
+// has no right to are left out, as where resources are deleted.
+func (a metricHandlers) searchedMetrics(ctx context.Context, who *auth.Identity, fields map[string]web.Node,
+	what *replacement) error {
+	kindName := "generic"
+	if field, ok := fields["resource_type"]; ok {
+		var err error
+		if kindName, err = field.Text(0); err != nil {
+			return err
+		}
+	}
+	kind, err := a.Index.ResourceType(kindName)
+	if err != nil {
+		return web.RefusedCause(err)
+	}
+	search, ok := fields["search"]
+	if !ok {
+		return web.BadRequest("metrics or search is needed")
+	}
+	expr, err := search.SearchFilter()
+	if err != nil {
+		return err
+	}
+	var names []string
+	if field, ok := fields["names"]; ok {
+		list, err := field.List()
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			name, err := one.Text(0)
+			if err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+	}
+	text, err := json.Marshal(search.Value)
+	if err != nil {
+		return err
+	}
+	what.selector = "search " + kindName + " " + string(text)
+	if names != nil {
+		what.selector += " names " + strings.Join(names, ",")
+	}
+	resources, _, err := a.FindSorted(ctx, who, kind, expr, false, nil, names)
+	if err != nil {
+		return err
+	}
+	may := a.PermittedMetrics(who, "delete metric")
+	for _, resource := range resources {
+		for name, id := range resource.Metrics {
+			if names != nil && !slices.Contains(names, name) {
+				continue
+			}
+			if metric := a.Index.Lookup(id); metric != nil && may(metric) {
+				what.metrics = append(what.metrics, id)
+			}
+		}
+	}
+	return nil
+}
+
+// correctMeasures serves PUT /v1/metric/{id}/measures: the measures of a range are those of the body from now on.
+func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity,
+	metric *model.Metric) error {
+	if err := a.Enforce(who, "post measures", a.MetricTarget(metric)); err != nil {
+		return err
+	}
+	if err := web.RequireJSON(r); err != nil {
+		return err
+	}
+	values, now := r.URL.Query(), carbonara.FromTime(a.Now())
+	what := &replacement{metrics: []uuid.UUID{metric.ID}, selector: "metric " + metric.ID.String(),
+		reason: values.Get("reason")}
+	for _, name := range []string{"start", "stop"} {
+		if !values.Has(name) {
+			return web.BadArgument(name, "Must be given")
+		}
+	}
+	if len(what.reason) > model.MostLedgerReason {
+		return web.BadArgument("reason", fmt.Sprintf("Must have %d bytes at most", model.MostLedgerReason))
+	}
+	err := query.ParseInstant(values, "start", now, &what.From)
+	if err == nil {
+		err = query.ParseInstant(values, "stop", now, &what.To)
+	}
+	if err == nil {
+		what.DryRun, err = query.ParseBool(values, "dry_run", false)
+	}
+	if err != nil {
+		return err
+	}
+	if what.From >= what.To {
+		return web.BadArgument("stop", "Must be later than start")
+	}
+	if err := a.decodeCorrection(w, r, metric, now, what); err != nil {
+		return err
+	}
+	shown, err := a.replace(r.Context(), who, what)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, shown)
+}
+
+// mostCorrection bounds the body of a correction: its measures go to the sack in one request.
+const mostCorrection = 16 << 20
+
+// decodeCorrection reads the measures of a correction, which lie in its range and not ahead.
+func (a metricHandlers) decodeCorrection(w http.ResponseWriter, r *http.Request, metric *model.Metric,
+	now carbonara.Timestamp, what *replacement) error {
+	body, err := a.ReadBody(w, r, min(a.MaxBodyBytes, mostCorrection), budget.Measures, web.MeasuresFactor, nil)
+	if err != nil {
+		return err
+	}
+	var decoder measures.Decoder
+	var batch model.Measures
+	if err := decoder.DecodeMetric(body, metric.ID, now, &batch); err != nil {
+		return err
+	}
+	last := make(map[carbonara.Timestamp]float64, batch.Len()) // of equal timestamps the last one counts
+	ahead := model.AheadFrom(metric.ArchivePolicy.Plan(), int64(now))
+	for i, t := range batch.Timestamps {
+		switch {
+		case t < what.From || t >= what.To:
+			return web.BadRequest("Measure %d at %s is outside the range from start to stop", i, web.ShowTime(t))
+		case t >= ahead:
+			return web.BadRequest("Measure %d at %s is too far in the future", i, web.ShowTime(t))
+		}
+		if _, ok := last[t]; !ok {
+			what.Timestamps = append(what.Timestamps, t)
+		}
+		last[t] = batch.Values[i]
+	}
+	slices.Sort(what.Timestamps)
+	for _, t := range what.Timestamps {
+		what.Values = append(what.Values, last[t])
+	}
+	return nil
+}

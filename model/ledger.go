@@ -1,0 +1,43 @@
+package model
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+)
+
+// LedgerEntry says who took measures out of archives, or put others in their place. It stays.
+type LedgerEntry struct {
+	ID         uuid.UUID // later ones are greater
+	At         time.Time
+	Correction bool // else a deletion
+	Who        string
+	Selector   string // of the metrics
+	From, To   carbonara.Timestamp
+	Reason     string
+
+	// Done is empty until the change has ended. If the process ended before, each archive is as before or as after.
+	State LedgerState
+	Done  Replaced // without Lost
+}
+
+// LedgerState is how a change ended.
+type LedgerState int
+
+// The states.
+const (
+	LedgerBegun LedgerState = iota
+	LedgerDone
+	LedgerFailed // some archives may have changed
+)
+
+// String returns the name of the state.
+func (s LedgerState) String() string { return [...]string{"begun", "done", "failed"}[s] }
+
+// The most bytes that an entry keeps of a text.
+const (
+	MostLedgerSelector = 1000
+	MostLedgerReason   = 200
+)

@@ -1,0 +1,55 @@
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
+	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/records"
+)
+
+// ledgerFields are the fields of an entry in the order of its value, a JSON list, which is shorter than an object.
+func ledgerFields(e *model.LedgerEntry, nanoseconds *int64) []any {
+	return []any{nanoseconds, &e.Who, &e.Correction, &e.Selector, &e.From, &e.To, &e.Reason, (*int)(&e.State),
+		&e.Done.Metrics, &e.Done.Before, &e.Done.After, &e.Done.Measures, &e.Done.Bytes, &e.Done.LostGroups,
+		&e.Done.Failed}
+}
+
+// PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.
+func (s *Store) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
+	at := e.At.UnixNano()
+	return s.log.Write(ctx, func(c *commits.Change) error {
+		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Ledger, e.ID), ledgerFields(e, &at))
+	})
+}
+
+// Ledger calls f with the entries after one (zero: all), the earliest first, until f returns false.
+func (s *Store) Ledger(ctx context.Context, after uuid.UUID, f func(*model.LedgerEntry) bool) error {
+	return s.log.Scan(ctx, []byte{keyspace.Ledger}, keyspace.IDKey(keyspace.Ledger, after),
+		func(key, value []byte) (bool, error) {
+			id, ok := keyspace.LastID(key)
+			if !ok || id == after {
+				return true, nil
+			}
+			e := &model.LedgerEntry{ID: id}
+			var at int64
+			fields := ledgerFields(e, &at)
+			var list []json.RawMessage
+			err := records.DecodeJSON(value, &list)
+			for i := 0; err == nil && i < min(len(list), len(fields)); i++ {
+				err = json.Unmarshal(list[i], fields[i])
+			}
+			if err != nil {
+				s.log.SkipCorrupt(fmt.Errorf("ledger %s: %w", id, err))
+				return true, nil
+			}
+			e.At = time.Unix(0, at).UTC()
+			return f(e), nil
+		})
+}
