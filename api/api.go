@@ -102,7 +102,7 @@ func New(options Options) (http.Handler, error) {
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata,
 			Delete: a.deleteSeries},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
-			Engine: engine, Series: labels}}
+			Engine: engine, Series: labels, TypeOf: writer.TypeOf}}
 	for _, prefix := range prefixes {
 		a.pages(router, prefix)
 		for _, room := range rooms {

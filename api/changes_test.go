@@ -21,6 +21,7 @@ type changes struct {
 		Granularity          float64
 		Score, Before, After float64
 		PerSecond            bool `json:"per_second"`
+		Series               int
 	}
 }
 
@@ -55,7 +56,7 @@ func TestChanges(t *testing.T) {
 		t.Helper()
 		return decode[changes](t, s.want(t, "POST /v1/changes", body, http.StatusOK, "~", headers...).Body.String())
 	}
-	got := ask(fmt.Sprintf(`{"start":%d,"stop":%d}`, window, 2*window))
+	got := ask(fmt.Sprintf(`{"start":%d,"stop":%d,"each_series":true}`, window, 2*window))
 	if got.Before != "1970-01-01T00:00:00+00:00" || got.Start != "1970-01-01T00:01:00+00:00" || got.Metrics != 5 ||
 		got.Compared != 4 || len(got.Changes) != 4 {
 		t.Fatalf("%+v", got)
@@ -92,10 +93,60 @@ func TestChanges(t *testing.T) {
 		`{"start":60,"stop":70,"match":"{"}`:         "data['match']",
 		`{"start":60,"stop":70,"aggregation":"odd"}`: "not an aggregation method",
 		`{"start":60,"stop":70,"limit":0}`:           "data['limit']",
+		`{"start":60,"stop":70,"each_series":1}`:     "data['each_series']",
 		`{"start":60,"stop":"later"}`:                "data['stop']",
 		`{"start":60,"stop":70,"more":1}`:            "extra keys not allowed",
 	} {
 		s.want(t, "POST /v1/changes", body, http.StatusBadRequest, "~"+want)
+	}
+}
+
+// Counters are compared by their rates, also one that stood still; a classic histogram by the rate of its count. A name
+// is one row, with its strongest series.
+func TestChangesByType(t *testing.T) {
+	s := newServer(t, nil)
+	const window = 60 // scrapes of 10 s
+	var samples []string
+	for i := range 2 * window {
+		at, late := 10_000*i+2_000, max(0, i-window)
+		add := func(name string, v int, labels string) {
+			samples = append(samples, strings.TrimSpace(fmt.Sprintf("%s %d %d %s", name, v, at, labels)))
+		}
+		add("errors_total", 7, "host=a") // stands still
+		add("errors_total", 7+late, "host=b")
+		add("hits_total", (20*i)%700, "") // is reset, and goes on as before
+		for _, bound := range []string{"1", "5", "+Inf"} {
+			add("wait_bucket", 3*i+late*late, "le="+bound)
+		}
+		add("wait_count", 3*i+late*late, "")
+		add("load", i%5, "")
+	}
+	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
+	ask := func(more string) changes {
+		t.Helper()
+		body := fmt.Sprintf(`{"start":%d,"stop":%d%s}`, 10*window, 20*window, more)
+		return decode[changes](t, s.want(t, "POST /v1/changes", body, http.StatusOK, "~").Body.String())
+	}
+	got := ask("")
+	var names []string
+	for _, c := range got.Changes {
+		names = append(names, c.Labels["__name__"])
+		if grows := c.Labels["__name__"] != "load"; c.PerSecond != grows {
+			t.Errorf("%+v", c)
+		}
+	}
+	if fmt.Sprint(names[:2]) != "[errors_total wait_count]" || len(names) != 4 || got.Metrics != 8 || got.Compared != 5 {
+		t.Fatalf("%v: %+v", names, got)
+	}
+	if c := got.Changes[0]; c.Labels["host"] != "b" || c.Series != 2 || c.Score != 100 || c.Before != 0 ||
+		math.Abs(c.After-0.1) > 1e-12 {
+		t.Errorf("%+v", c)
+	}
+	if c := got.Changes[2]; c.Score > 0.1 {
+		t.Errorf("%+v", c)
+	}
+	if got := ask(`,"each_series":true`); len(got.Changes) != 5 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -102,6 +102,9 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 // IsCounter reports whether m is a method of counters. Such a method also depends on the group before (counter.go).
 func (m Method) IsCounter() bool { return m == Increase || m == Resets }
 
+// IsLevel reports whether aggregates of a counter by m grow as the counter does.
+func (m Method) IsLevel() bool { return !m.IsRate() && !m.IsCounter() && m != Count && m != Std }
+
 // OfAggregates returns the method by which aggregates of m are aggregated again. Aggregates of counters add up.
 func (m Method) OfAggregates() Method {
 	if m.IsCounter() {

@@ -32,6 +32,14 @@ type Metric struct {
 	OwnSchemaPending bool
 }
 
+// SeriesName returns the name by which PromQL knows the metric, "" for none.
+func (m *Metric) SeriesName() string {
+	if m.Labels != "" {
+		return m.Labels.Get(LabelName)
+	}
+	return m.Name
+}
+
 // SchemaPending reports whether the metric's archive may have another schema than its archive policy asks for.
 func (m *Metric) SchemaPending() bool { return m.OwnSchemaPending || m.ArchivePolicy.SchemaPending }
 

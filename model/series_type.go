@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -57,7 +58,7 @@ func TypeOf(m *Metric, kind func(name string) string) (SeriesType, TypeSource) {
 		}
 		return typeByName(m.Name)
 	}
-	return typeOfSeries(m.Labels.Get(LabelName), kind)
+	return typeOfSeries(m.SeriesName(), kind)
 }
 
 // TypeOfSeries decides the type of a series by the metadata of its name, or of its family, and else by its name. Kind
@@ -118,4 +119,31 @@ var ceilometersCounters = map[string][]string{
 func isCeilometersCounter(name, unit string) bool {
 	matches := func(pattern string) bool { return MatchPattern(pattern, name) }
 	return slices.ContainsFunc(ceilometersCounters[unit], matches)
+}
+
+// GrowsByValues reports whether values look like a counter's, by those of them that are numbers: they rise in at least
+// half of the first n steps and never fall, but for few that begin again below half of the value before. It is a guess.
+func GrowsByValues(values []float64, n int) bool {
+	rises, all, resets, steps := 0, 0, 0, 0
+	last := math.NaN()
+	for i, v := range values {
+		if v != v {
+			continue
+		}
+		switch {
+		case v > last:
+			if all++; i < n {
+				rises++
+			}
+		case v < last/2 && v >= 0:
+			resets++
+		case v < last:
+			return false
+		}
+		if i < n && last == last {
+			steps++
+		}
+		last = v
+	}
+	return steps > 0 && 2*rises >= steps && resets <= all/10
 }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -59,4 +60,27 @@ func TestTypeOf(t *testing.T) {
 	f(&model.Metric{Name: "network.incoming.bytes", Unit: "B"}, model.CounterType, model.TypeByName)
 	f(&model.Metric{Name: "network.incoming.bytes.rate", Unit: "B/s"}, model.UnknownType, model.TypeIsUnknown)
 	f(&model.Metric{Name: "disk.device.usage", Unit: "B"}, model.UnknownType, model.TypeIsUnknown)
+}
+
+func TestGrowsByValues(t *testing.T) {
+	f := func(values []float64, n int, want bool) {
+		t.Helper()
+		if got := model.GrowsByValues(values, n); got != want {
+			t.Errorf("%v of %d: %v", values, n, got)
+		}
+	}
+	f([]float64{1, 2, 3, 4, 5, 9}, 3, true)
+	f([]float64{1, math.NaN(), 2, 2, 3, 3, 3, 3}, 4, true)
+	f([]float64{1, 1, 1, 2, 2, 2}, 3, false) // a step
+	f([]float64{1, 2, 3, 2, 3, 4}, 3, false)
+	f([]float64{1, 1, 1, 1}, 2, false)
+	f([]float64{1, 2}, 1, false)
+	f(nil, 0, false)
+	var restarted []float64
+	for i := range 40 {
+		restarted = append(restarted, float64(i%30))
+	}
+	f(restarted, 20, true)
+	f([]float64{0, 5, 0, 5, 0, 5}, 3, false)
+	f([]float64{0, 5, 9, 12, 14, 17, 19, 25, 28, 33, 40, -1, 4, 9}, 6, false)
 }

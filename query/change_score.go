@@ -45,18 +45,3 @@ func changeScore(before, after *deciles) float64 {
 	const outer = 2.563 // standard deviations between the outer deciles
 	return distance / max((before[8]-before[0])/outer, minSpread*largest)
 }
-
-// isCounter reports whether values only grow, and do so in at least half of the groups of the window before, which are
-// the first n: then it is their rate that changes.
-func isCounter(values []float64, n int) bool {
-	rises := 0
-	for i := 1; i < len(values); i++ {
-		if values[i] < values[i-1] {
-			return false
-		}
-		if i < n && values[i] > values[i-1] {
-			rises++
-		}
-	}
-	return n > 1 && 2*rises >= n-1
-}

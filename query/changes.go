@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,11 +16,14 @@ import (
 
 // ChangesRead is a request for the metrics that moved most from one window to the next, which is as long.
 type ChangesRead struct {
-	Metrics   []*model.Metric
-	Method    carbonara.Method    // of metrics whose archive policy has it; others are left out
-	From, To  carbonara.Timestamp // of the window; the one before ends where it begins
-	Now       carbonara.Timestamp
-	Most      int        // changes
+	Metrics    []*model.Metric
+	Method     carbonara.Method    // of metrics whose archive policy has it; others are left out
+	From, To   carbonara.Timestamp // of the window; the one before ends where it begins
+	Now        carbonara.Timestamp
+	Most       int  // changes
+	EachSeries bool // each metric has a change; else the strongest of those of one name
+	// TypeOf decides the type of a metric; nil: model.TypeOf without metadata.
+	TypeOf    func(*model.Metric) (model.SeriesType, model.TypeSource)
 	Staleness *Staleness // how old the answer may be; nil: fresh
 }
 
@@ -32,16 +36,30 @@ type Change struct {
 	Granularity   time.Duration
 	Score         float64
 	Before, After float64 // medians of the windows
+	Series        int     // metrics of its name that were compared
 	PerSecond     bool    // of a counter: they are those of its rate
 }
 
 // readsAtOnce is how many metrics are asked of other processes at once.
 const readsAtOnce = 4096
 
-// Changes returns the metrics that moved most, by changeScore, and how many were compared.
+// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a classic histogram it
+// compares the rate of all measures, and not each bucket.
 func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
+	if read.TypeOf == nil {
+		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
+	}
+	names := make(map[string]*Change, 64) // the largest change of each
+	for _, metric := range read.Metrics {
+		names[metric.SeriesName()] = nil
+	}
 	var operands []Operand
 	for _, metric := range read.Metrics {
+		family, isBucket := strings.CutSuffix(metric.SeriesName(), "_bucket")
+		_, counted := names[family+"_count"]
+		if t, _ := read.TypeOf(metric); isBucket && counted && t == model.HistogramType {
+			continue
+		}
 		if metric.ArchivePolicy.HasMethod(read.Method) {
 			operands = append(operands, Operand{Metric: metric})
 		}
@@ -51,11 +69,27 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		mu.Lock()
 		defer mu.Unlock()
 		compared++
-		changes = keepLargest(changes, change, read.Most)
+		name := change.Metric.SeriesName()
+		if change.Series = 1; read.EachSeries || name == "" {
+			changes = keepLargest(changes, change, read.Most)
+			return
+		}
+		if largest := names[name]; largest == nil {
+			names[name] = &change
+		} else if change.Series += largest.Series; largerChange(change, *largest) < 0 {
+			names[name] = &change
+		} else {
+			largest.Series++
+		}
 	}
 	for part := range slices.Chunk(runsOf(r.Archives, operands), readsAtOnce/runLength) {
 		if err := r.compareRuns(ctx, read, operands, part, add); err != nil {
 			return nil, 0, err
+		}
+	}
+	for _, change := range names {
+		if change != nil {
+			changes = append(changes, *change)
 		}
 	}
 	slices.SortFunc(changes, largerChange)
@@ -72,7 +106,8 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 		for j, operand := range run {
 			metric := operands[operand].Metric
 			granularity := granularityToCompare(metric.ArchivePolicy, read)
-			byRun[i][j] = ReadOf(metric, granularity, read.Method, read.Before(), read.To)
+			method, _ := read.methodOf(metric)
+			byRun[i][j] = ReadOf(metric, granularity, method, read.Before(), read.To)
 		}
 		all = append(all, byRun[i]...)
 	}
@@ -89,6 +124,16 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 		})
 	}
 	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)), compareRun)
+}
+
+// methodOf returns the method by which a metric is compared: increases of a known counter, where its archive policy has
+// them. Grows reports whether its type is one that grows.
+func (r *ChangesRead) methodOf(metric *model.Metric) (m carbonara.Method, grows bool) {
+	t, _ := r.TypeOf(metric)
+	if grows = t.Grows() && r.Method.IsLevel(); grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
+		return carbonara.Increase, true
+	}
+	return r.Method, grows
 }
 
 // largerChange orders changes, the largest first. Equal ones it orders by ID: the answer must not depend on which was
@@ -133,8 +178,9 @@ func granularityToCompare(policy *model.ArchivePolicy, read *ChangesRead) time.D
 // compare scores a metric by the groups of both windows, if there are enough.
 func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool) {
 	budget.Of(ctx).Release(budget.Answers, int64(s.groups.Bytes()))
+	method, grows := r.methodOf(of.Metric)
 	var values []float64
-	s.starts, values = s.groups.Aggregate(r.Method, s.starts[:0], s.values[:0])
+	s.starts, values = s.groups.Aggregate(method, s.starts[:0], s.values[:0])
 	s.values = values
 	n, first := 0, 0 // groups with a value, and those of the window before
 	for i, start := range s.starts {
@@ -147,12 +193,12 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 		}
 	}
 	starts, values := s.starts[:n], values[:n]
-	change = Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: isCounter(values, first)}
+	change = Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: grows}
+	if t, _ := r.TypeOf(of.Metric); t == model.UnknownType && method.IsLevel() {
+		change.PerSecond = model.GrowsByValues(values, first)
+	}
 	if change.PerSecond {
-		for i := n - 1; i > 0; i-- {
-			values[i] = (values[i] - values[i-1]) / time.Duration(starts[i]-starts[i-1]).Seconds()
-		}
-		values, first = values[1:], first-1
+		values, first = rates(starts, values, first, method == carbonara.Increase)
 	}
 	if first < leastGroups || len(values)-first < leastGroups {
 		return change, false
@@ -160,4 +206,24 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 	before, after := decilesOf(values[:first]), decilesOf(values[first:])
 	change.Score, change.Before, change.After = changeScore(&before, &after), before.median(), after.median()
 	return change, change.Score <= math.MaxFloat64 // else the values are so large that they have no difference
+}
+
+// rates makes rates of a counter's values, or of its increases, but for the first group and those after a reset. first
+// is how many belong to the window before.
+func rates(starts []carbonara.Timestamp, values []float64, first int, increases bool) ([]float64, int) {
+	n, before, last := 0, 0, 0.0
+	for i, v := range values {
+		step := v - last
+		if last = v; increases {
+			step = v
+		}
+		if i == 0 || step < 0 {
+			continue
+		}
+		values[n] = step / time.Duration(starts[i]-starts[i-1]).Seconds()
+		if n++; i < first {
+			before = n
+		}
+	}
+	return values[:n], before
 }

@@ -36,19 +36,3 @@ func TestChangeScore(t *testing.T) {
 	f("a constant by a tenth", constant(20, 10), constant(20, 11), 9, 10)
 	f("huge", constant(20, math.MaxFloat64/4), constant(20, math.MaxFloat64/2), 50, 51)
 }
-
-func TestCounters(t *testing.T) {
-	f := func(values []float64, n int, want bool) {
-		t.Helper()
-		if got := isCounter(values, n); got != want {
-			t.Errorf("%v of %d: %v", values, n, got)
-		}
-	}
-	f([]float64{1, 2, 3, 4, 5, 9}, 3, true)
-	f([]float64{1, 2, 2, 3, 3, 3, 3}, 4, true)
-	f([]float64{1, 1, 1, 2, 2, 2}, 3, false) // a step
-	f([]float64{1, 2, 3, 2, 3, 4}, 3, false)
-	f([]float64{1, 1, 1, 1}, 2, false)
-	f([]float64{1, 2}, 1, false)
-	f(nil, 0, false)
-}

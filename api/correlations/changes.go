@@ -34,12 +34,13 @@ type shownChange struct {
 	Before      text.Seconds  `json:"before"`
 	After       text.Seconds  `json:"after"`
 	PerSecond   bool          `json:"per_second"`
+	Series      int           `json:"series"`
 }
 
 // postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
 // of which the user may get measures.
 func (a *Handlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit")
+	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit", "each_series")
 	if err != nil {
 		return err
 	}
@@ -74,14 +75,15 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 	for _, c := range changes {
 		answer.Changes = append(answer.Changes,
 			shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
-				text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond})
+				text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, c.Series})
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
 func (a *Handlers) parseChanges(fields map[string]web.Node) (
 	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
-	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Most: defaultChanges, Method: carbonara.Mean}
+	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Most: defaultChanges, Method: carbonara.Mean,
+		TypeOf: a.TypeOf}
 	if in, ok := fields["match"]; ok {
 		selector, err := in.Text(0)
 		if err != nil {
@@ -100,6 +102,11 @@ func (a *Handlers) parseChanges(fields map[string]web.Node) (
 		}
 		if read.Method, err = carbonara.ParseMethod(name); err != nil {
 			return nil, nil, in.Fault("%q is not an aggregation method", name)
+		}
+	}
+	if in, ok := fields["each_series"]; ok {
+		if read.EachSeries, ok = in.Value.(bool); !ok {
+			return nil, nil, in.Fault("expected bool")
 		}
 	}
 	if in, ok := fields["limit"]; ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/query/postings"
@@ -25,6 +26,8 @@ type Handlers struct {
 	Reader *query.Reader
 	Engine *evaluation.Engine
 	Series *postings.Catalog
+	// TypeOf decides the type of a metric.
+	TypeOf func(*model.Metric) (model.SeriesType, model.TypeSource)
 }
 
 // Routes are those of correlations and of changes.
