@@ -1,22 +1,32 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 func newDelete() *cobra.Command {
 	var remote remoteFlags
 	var yes bool
+	var r deletedRange
 	cmd := &cobra.Command{
 		Use:   "delete SELECTOR...",
-		Short: "Delete metrics with all their aggregates",
-		Long: `Delete metrics with all their aggregates. Without --yes the command only lists them.
+		Short: "Delete metrics, or their measures of a time",
+		Long: `Delete metrics with all their aggregates or, with --start or --stop, their measures of that time.
+Without --yes the command only says what it would delete.
+
+Where raw measures are gone, whole groups are deleted: the command names those that had measures
+outside the time. Backups keep what they have (gnocco backup --keep). gnocco list ledger shows who
+deleted measures.
 
 ` + selectorHelp,
 		Example: `  gnocco delete house/attic
-  gnocco delete --yes '{job="old"}'`,
+  gnocco delete house/outside --start 2026-05-01T10:00 --stop 2026-05-01T10:05 --reason spike --yes`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := remote.client()
@@ -26,6 +36,9 @@ func newDelete() *cobra.Command {
 			found, err := find(cmd.Context(), c, args)
 			if err != nil {
 				return err
+			}
+			if r.Start != "" || r.Stop != "" {
+				return r.delete(cmd, c, found, yes)
 			}
 			out := cmd.OutOrStdout()
 			for _, s := range found {
@@ -48,5 +61,79 @@ func newDelete() *cobra.Command {
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them")
+	cmd.Flags().StringVar(&r.Start, "start", "", "delete measures from this time on: a date and time, or seconds since 1970")
+	cmd.Flags().StringVar(&r.Stop, "stop", "", "delete measures before this time")
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "for the ledger, with --start or --stop")
 	return cmd
+}
+
+// deletedRange is the measures to delete, as a request for it says them.
+type deletedRange struct {
+	Metrics []string `json:"metrics"`
+	Start   string   `json:"start,omitempty"`
+	Stop    string   `json:"stop,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
+// deletedMetrics is how many metrics a request names: a body has 1 MiB.
+const deletedMetrics = 10_000
+
+// delete deletes the measures of metrics, or says what would be deleted.
+func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*foundSeries, yes bool) error {
+	names := make(map[string]string, len(found))
+	for _, s := range found {
+		names[s.id] = s.shown()
+	}
+	verb := "would be deleted: repeat with --yes"
+	if yes {
+		verb = "are deleted"
+	}
+	t := &table{columns: []string{"lost group", "granularity", "metric"}}
+	var metrics, before, after int
+	var bytes int64
+	for some := range slices.Chunk(found, deletedMetrics) {
+		done, err := r.request(cmd.Context(), c, some, yes)
+		if err != nil {
+			return err
+		}
+		metrics, before, after, bytes = metrics+done.Metrics, before+done.Before, after+done.After, bytes+done.Bytes
+		for _, g := range done.Lost {
+			t.add(g.Timestamp, g.Granularity, names[g.Metric])
+		}
+		if done.Failed > 0 {
+			return fmt.Errorf("%d metrics are damaged and keep their measures: %s", done.Failed, done.Error)
+		}
+	}
+	if len(t.rows) > 0 {
+		if err := t.write(cmd.OutOrStdout(), "table"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "measures of %d metrics %s; groups %d -> %d, %d bytes less\n", metrics, verb,
+		before, after, bytes)
+	return err
+}
+
+// deletedAnswer is the server's answer.
+type deletedAnswer struct {
+	Metrics int   `json:"metrics"`
+	Before  int   `json:"groups_before"`
+	After   int   `json:"groups_after"`
+	Bytes   int64 `json:"bytes"`
+	Lost    []struct {
+		Metric      string  `json:"metric_id"`
+		Granularity float64 `json:"granularity"`
+		Timestamp   string  `json:"timestamp"`
+	} `json:"lost"`
+	Failed int    `json:"failed"`
+	Error  string `json:"error"`
+}
+
+func (r *deletedRange) request(ctx context.Context, c *client.Client, found []*foundSeries, yes bool) (
+	done deletedAnswer, err error) {
+	r.Metrics = r.Metrics[:0]
+	for _, s := range found {
+		r.Metrics = append(r.Metrics, s.id)
+	}
+	return done, c.Do(ctx, "POST", fmt.Sprintf("/v1/measures/delete?dry_run=%t", !yes), r, &done)
 }

@@ -16,6 +16,7 @@ import (
 // listings make the tables of gnocco list, by kind.
 var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
+	"ledger": listLedger,
 }
 
 func newList() *cobra.Command {
@@ -24,9 +25,10 @@ func newList() *cobra.Command {
 	kinds := slices.Sorted(maps.Keys(listings))
 	cmd := &cobra.Command{
 		Use:   "list KIND [SELECTOR...]",
-		Short: "List the metrics, resources, archive policies, types or rules of a server",
-		Long: `List what a server has: metrics, resources, policies, types (of resources) or rules (which archive
-policy a new metric gets). Only metrics may be selected.
+		Short: "List the metrics, resources, archive policies, types, rules or ledger of a server",
+		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
+policy a new metric gets) or the ledger (deletions and corrections of measures). Only metrics may be
+selected.
 
 ` + selectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'
@@ -143,4 +145,43 @@ func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error
 		t.add(one.Name, one.Pattern, one.Policy)
 	}
 	return t, err
+}
+
+func listLedger(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	t := &table{columns: []string{"at", "user", "kind", "start", "stop", "metrics", "groups before", "groups after", "state",
+		"reason", "selector"}}
+	for marker := ""; ; {
+		var page []struct {
+			ID       string  `json:"id"`
+			At       string  `json:"at"`
+			User     string  `json:"user"`
+			Kind     string  `json:"kind"`
+			Start    string  `json:"start"`
+			Stop     *string `json:"stop"`
+			Metrics  int     `json:"metrics"`
+			Before   int     `json:"groups_before"`
+			After    int     `json:"groups_after"`
+			State    string  `json:"state"`
+			Reason   string  `json:"reason"`
+			Selector string  `json:"selector"`
+		}
+		query := url.Values{"limit": {fmt.Sprint(pageSize)}}
+		if marker != "" {
+			query.Set("marker", marker)
+		}
+		if err := c.Do(ctx, "GET", "/v1/ledger?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			return t, nil
+		}
+		for _, e := range page {
+			stop := ""
+			if e.Stop != nil {
+				stop = *e.Stop
+			}
+			t.add(e.At, e.User, e.Kind, e.Start, stop, e.Metrics, e.Before, e.After, e.State, e.Reason, e.Selector)
+		}
+		marker = page[len(page)-1].ID
+	}
 }

@@ -29,7 +29,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "seconds  0:00:01 for 0:16:40", "", "list", "policies")
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
-	f(1, "", "none of metrics, policies, resources, rules, types", "list", "metric")
+	f(1, "", "none of ledger, metrics, policies, resources, rules, types", "list", "metric")
 	f(1, "", "no metric is attic", "list", "metrics", "attic")
 	f(1, "", "cannot be selected", "list", "rules", "a")
 	f(1, "", "none of table, json and csv", "list", "rules", "-o", "yaml")
@@ -47,6 +47,16 @@ func TestCommandsThatAsk(t *testing.T) {
 		"--start", "2026-01-01", "--stop", "2026-01-01T00:01:00", "-o", "csv")
 	f(1, "", "parse error", "query", "sum(")
 	f(1, "", "time \"soon\"", "query", "1", "--time", "soon")
+
+	f(0, "", "measures of 1 metrics would be deleted: repeat with --yes; groups 1 -> 0", "delete", "house/in",
+		"--start", "2026-01-01T00:00:05", "--stop", "2026-01-01T00:00:10")
+	f(0, "", "measures of 1 metrics are deleted; groups 1 -> 0", "delete", "house/in",
+		"--start", "2026-01-01T00:00:05", "--stop", "2026-01-01T00:00:10", "--reason", "spike", "--yes")
+	f(0, "house/in,sum,2,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,4.5,8,8,", "", "show", "house/in",
+		"--start", "2025-12-01", "-o", "csv")
+	f(0, ",admin,deletion,2026-01-01T00:00:05+00:00,2026-01-01T00:00:10+00:00,1,1,0,done,spike,metrics ", "", "list",
+		"ledger", "-o", "csv")
+	f(1, "", "stop must be later than start", "delete", "house/in", "--start", "2", "--stop", "1")
 
 	f(0, "house/in", "1 metrics would be deleted: repeat with --yes", "delete", "house/in")
 	f(0, "house/in", "1 metrics deleted", "delete", "house/in", "--yes")
