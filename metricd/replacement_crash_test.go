@@ -91,7 +91,9 @@ func TestReadsWhileMeasuresAreReplaced(t *testing.T) {
 	policy := newPolicy(t, "p", 0, []time.Duration{minute, time.Hour}, "sum", "count")
 	id := createMetric(t, n, policy)
 	const hour = 3600
-	at := func(second int) carbonara.Timestamp { return (start + carbonara.Timestamp(second)*1e9).Floor(time.Hour) }
+	at := func(second int) carbonara.Timestamp {
+		return (start + carbonara.Timestamp(second)*1e9).Floor(time.Hour)
+	}
 	send := func(value float64) *model.Replacement {
 		r := &model.Replacement{From: at(hour), To: at(2 * hour)}
 		for i := range 60 {

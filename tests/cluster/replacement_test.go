@@ -10,7 +10,7 @@ import (
 )
 
 // Deletions through either of two APIs take the measures that both accepted out, while the process that holds the sacks
-// is killed again and again. What is answered with 200 stays deleted, and nothing else goes.
+// is killed again and again. Deletions that are answered with 200 stay, and take no other measures.
 func TestDeletionsWhileProcessesAreKilled(t *testing.T) {
 	data := t.TempDir()
 	first, second := start(t, data, "api"), start(t, data, "api")
