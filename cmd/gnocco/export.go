@@ -2,12 +2,17 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"sort"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,20 +22,26 @@ import (
 func newExport() *cobra.Command {
 	var remote remoteFlags
 	var read readFlags
+	var from string
 	cmd := &cobra.Command{
 		Use:   "export csv|jsonl|prometheus [SELECTOR...]",
 		Short: "Write aggregates of metrics as CSV, JSON lines or Prometheus' text",
 		Long: `Write aggregates of metrics to standard output, metric by metric, those of all metrics without a
-SELECTOR. Each has the time at which its group begins.
+SELECTOR, in the order of their names. Each has the time at which its group begins. If an export ends
+early, it says by which --from another one goes on.
 
 ` + selectorHelp + `
 
-  csv         timestamp,resource,metric,value; gnocco import csv --nan --metric-column metric
-              --resource-column resource reads it
-  jsonl       an object a metric, as VictoriaMetrics exports it: labels, values, times in ms
-  prometheus  a line an aggregate, in Prometheus' text format: labels, value, time in ms`,
+  csv         timestamp,resource,metric,unit,archive_policy,value; gnocco import csv reads it
+  jsonl       an object a metric, as VictoriaMetrics exports it: labels, values, times in ms;
+              gnocco import jsonl reads it
+  prometheus  a line an aggregate, in Prometheus' text format: labels, value, time in ms
+
+With --granularity all, each metric has its aggregates of all granularities, the finest first; csv has
+one more column with it. An import takes one granularity.`,
 		Example: `  gnocco export csv house/outside --start -7d
-  gnocco export jsonl '{job="node"}' --aggregation max --granularity 1h`,
+  gnocco export jsonl '{job="node"}' --aggregation max --granularity 1h
+  gnocco export csv | gnocco import csv --url http://other:8041 -`,
 		Args:      cobra.MinimumNArgs(1),
 		ValidArgs: []string{"csv", "jsonl", "prometheus"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,15 +61,12 @@ SELECTOR. Each has the time at which its group begins.
 			if err != nil {
 				return err
 			}
+			at := sort.Search(len(found), func(i int) bool { return found[i].shown() >= from })
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			write := form(out)
-			for _, s := range found {
-				row, end := write(s)
-				if err := r.aggregates(cmd.Context(), s, row); err != nil {
-					return fmt.Errorf("%s: %w", s.shown(), err)
-				}
-				if err := end(); err != nil {
-					return err
+			write := form(out, read.granularity == allGranularities)
+			for _, s := range found[at:] {
+				if err := exportMetric(cmd.Context(), r, s, write); err != nil {
+					return fmt.Errorf("%s: %w (to go on here: --from '%[1]s')", s.shown(), errors.Join(err, out.Flush()))
 				}
 			}
 			return out.Flush()
@@ -66,27 +74,58 @@ SELECTOR. Each has the time at which its group begins.
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "")
+	cmd.Flags().StringVar(&from, "from", "", "leave out the metrics before this one, in the order of an export")
 	return cmd
+}
+
+// exportMetric writes a metric's aggregates of each granularity that is asked for.
+func exportMetric(ctx context.Context, r *reader, s *foundSeries, write beginMetric) error {
+	list, err := r.granularities(s)
+	if err != nil {
+		return err
+	}
+	for _, granularity := range list {
+		row, end := write(s, granularity)
+		if err := r.each(ctx, s, granularity, row); err != nil {
+			return err
+		}
+		if err := end(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowWriter takes an aggregate.
 type rowWriter = func(at carbonara.Timestamp, text string, value float64) error
 
-// exportForms begin an export to out. They return a function that begins a metric, whose aggregates then go to row.
-var exportForms = map[string]func(out io.Writer) func(s *foundSeries) (row rowWriter, end func() error){
+// beginMetric begins a metric, whose aggregates then go to row.
+type beginMetric func(s *foundSeries, granularity time.Duration) (row rowWriter, end func() error)
+
+// exportForms begin an export to out, of several granularities or one.
+var exportForms = map[string]func(out io.Writer, several bool) beginMetric{
 	"csv": exportCSV, "jsonl": exportLines, "prometheus": exportPrometheus,
 }
 
-func exportCSV(out io.Writer) func(s *foundSeries) (rowWriter, func() error) {
+func exportCSV(out io.Writer, several bool) beginMetric {
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{"timestamp", "resource", "metric", "value"}) // Error has it
-	return func(s *foundSeries) (rowWriter, func() error) {
-		name := s.name
-		if s.resource == "" || name == "" {
-			name = seriesText(s.labels)
+	header := []string{"timestamp", "resource", "metric", "unit", "archive_policy"}
+	if several {
+		header = append(header, "granularity")
+	}
+	_ = w.Write(append(header, "value")) // Error has it
+	return func(s *foundSeries, granularity time.Duration) (rowWriter, func() error) {
+		fields := []string{"", s.resource, s.name, s.unit, s.policy}
+		if s.resource == "" || s.name == "" {
+			fields[2] = seriesText(s.labels)
 		}
+		if several {
+			fields = append(fields, strconv.FormatFloat(granularity.Seconds(), 'f', -1, 64))
+		}
+		fields = append(fields, "")
 		return func(_ carbonara.Timestamp, text string, value float64) error {
-				return w.Write([]string{text, s.resource, name, strconv.FormatFloat(value, 'g', -1, 64)})
+				fields[0], fields[len(fields)-1] = text, strconv.FormatFloat(value, 'g', -1, 64)
+				return w.Write(fields)
 			}, func() error {
 				w.Flush()
 				return w.Error()
@@ -94,15 +133,27 @@ func exportCSV(out io.Writer) func(s *foundSeries) (rowWriter, func() error) {
 	}
 }
 
+// exportedMetric is what JSON lines say of a metric beside its labels.
+type exportedMetric struct {
+	Resource    string  `json:"resource,omitempty"`
+	Name        string  `json:"name,omitempty"`
+	Unit        string  `json:"unit,omitempty"`
+	Policy      string  `json:"archive_policy"`
+	Granularity float64 `json:"granularity"` // in seconds
+}
+
 // exportLines writes an object a metric. Its values come before its times, which wait in memory until then.
-func exportLines(out io.Writer) func(s *foundSeries) (rowWriter, func() error) {
-	return func(s *foundSeries) (rowWriter, func() error) {
+func exportLines(out io.Writer, _ bool) beginMetric {
+	return func(s *foundSeries, granularity time.Duration) (rowWriter, func() error) {
 		var times, values []byte
 		return func(at carbonara.Timestamp, _ string, value float64) error {
 				if len(times) > 0 {
 					times, values = append(times, ','), append(values, ',')
 				}
 				times = strconv.AppendInt(times, int64(at)/1e6, 10)
+				if rest := int64(at) % 1e6; rest != 0 {
+					times = append(append(times, '.'), strings.TrimRight(fmt.Sprintf("%06d", rest), "0")...)
+				}
 				if math.IsNaN(value) || math.IsInf(value, 0) {
 					values = append(values, `"`+strconv.FormatFloat(value, 'g', -1, 64)+`"`...)
 				} else {
@@ -117,14 +168,19 @@ func exportLines(out io.Writer) func(s *foundSeries) (rowWriter, func() error) {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(out, `{"metric":%s,"values":[%s],"timestamps":[%s]}`+"\n", labels, values, times)
+				more, err := json.Marshal(exportedMetric{s.resource, s.name, s.unit, s.policy, granularity.Seconds()})
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(out, `{"metric":%s,"values":[%s],"timestamps":[%s],"gnocco":%s}`+"\n", labels, values, times,
+					more)
 				return err
 			}
 	}
 }
 
-func exportPrometheus(out io.Writer) func(s *foundSeries) (rowWriter, func() error) {
-	return func(s *foundSeries) (rowWriter, func() error) {
+func exportPrometheus(out io.Writer, _ bool) beginMetric {
+	return func(s *foundSeries, _ time.Duration) (rowWriter, func() error) {
 		series := seriesText(s.labels)
 		return func(at carbonara.Timestamp, _ string, value float64) error {
 			_, err := fmt.Fprintf(out, "%s %s %d\n", series, strconv.FormatFloat(value, 'g', -1, 64), int64(at)/1e6)

@@ -218,3 +218,14 @@ func TestImportCSVLeavesNoEmptyMetrics(t *testing.T) {
 		t.Errorf("metrics %q, want %q", names, want)
 	}
 }
+
+// A server takes requests of a mebibyte: more metrics are created by several.
+func TestImportCSVOfManyMetrics(t *testing.T) {
+	s := newImporter(t, secondsPolicy)
+	text := "time,v,n\n"
+	for i := range 2500 {
+		text += fmt.Sprintf("2026-01-01,1,%0200d%d\n", 0, i)
+	}
+	s.csv(text, []string{"--archive-policy", "seconds", "--metric-column", "n", "--max-reports", "1"}, 0,
+		"sent 2500 measures of 2500 metrics")
+}

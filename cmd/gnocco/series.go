@@ -16,7 +16,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -45,6 +44,7 @@ const everything = `{metric_id=~".+"}`
 // foundSeries is a metric of a server.
 type foundSeries struct {
 	id, policy     string
+	unit           string
 	resource, name string            // as sent; resource is "" for a metric without one
 	labels         map[string]string // without the four above
 }
@@ -106,7 +106,7 @@ func find(ctx context.Context, c *client.Client, selectors []string) ([]*foundSe
 		}
 		for _, labels := range answer.Data {
 			s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
-				resource: labels["original_resource_id"], labels: labels}
+				resource: labels["original_resource_id"], unit: labels["metric_unit"], labels: labels}
 			if s.resource == "" {
 				s.resource = labels["resource_id"]
 			}
@@ -176,41 +176,55 @@ func (r *reader) method(s *foundSeries) (string, error) {
 	return policy.Methods[0], nil
 }
 
-// finest returns the finest granularity of a metric's policy, in seconds.
-func (r *reader) finest(s *foundSeries) (string, error) {
-	if r.flags.granularity != "" {
-		return r.flags.granularity, nil
+// allGranularities is --granularity of all those of a metric's policy.
+const allGranularities = "all"
+
+// granularities returns those by which a metric is read, ascending: the finest of its policy, unless the flags say
+// otherwise.
+func (r *reader) granularities(s *foundSeries) (list []time.Duration, err error) {
+	if wanted := r.flags.granularity; wanted != "" && wanted != allGranularities {
+		granularity, err := model.ParseTimespan(wanted)
+		if err != nil {
+			return nil, fmt.Errorf("--granularity %q: %w", wanted, err)
+		}
+		return []time.Duration{granularity}, nil
 	}
-	var finest time.Duration
 	if policy := r.policies[s.policy]; policy != nil {
 		for _, item := range policy.Definition {
 			granularity, err := model.ParseTimespan(item.Granularity)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			if finest == 0 || granularity < finest {
-				finest = granularity
-			}
+			list = append(list, granularity)
 		}
 	}
-	if finest == 0 {
-		return "", fmt.Errorf("%s: its archive policy %s is not known", s.shown(), s.policy)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: its archive policy %s is not known", s.shown(), s.policy)
 	}
-	return strconv.FormatFloat(finest.Seconds(), 'f', -1, 64), nil
+	slices.Sort(list)
+	if r.flags.granularity == "" {
+		list = list[:1]
+	}
+	return list, nil
 }
 
-// aggregates calls row with each aggregate of a metric, as they arrive.
-func (r *reader) aggregates(ctx context.Context, s *foundSeries,
-	row func(at carbonara.Timestamp, text string, value float64) error) error {
+// aggregates calls row with each aggregate of a metric at its finest granularity, or the one that the flags say.
+func (r *reader) aggregates(ctx context.Context, s *foundSeries, row rowWriter) error {
+	list, err := r.granularities(s)
+	if err != nil {
+		return err
+	}
+	return r.each(ctx, s, list[0], row)
+}
+
+// each calls row with each aggregate of a metric, as they arrive.
+func (r *reader) each(ctx context.Context, s *foundSeries, granularity time.Duration, row rowWriter) error {
 	method, err := r.method(s)
 	if err != nil {
 		return err
 	}
-	granularity, err := r.finest(s)
-	if err != nil {
-		return err
-	}
-	query := url.Values{"aggregation": {method}, "granularity": {granularity}, "refresh": {"true"}}
+	query := url.Values{"aggregation": {method}, "refresh": {"true"},
+		"granularity": {strconv.FormatFloat(granularity.Seconds(), 'f', -1, 64)}}
 	for key, value := range map[string]string{"start": r.flags.start, "stop": r.flags.stop} {
 		if value != "" {
 			query.Set(key, value)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/keystone"
@@ -22,6 +23,8 @@ type Client struct {
 	options Options
 	tokens  *keystone.Tokens // nil: no tokens of Keystone are sent
 	http    *http.Client
+
+	policies sync.Map // *ArchivePolicy that series were created with, by name
 }
 
 // New returns a client of the API at base, like "http://127.0.0.1:8041" or with a prefix below that. No request is sent

@@ -74,7 +74,11 @@ func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []str
 	}
 	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return metrics[name] != nil })
 	if len(missing) > 0 {
-		if metrics, err = c.CreateMetrics(ctx, resource, missing, archivePolicy); err != nil {
+		create := make(map[string]NewMetric, len(missing))
+		for _, name := range missing {
+			create[name] = NewMetric{ArchivePolicy: archivePolicy}
+		}
+		if metrics, err = c.CreateMetrics(ctx, resource, create); err != nil {
 			return nil, err
 		}
 	}
@@ -85,17 +89,15 @@ func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []str
 	return ids, nil
 }
 
-// CreateMetrics creates metrics of a resource, and returns all that it has then, by name. The archive policy "" leaves
-// the choice to the server's rules.
-func (c *Client) CreateMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
+// NewMetric describes a metric that is to be created. The archive policy "" leaves the choice to the server's rules.
+type NewMetric struct {
+	ArchivePolicy string `json:"archive_policy_name,omitempty"`
+	Unit          string `json:"unit,omitempty"`
+}
+
+// CreateMetrics creates metrics of a resource by name, and returns all that it has then.
+func (c *Client) CreateMetrics(ctx context.Context, resource string, create map[string]NewMetric) (
 	map[string]*Metric, error) {
-	create := make(map[string]map[string]string, len(names))
-	for _, name := range names {
-		create[name] = map[string]string{}
-		if archivePolicy != "" {
-			create[name]["archive_policy_name"] = archivePolicy
-		}
-	}
 	if err := c.Do(ctx, http.MethodPost, metricsPath(resource), create, nil); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ type columns struct {
 	form     timeForm
 	metric   []int // the fields that name the metric of a record
 	resource int   // the field that names its resource, or -1
+	labels   []int // the fields that hold its labels
+	exported bool  // columns are those of an export
 	values   []valueColumn
 	far      int      // times of the sample in years that are not kept
 	nameless int      // columns without a name, left out
@@ -53,6 +55,7 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 			}
 		}
 	}
+	c.exported = o.isExport(names)
 	if err := c.findTimes(o, cells, listed); err != nil {
 		return nil, err
 	}
@@ -76,6 +79,16 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 		}
 		c.metric = append(c.metric, i)
 	}
+	for _, name := range o.LabelColumns {
+		i, err := named("--label-column", name)
+		if err != nil {
+			return nil, err
+		}
+		c.labels = append(c.labels, i)
+	}
+	if len(c.labels) > 0 && o.ResourceColumn != "" {
+		return nil, errors.New("cannot be series with labels and belong to resources: leave out --resource-column")
+	}
 	if o.ResourceColumn != "" {
 		var err error
 		if c.resource, err = named("--resource-column", o.ResourceColumn); err != nil {
@@ -94,6 +107,7 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 		c.values[0].name = o.Metric
 	case len(c.values) == 1 && len(c.metric) > 0:
 		c.values[0].name = ""
+	case c.exported:
 	case len(c.values) == 1 && file != "-":
 		c.values[0].name = metricName(stem(file))
 	}
@@ -106,6 +120,15 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 		seen[value.name] = true
 	}
 	return c, c.requireOneSeries(sample)
+}
+
+// exportHeader has the columns of gnocco export csv. Its values come last.
+var exportHeader = []string{"timestamp", "resource", "metric", "unit", "archive_policy", "value"}
+
+// isExport reports whether the columns are those of an export, and the options say nothing else of metrics.
+func (o *Options) isExport(names []string) bool {
+	return slices.Equal(names, exportHeader) && len(o.MetricColumns) == 0 && len(o.LabelColumns) == 0 &&
+		o.ResourceColumn == "" && o.Metric == "" && !o.NoHeader
 }
 
 // stem is a file's name without its folders and endings, also that of a compressed one.
@@ -326,7 +349,8 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 	influx := len(o.MetricColumns) == 0 && len(c.metric) > 0
 	for i, name := range c.names {
 		switch {
-		case slices.Contains(c.times, i) || slices.Contains(c.metric, i) || i == c.resource:
+		case slices.Contains(c.times, i) || slices.Contains(c.metric, i) || slices.Contains(c.labels, i) || i == c.resource:
+		case c.exported && name != exportHeader[len(exportHeader)-1]:
 		case name == "":
 			c.nameless++
 		case slices.Contains(o.Ignore, name):
@@ -382,11 +406,11 @@ func (c *columns) requireOneSeries(sample []record) error {
 	for _, name := range c.text {
 		if differ[name]*10 > len(sample) {
 			also := ""
-			if len(c.metric) > 0 || c.resource >= 0 {
+			if len(c.metric) > 0 || len(c.labels) > 0 || c.resource >= 0 {
 				also = "also "
 			}
-			return fmt.Errorf("has rows of one time that differ in column %s: %sname it by --metric-column or "+
-				"--resource-column, or leave it out by --ignore", name, also)
+			return fmt.Errorf("has rows of one time that differ in column %s: %sname it by --metric-column, "+
+				"--resource-column or --label-column, or leave it out by --ignore", name, also)
 		}
 	}
 	return nil
@@ -397,8 +421,14 @@ func (c *columns) appendKey(key []byte, r record) []byte {
 	for _, i := range c.metric {
 		key = append(append(key, bytes.TrimSpace(r.fields[i])...), 0)
 	}
+	for _, i := range c.labels {
+		key = append(append(key, bytes.TrimSpace(r.fields[i])...), 0)
+	}
 	if c.resource >= 0 {
 		key = append(key, bytes.TrimSpace(r.fields[c.resource])...)
+	}
+	if c.exported {
+		key = append(append(append(key, r.fields[1]...), 0), r.fields[2]...)
 	}
 	return key
 }

@@ -294,10 +294,15 @@ func TestAmbiguousFiles(t *testing.T) {
 	f("time;a;b\n2026-01-01;1.5;2,5\n2026-01-01;1,5;2.5\n", "both decimal points and decimal commas")
 	f("time,v\n2026-01-01 00:00:00 EST,1\n", `column time: "2026-01-01 00:00:00 EST" names its zone by letters that several zones have`)
 	f("entity_id,state,last_changed\nsensor.t1,99,2026-01-01T00:00:00Z\nsensor.t2,13.25,2026-01-01T00:00:00Z\n",
-		"rows of one time that differ in column entity_id: name it by --metric-column or --resource-column, or leave it out")
+		"rows of one time that differ in column entity_id: name it by --metric-column, --resource-column or --label-column, or leave it")
 	f("entity_id,kind,state,at\na,x,99,2026-01-01\na,y,13.25,2026-01-01\n", "differ in column kind: also name it by",
 		func(o *Options) { o.MetricColumns = []string{"entity_id"} })
 	f("a,b\nno,date\nno,number\n", "has no column of times: its columns are a, b")
+	f("time,v,n\n2026-01-01,1,"+strings.Repeat("x", 256)+"\n", "rejected 2: the name of metric",
+		func(o *Options) { o.MetricColumns = []string{"n"} })
+	f("time,v,host\n2026-01-01,1,a\n", "leave out --resource-column",
+		func(o *Options) { o.LabelColumns, o.ResourceColumn = []string{"host"}, "host" })
+	f("timestamp,resource,metric,unit,archive_policy,value\n2026-01-01,,\"up{job=\",,low,1\n", `rejected 2: metric "up{job=" is no series`)
 	f("Rank,Season\n1,2014\n", "has no column of times: its columns are Rank, Season")
 	f("Date,v\n1958-03-01,1\n1958-04-01,1\n", "rejected 3: timestamp \"1958-04-01\": lies before 1970")
 	f("time,v\n2026-13-41,1\n", "has no column of times")

@@ -38,7 +38,7 @@ func refusal(format string, args ...any) error { return Refusal{fmt.Errorf(forma
 // Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {
 	options Options
-	numbers map[[2]string]uint32 // of metrics, by resource and name
+	numbers map[seriesName]uint32 // of metrics
 	metrics []*metric
 	ignored map[string]bool     // names of options.Ignore that a column has
 	latest  carbonara.Timestamp // measures may have
@@ -52,7 +52,7 @@ func New(options Options) (*Importer, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	return &Importer{options: options, numbers: make(map[[2]string]uint32), ignored: make(map[string]bool),
+	return &Importer{options: options, numbers: make(map[seriesName]uint32), ignored: make(map[string]bool),
 		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
 		rows:   spool{runRows: rowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
 }
@@ -173,14 +173,17 @@ func (f *file) isHeader(header [][]byte) func(comment []byte) [][]byte {
 	}
 }
 
-// number returns the number of a metric in i.metrics.
-func (i *Importer) number(resource, name string) uint32 {
-	key := [2]string{resource, name}
-	n, ok := i.numbers[key]
+// number returns the number of a metric in i.metrics. If it is new there, describe says more of it.
+func (i *Importer) number(name seriesName, describe func(*metric)) uint32 {
+	n, ok := i.numbers[name]
 	if !ok {
 		n = uint32(len(i.metrics))
-		i.numbers[key] = n
-		i.metrics = append(i.metrics, &metric{resource: resource, name: name})
+		i.numbers[name] = n
+		m := &metric{seriesName: name, policy: i.options.ArchivePolicy}
+		if describe != nil {
+			describe(m)
+		}
+		i.metrics = append(i.metrics, m)
 	}
 	return n
 }
@@ -254,11 +257,15 @@ func (f *file) add(r record) error {
 		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.times[0]], maxFuture))
 		return nil
 	}
-	numbers := f.metricsOf(r)
+	numbers, err := f.metricsOf(r)
+	if err != nil {
+		f.reject(r.line, err.Error())
+		return nil
+	}
 	for j := range f.values {
 		column := &f.values[j]
 		text := bytes.TrimSpace(r.fields[column.index])
-		if isGap(text) && !(f.options.NaN && strings.EqualFold(view(text), "nan")) {
+		if isGap(text) && !((f.options.NaN || f.exported) && strings.EqualFold(view(text), "nan")) {
 			continue
 		}
 		value, ok := column.form.parse(text)
@@ -282,10 +289,13 @@ func (f *file) isHeaderAgain(r record) bool {
 }
 
 // metricsOf returns the numbers of the metrics that a record's values belong to.
-func (f *file) metricsOf(r record) []uint32 {
+func (f *file) metricsOf(r record) ([]uint32, error) {
 	f.key = f.appendKey(f.key[:0], r)
 	if n, ok := f.known[string(f.key)]; ok {
-		return n
+		return n, nil
+	}
+	if f.exported {
+		return f.exportedMetric(r)
 	}
 	resource := f.options.Resource
 	if f.resource >= 0 {
@@ -305,10 +315,48 @@ func (f *file) metricsOf(r record) []uint32 {
 		if column.name != "" {
 			named = append(slices.Clone(parts), column.name)
 		}
-		numbers[j] = f.number(resource, cmp.Or(strings.Join(named, "."), "value"))
+		name := seriesName{resource: resource, name: cmp.Or(strings.Join(named, "."), "value")}
+		if len(f.labels) > 0 {
+			name = withLabels(f.labelsOf(r, name.name))
+		}
+		if err := name.check(); err != nil {
+			return nil, err
+		}
+		numbers[j] = f.number(name, nil)
 	}
 	f.known[string(f.key)] = numbers
-	return numbers
+	return numbers, nil
+}
+
+// labelsOf returns the labels of a record's series with this name.
+func (f *file) labelsOf(r record, name string) map[string]string {
+	labels := map[string]string{nameLabel: name}
+	for _, i := range f.columns.labels {
+		labels[f.names[i]] = strings.TrimSpace(string(r.fields[i]))
+	}
+	return labels
+}
+
+// exportedMetric returns the number of the metric that a record of an export belongs to, as a list.
+func (f *file) exportedMetric(r record) ([]uint32, error) {
+	cell := func(i int) string { return string(r.fields[i]) }
+	name := seriesName{resource: cell(1), name: cell(2)}
+	if name.resource == "" {
+		labels, err := parseSeries(name.name)
+		if err != nil {
+			return nil, fmt.Errorf("metric %q %w", name.name, err)
+		}
+		name = withLabels(labels)
+	}
+	if err := name.check(); err != nil {
+		return nil, err
+	}
+	numbers := []uint32{f.number(name, func(m *metric) {
+		m.unit = cell(3)
+		m.policy = cmp.Or(m.policy, cell(4))
+	})}
+	f.known[string(f.key)] = numbers
+	return numbers, nil
 }
 
 func (f *file) reject(line int, reason string) {

@@ -12,9 +12,11 @@ import (
 
 // metric is a metric of the files, and gathers its measures for its sender's next request.
 type metric struct {
-	resource, name string
-	rows           int64               // in the files
-	newest         carbonara.Timestamp // of these
+	seriesName
+	unit, policy string              // of a new metric; "": none, and by the server's rules
+	granularity  float64             // of the aggregates in an export, in seconds; 0: not known
+	rows         int64               // in the files
+	newest       carbonara.Timestamp // of these
 
 	id            string
 	target        string              // of the sent measures: id, or history

@@ -23,6 +23,7 @@ type Options struct {
 	NaN             bool     // NaN is a value, not a gap
 	MetricColumns   []string // columns whose cells name the metric of a row; with a point between several
 	ResourceColumn  string   // column whose cells name the resource; "": Resource
+	LabelColumns    []string // columns whose cells are labels: metrics are series with labels, without a resource
 	Ignore          []string // columns left out
 	NoHeader        bool     // the first line also holds measures; columns are called by number
 	Comma           byte     // between fields; 0: by the lines

@@ -26,8 +26,14 @@ func (f *file) describe() {
 		values = append(values, text)
 	}
 	say("values in %s", someOf(values))
+	for _, i := range f.columns.labels {
+		say("column %s is a label", f.names[i])
+	}
 	for _, i := range f.columns.metric {
 		say("column %s names the metric", f.names[i])
+	}
+	if f.exported {
+		say("its columns are those of gnocco export csv")
 	}
 	if f.resource >= 0 {
 		say("column %s names the resource", f.names[f.resource])
@@ -71,7 +77,7 @@ func (e Extent) String() string {
 	}
 	if e.Equal > 0 {
 		text += fmt.Sprintf("\n%d measures have the time of a later line of their metric, which replaces them, first %s: if they "+
-			"belong to several metrics, say --metric-column or --resource-column", e.Equal, e.FirstEqual)
+			"belong to several metrics, say --metric-column, --resource-column or --label-column", e.Equal, e.FirstEqual)
 	}
 	return text
 }
@@ -89,7 +95,7 @@ func (i *Importer) Extent() (e Extent, err error) {
 		switch before, m := lasts[r.metric], i.metrics[r.metric]; {
 		case before == r.time && seen[r.metric]:
 			if e.Equal++; e.Equal == 1 {
-				e.FirstEqual = m.name + " at " + r.time.Time().UTC().Format(time.RFC3339Nano)
+				e.FirstEqual = m.String() + " at " + r.time.Time().UTC().Format(time.RFC3339Nano)
 			}
 		case before > 0 && len(steps) < 10_000:
 			steps = append(steps, r.time-before)
@@ -134,6 +140,9 @@ func (i *Importer) ChoosePolicy(ctx context.Context, e Extent) (name string, err
 			span.Round(time.Hour)+time.Hour, proposal(e.Step, span))
 	}
 	i.options.ArchivePolicy = name
+	for _, m := range i.metrics {
+		m.policy = name
+	}
 	return name, nil
 }
 

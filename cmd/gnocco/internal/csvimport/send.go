@@ -40,12 +40,23 @@ func (i *Importer) removeEmpty(ctx context.Context) (err error) {
 func (i *Importer) send(ctx context.Context) (Result, error) {
 	var used, existing []*metric
 	byResource := make(map[string][]*metric)
+	var series []*metric
 	for _, m := range i.metrics {
-		if m.rows > 0 {
-			used = append(used, m)
+		switch {
+		case m.rows == 0:
+			continue
+		case m.labels != "":
+			series = append(series, m)
+		default:
 			byResource[m.resource] = append(byResource[m.resource], m)
 		}
+		used = append(used, m)
 	}
+	found, err := i.ensureSeries(ctx, series)
+	if err != nil {
+		return i.result, fmt.Errorf("csvimport: %w", err)
+	}
+	existing = append(existing, found...)
 	for _, name := range slices.Sorted(maps.Keys(byResource)) {
 		resource, err := i.options.Client.EnsureResource(ctx, name)
 		if err != nil {
@@ -58,7 +69,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 		existing = append(existing, found...)
 	}
 	i.result.Metrics = len(used)
-	err := i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
 			m.see(t)
@@ -83,7 +94,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 			known = false
 		} else if dropped := a.Dropped - m.droppedBefore; dropped > 0 {
 			i.result.Dropped += dropped
-			i.options.Note(fmt.Sprintf("metric %s: the server dropped %d measures, older than its back window", m.name,
+			i.options.Note(fmt.Sprintf("metric %s: the server dropped %d measures, older than its back window", m,
 				dropped))
 		}
 		return nil
@@ -103,35 +114,72 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 	if err != nil {
 		return nil, err
 	}
-	var missing []string
+	var missing []*metric
 	for _, m := range used {
-		if metrics[m.name] == nil {
-			missing, m.created = append(missing, m.name), true
-		} else {
-			existing = append(existing, m)
+		if found := metrics[m.name]; found == nil {
+			missing = append(missing, m)
+		} else if existing = append(existing, m); m.is(found) != nil {
+			return nil, m.is(found)
 		}
 	}
-	if len(missing) > 0 {
-		metrics, err = i.options.Client.CreateMetrics(ctx, resource, missing, i.options.ArchivePolicy)
-		if err != nil {
-			for _, m := range used {
-				m.created = false
+	for part := range slices.Chunk(missing, metricsAtOnce) {
+		create := make(map[string]client.NewMetric, len(part))
+		for _, m := range part {
+			create[m.name] = client.NewMetric{ArchivePolicy: m.policy, Unit: m.unit}
+		}
+		if metrics, err = i.options.Client.CreateMetrics(ctx, resource, create); err != nil {
+			return nil, err
+		}
+		for _, m := range part {
+			found := metrics[m.name]
+			if found == nil {
+				return nil, fmt.Errorf("the server did not create metric %s", m.name)
 			}
-			return nil, err
-		}
-	}
-	for _, m := range used {
-		found := metrics[m.name]
-		if found == nil {
-			m.created = false
-			return nil, fmt.Errorf("the server did not create metric %s", m.name)
-		}
-		m.id, m.target = found.ID, found.ID
-		if m.limits, err = newLimits(&found.ArchivePolicy, m.newest); err != nil {
-			return nil, err
+			m.created = true
+			if err := m.is(found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return existing, nil
+}
+
+// metricsAtOnce is how many metrics a request creates: a server takes bodies of a mebibyte.
+const metricsAtOnce = 1000
+
+// is notes which metric of the server m is.
+func (m *metric) is(found *client.Metric) (err error) {
+	m.id, m.target = found.ID, found.ID
+	m.limits, err = newLimits(&found.ArchivePolicy, m.newest)
+	return err
+}
+
+// ensureSeries finds the series with labels, and creates those that are missing. It returns the others.
+func (i *Importer) ensureSeries(ctx context.Context, used []*metric) (existing []*metric, err error) {
+	var mu sync.Mutex
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(i.options.Requests)
+	for _, m := range used {
+		all.Go(func() error {
+			labels, err := m.labelMap()
+			if err != nil {
+				return err
+			}
+			found, created, err := i.options.Client.EnsureSeries(ctx, labels, client.NewMetric{ArchivePolicy: m.policy,
+				Unit: m.unit})
+			if err != nil {
+				return fmt.Errorf("series %s: %w", m, err)
+			}
+			m.created = created
+			if !created {
+				mu.Lock()
+				defer mu.Unlock()
+				existing = append(existing, m)
+			}
+			return m.is(found)
+		})
+	}
+	return existing, all.Wait()
 }
 
 // eachArchive calls use with the server's description of each metric's archive, from several goroutines; nil if the
@@ -147,7 +195,7 @@ func (i *Importer) eachArchive(ctx context.Context, metrics []*metric,
 				err = use(m, a)
 			}
 			if err != nil {
-				return fmt.Errorf("csvimport: archive of metric %s: %w", m.name, err)
+				return fmt.Errorf("csvimport: archive of metric %s: %w", m, err)
 			}
 			return nil
 		})

@@ -1,0 +1,83 @@
+package csvimport
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+)
+
+// Lines of VictoriaMetrics and of an export are read whole, or rejected by number.
+func TestLines(t *testing.T) {
+	f := func(text, want string, rejected ...string) {
+		t.Helper()
+		var said []string
+		i, err := New(Options{Client: new(client.Client), Reject: func(_ string, line int, reason string) {
+			said = append(said, fmt.Sprintf("%d: %s", line, reason))
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer i.Close()
+		if err := i.Lines("f", strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if err := i.rows.each(func(r *row) error {
+			m := i.metrics[r.metric]
+			got = append(got, fmt.Sprintf("%s|%s|%s|%s %d %v", m.resource, m, m.unit, m.policy, r.time, r.value))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", text, strings.Join(got, "\n"), want)
+		}
+		if len(said) != len(rejected) {
+			t.Fatalf("%s: rejected %q", text, said)
+		}
+		for j, part := range rejected {
+			if !strings.Contains(said[j], part) {
+				t.Errorf("%s: rejected %q, not %q", text, said[j], part)
+			}
+		}
+	}
+	const up = `{"metric":{"job":"a\"b","__name__":"up"}`
+	f(up+`,"values":[1,0.5e-3],"timestamps":[1,2]}`, `|up{job="a\"b"}|| 1000000 1`+"\n"+`|up{job="a\"b"}|| 2000000 0.0005`)
+	f(up+`, "values": [ 1 , null,"NaN"], "timestamps": [1.25, 2, 3]}`+"\n\n", `|up{job="a\"b"}|| 1250000 1`+"\n"+
+		`|up{job="a\"b"}|| 3000000 NaN`)
+	f(`{"metric":{"__name__":"up"},"values":[1],"timestamps":[1],"gnocco":{"resource":"r","name":"n","unit":"B",`+
+		`"archive_policy":"low","granularity":60}}`+"\n"+
+		`{"metric":{},"values":[1],"timestamps":[1],"gnocco":{"resource":"r","name":"n","granularity":3600}}`,
+		"r|n|B|low 1000000 1", "2: metric n has other lines of granularity 60 s")
+	f("nonsense\n"+up+`,"values":[1],"timestamps":[1,2]}`+"\n"+up+`,"values":[1,2],"timestamps":[1]}`+"\n"+
+		up+`,"values":["x"],"timestamps":[1]}`+"\n"+up+`,"values":[1],"timestamps":[-5]}`+"\n"+up+`}`+"\n"+
+		`{"metric":{"a":"b"},"values":[1],"timestamps":[1]}`+"\n"+up+`,"values":[1],"timestamps":[99999999999999]}`+"\n"+
+		up+`,"values":[7],"timestamps":[1]}`+"\n", `|up{job="a\"b"}|| 1000000 7`,
+		"1: invalid character", "2: has 2 timestamps and 1 values", "3: has 1 timestamps and 2 values",
+		`4: values: element 0, "x", is not a number`, "5: timestamps: element 0", "6: timestamps: lack an array",
+		`7: series {a="b"} has no name`, "8: timestamps: element 0")
+}
+
+// Series are read as an export writes them.
+func TestParseSeries(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		labels, err := parseSeries(text)
+		got := withLabels(labels).String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	f("up", "up{}")
+	f("up{}", "up{}")
+	f(`up{job="a",b="x=\"},{",c="\n"}`, `up{b="x=\"},{",c="\n",job="a"}`)
+	f(`{__name__="a b",job="a"}`, `a b{job="a"}`)
+	for _, text := range []string{"up{", `up{job=a}`, `up{job="a"`, `up{job="a"b="c"}`, `up{job="a}`} {
+		f(text, errSeriesText.Error())
+	}
+}

@@ -1,0 +1,98 @@
+package csvimport
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// seriesName says which metric measures belong to: one of a resource, or the series with labels.
+type seriesName struct {
+	resource, name string
+	labels         string // of a series, its name aside, as {a="b"}; "" for a metric of a resource
+}
+
+func (s seriesName) String() string {
+	if s.labels != "" {
+		return s.name + s.labels
+	}
+	return s.name
+}
+
+// maxName is the most characters that a server takes of a metric's name.
+const maxName = 255
+
+// check returns an error if no server would take the name.
+func (s seriesName) check() error {
+	if utf8.RuneCountInString(s.name) > maxName {
+		return fmt.Errorf("the name of metric %.40s… is longer than %d characters", s.name, maxName)
+	}
+	if s.labels != "" && s.name == "" {
+		return fmt.Errorf("series %s has no name", s.labels)
+	}
+	return nil
+}
+
+// withLabels is the series with these labels, its name among them. Empty ones do not count.
+func withLabels(labels map[string]string) seriesName {
+	var text []byte
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if name != nameLabel && labels[name] != "" {
+			text = strconv.AppendQuote(append(append(text, ','), name+"="...), labels[name])
+		}
+	}
+	if len(text) > 0 {
+		text[0] = '{'
+		text = append(text, '}')
+	} else {
+		text = []byte("{}")
+	}
+	return seriesName{name: labels[nameLabel], labels: string(text)}
+}
+
+// labelMap returns the labels of a series.
+func (s seriesName) labelMap() (map[string]string, error) {
+	labels, err := parseSeries(s.labels)
+	if err == nil {
+		labels[nameLabel] = s.name
+	}
+	return labels, err
+}
+
+// nameLabel is the label that holds a series' name.
+const nameLabel = "__name__"
+
+var errSeriesText = errors.New("is no series such as name{label=\"value\"}")
+
+// parseSeries reads a series as PromQL writes it, name{label="value"}: the labels, the name among them.
+func parseSeries(text string) (map[string]string, error) {
+	name, rest, braces := strings.Cut(text, "{")
+	labels := make(map[string]string)
+	if name != "" {
+		labels[nameLabel] = name
+	}
+	if !braces {
+		return labels, nil
+	}
+	for rest != "}" {
+		label, more, ok := strings.Cut(rest, "=")
+		quoted, err := strconv.QuotedPrefix(more)
+		if !ok || err != nil {
+			return nil, errSeriesText
+		}
+		if labels[label], err = strconv.Unquote(quoted); err != nil {
+			return nil, errSeriesText
+		}
+		rest = more[len(quoted):]
+		if after, ok := strings.CutPrefix(rest, ","); ok {
+			rest = after
+		} else if rest != "}" {
+			return nil, errSeriesText
+		}
+	}
+	return labels, nil
+}

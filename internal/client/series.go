@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// EnsureSeries returns the metric with these labels, its name among them as __name__, which it creates if it is not
+// there.
+func (c *Client) EnsureSeries(ctx context.Context, labels map[string]string, create NewMetric) (found *Metric,
+	created bool, err error) {
+	var answer struct {
+		ID         string `json:"id"`
+		PolicyName string `json:"archive_policy_name"`
+	}
+	body := struct {
+		NewMetric
+		Labels map[string]string `json:"labels"`
+	}{create, labels}
+	err = c.Do(ctx, http.MethodPost, "/v1/metric", body, &answer)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest &&
+		strings.Contains(refused.Description, "already exists") {
+		found, err = c.series(ctx, labels)
+		return found, false, err
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	policy, err := c.knownPolicy(ctx, answer.PolicyName)
+	if err != nil {
+		return nil, true, err
+	}
+	return &Metric{ID: answer.ID, ArchivePolicy: *policy}, true, nil
+}
+
+// series returns the metric that exactly these labels have.
+func (c *Client) series(ctx context.Context, labels map[string]string) (*Metric, error) {
+	query := url.Values{}
+	for name, value := range labels {
+		query.Set("labels."+name, value)
+	}
+	for {
+		var page []struct {
+			Metric
+			Labels map[string]string `json:"labels"`
+		}
+		if err := c.Do(ctx, http.MethodGet, "/v1/metric?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if maps.Equal(page[i].Labels, labels) {
+				return &page[i].Metric, nil
+			}
+		}
+		if len(page) == 0 {
+			return nil, fmt.Errorf("client: the series %v belongs to another user", labels)
+		}
+		query.Set("marker", page[len(page)-1].ID)
+	}
+}
+
+// knownPolicy returns an archive policy, and asks for it once.
+func (c *Client) knownPolicy(ctx context.Context, name string) (*ArchivePolicy, error) {
+	if known, ok := c.policies.Load(name); ok {
+		return known.(*ArchivePolicy), nil
+	}
+	policy, err := c.ArchivePolicy(ctx, name)
+	if err == nil {
+		c.policies.Store(name, policy)
+	}
+	return policy, err
+}
