@@ -242,7 +242,15 @@ func (g *generator) vector(depth int) string {
 		return g.selector() + g.offset()
 	}
 	d := depth - 1
-	switch g.IntN(12) {
+	switch g.IntN(14) {
+	case 12:
+		return "quantile" + g.grouping() + " (" + g.of("0.5", "0.9", "0", "1", "2", "NaN", "scalar(a)") + ", " + g.vector(d) + ")"
+	case 13:
+		op := g.of("+", "-", "*", "/", "%", "^", "atan2", "==", "!=", ">", "<", ">=", "<=", "> bool", "== bool")
+		match := g.of("on (host) group_left ()", "on (job) group_left (host)", "ignoring (host) group_right ()",
+			"on (host) group_right (job)", "ignoring (job, host) group_left ()", "on () group_left (job)")
+		return "sum by (host, job) (" + g.vector(d) + ") " + op + " " + match + " max " + g.of("by (host)", "by (job)", "by (host, job)", "") +
+			" (" + g.vector(d) + ")"
 	case 0:
 		return g.selector() + g.offset()
 	case 1, 2, 3:

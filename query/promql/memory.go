@@ -54,6 +54,14 @@ func (s *source) chargeSamples(ctx context.Context, series, steps int64) error {
 	return s.charge(ctx, sampleBytes*most)
 }
 
+// chargePoints charges the memory for so many more points of a result.
+func (s *source) chargePoints(ctx context.Context, points *int64, more int) error {
+	if *points += int64(more); *points > int64(s.engine.options.MaxSamples) {
+		return upstream.ErrTooManySamples("query execution")
+	}
+	return s.charge(ctx, sampleBytes*int64(more))
+}
+
 // cover takes memory for the samples of the series that is read. The selector's later series reuse it.
 func (s *source) cover(ctx context.Context, it *iterator) error {
 	more := it.bytes() - it.taken

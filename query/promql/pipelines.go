@@ -7,31 +7,29 @@ import (
 	"sort"
 
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/timestamp"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 	"github.com/prometheus/prometheus/util/stats"
 
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// pipeline is a part of a query's expression that package columns evaluates.
+// pipeline is a part of a query's expression that is evaluated before the engine runs.
 type pipeline struct {
-	*columns.Pipeline
+	*node
 	expr parser.Expr
 	slot *parser.Expr // where it stands in the statement
 }
 
-// pipelinesOf returns the largest parts of a statement that are pipelines. Parts that are evaluated at other times than
+// pipelinesOf returns the largest parts of a statement that are nodes. Parts that are evaluated at other times than
 // the query's stay with the engine.
 func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
 	var search func(slot *parser.Expr)
 	search = func(slot *parser.Expr) {
 		if (*slot).Type() == parser.ValueTypeVector {
-			if p := columns.Compile(*slot); p != nil {
-				found = append(found, &pipeline{p, *slot, slot})
+			if n := nodeOf(*slot, false); n != nil {
+				found = append(found, &pipeline{n, *slot, slot})
 				return
 			}
 		}
@@ -79,7 +77,7 @@ func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 	statistics := q.Stats()
 	timer := statistics.Timers.GetTimer(stats.EvalTotalTime).Start()
 	for _, p := range q.pipelines {
-		done, err := q.source.compute(ctx, p.Pipeline, statement)
+		done, err := q.source.evaluate(ctx, p.node, evaluationOf(statement))
 		isAll := p.slot == &statement.Expr
 		if errors.Is(err, errSameLabels) || err != nil && !isAll && ctx.Err() == nil {
 			continue // of several errors, the engine decides which one is the answer
@@ -121,38 +119,13 @@ func (s *source) stand(p *pipeline, done *computed) parser.Expr {
 	return &parser.VectorSelector{LabelMatchers: []*labels.Matcher{m, m}, PosRange: p.expr.PositionRange()}
 }
 
-// timesOf returns the times of a statement.
-func timesOf(statement *parser.EvalStmt) columns.Times {
-	start, end := timestamp.FromTime(statement.Start), timestamp.FromTime(statement.End)
-	if statement.Interval == 0 {
-		return columns.Times{Start: start, N: 1}
-	}
-	t := columns.Times{Start: start, Step: statement.Interval.Milliseconds()}
-	if end >= start && t.Step > 0 {
-		t.N = int((end-start)/t.Step) + 1
-	}
-	return t
-}
-
-// hintsOf returns what the engine says of a selector to those who read it.
-func (s *source) hintsOf(p *columns.Pipeline, at columns.Times) *storage.SelectHints {
-	offset := p.Selector.Offset.Milliseconds()
-	h := &storage.SelectHints{Start: at.Start - offset, End: at.At(at.N-1) - offset, Step: at.Step, Range: p.Range,
-		Func: p.Function()}
-	if p.Range > 0 {
-		h.Start -= p.Range - 1
-	} else {
-		h.Start -= s.longest - 1
-	}
-	return h
-}
-
 // computed is what a pipeline gave.
 type computed struct {
 	matrix       upstream.Matrix
 	at           columns.Times
 	notes        annotations.Annotations
 	series, used int64 // samples
+	points       int64 // in matrix
 }
 
 // result returns the answer to a query that is one pipeline, as the engine gives it.

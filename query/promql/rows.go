@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -31,6 +30,7 @@ type computation struct {
 	n      int       // series
 	all    []*series // nil: they come from stream
 	stream *stream
+	inner  *computed     // what they are the results of; nil: they are read
 	fold   *columns.Fold // nil: rows are the result
 	result upstream.Matrix
 	points int64 // in result
@@ -47,17 +47,26 @@ type computation struct {
 	names []string  // of metrics whose rates were taken
 }
 
-// compute evaluates a pipeline at the times of a statement.
-func (s *source) compute(ctx context.Context, p *columns.Pipeline, statement *parser.EvalStmt) (*computed, error) {
-	c := &computation{Pipeline: p, source: s, at: timesOf(statement)}
+// compute evaluates a pipeline.
+func (s *source) compute(ctx context.Context, n *node, e evaluation) (*computed, error) {
+	c := &computation{Pipeline: n.Pipeline, source: s, at: e.at}
 	if c.at.N == 0 {
 		return &computed{at: c.at}, nil
 	}
-	c.sel = s.newSelection(s.hintsOf(p, c.at))
-	if err := c.find(ctx); err != nil {
+	var err error
+	if n.inner != nil {
+		err = c.findInner(ctx, n.inner, e)
+	} else {
+		c.sel = s.newSelection(e.hints(n.Pipeline, s.longest))
+		err = c.find(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if p.Aggregates() {
+	if !c.haveNames() {
+		return nil, errSameLabels
+	}
+	if c.Aggregates() {
 		if err := c.beginFold(ctx); err != nil {
 			return nil, ended(ctx, err)
 		}
@@ -70,9 +79,16 @@ func (s *source) compute(ctx context.Context, p *columns.Pipeline, statement *pa
 			return nil, ended(ctx, err)
 		}
 	}
-	c.sel.noteOrigins()
-	c.notes.Merge(c.sel.notes)
-	return &computed{c.result, c.at, c.notes, int64(c.n), c.used.Load()}, nil
+	done := &computed{matrix: c.result, at: c.at, series: int64(c.n), used: c.used.Load(), points: c.points}
+	if c.inner != nil {
+		c.notes.Merge(c.inner.notes)
+		done.series, done.used = c.inner.series, c.inner.used
+	} else {
+		c.sel.noteOrigins()
+		c.notes.Merge(c.sel.notes)
+	}
+	done.notes = c.notes
+	return done, nil
 }
 
 // find finds the series.
@@ -86,11 +102,8 @@ func (c *computation) find(ctx context.Context) error {
 		c.all, err = c.sel.find(ctx, false, matchers)
 		c.n = len(c.all)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return expanding(ctx, err)
-	case !c.haveNames():
-		return errSameLabels
 	}
 	return nil
 }
@@ -158,7 +171,12 @@ func (c *computation) run(ctx context.Context) error {
 			continue
 		}
 		clear(c.filled)
-		if err := c.read(ctx, some); err != nil {
+		if c.inner != nil {
+			err = c.take(ctx, some)
+		} else {
+			err = c.read(ctx, some)
+		}
+		if err != nil {
 			return err
 		}
 		if c.fold != nil {
@@ -367,10 +385,7 @@ func (c *computation) keepRows(ctx context.Context, some []*series) error {
 func (c *computation) keep(ctx context.Context, shown labels.Labels, row []float64) error {
 	n := 0
 	columns.Present(row, func(int, float64) { n++ })
-	if c.points += int64(n); c.points > int64(c.source.engine.options.MaxSamples) {
-		return upstream.ErrTooManySamples("query execution")
-	}
-	if err := c.source.charge(ctx, sampleBytes*int64(n)); err != nil {
+	if err := c.source.chargePoints(ctx, &c.points, n); err != nil {
 		return err
 	}
 	points := make([]upstream.FPoint, 0, n)

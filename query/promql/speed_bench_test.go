@@ -113,6 +113,10 @@ func BenchmarkQuery(b *testing.B) {
 	f("fleet_sum", "sum by (project) (cpu)", start.Add(time.Hour), time.Minute, 10, 60, fleet)
 	f("fleet_rate", "sum by (project) (rate(cpu[5m]))", start.Add(time.Hour), time.Minute, 10, 60, fleet)
 	f("fleet_top", "topk(10, max_over_time(cpu[1m]) > 20)", start.Add(time.Hour), time.Hour, 10, 1, fleet)
+	f("fleet_ratio", "sum by (project) (cpu / max_over_time(cpu[5m]))", start.Add(time.Hour), time.Minute, 10, 60, fleet)
+	f("fleet_quantile", "quantile by (project) (0.9, cpu)", start.Add(time.Hour), time.Minute, 10, 60, fleet)
+	f("fleet_subquery", "sum by (project) (max_over_time(rate(cpu[1m])[5m:1m]))", start.Add(time.Hour), time.Minute, 10, 60,
+		fleet)
 	f("hosts_of_an_hour", `max by (host) (max_over_time(cpu{host=~"host .7"}[1m]))`, start.Add(time.Hour), time.Minute,
 		9, 60, fleet)
 	f("top_10_of_10000", "count(topk(10, cpu))", start.Add(time.Hour), time.Minute, 1, 60,

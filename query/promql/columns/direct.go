@@ -44,7 +44,7 @@ func (m *Measures) after(ms int64) carbonara.Timestamp {
 }
 
 func (p *Pipeline) directInstants(of *Measures, at Times, lookback int64, out []float64) (used int64, ok bool) {
-	times, offset, next := of.Times, p.Selector.Offset.Milliseconds(), 0
+	times, offset, next := of.Times, p.offset(), 0
 	for i := range out {
 		now := at.At(i) - offset
 		for end := of.after(now); next < len(times) && times[next] < end; {
@@ -65,7 +65,7 @@ func (p *Pipeline) directInstants(of *Measures, at Times, lookback int64, out []
 }
 
 func (p *Pipeline) directWindows(of *Measures, at Times, out []float64) (used int64, ok bool) {
-	f, times, offset := valueWindows[p.call.Func.Name], of.Times, p.Selector.Offset.Milliseconds()
+	f, times, offset := valueWindows[p.call.Func.Name], of.Times, p.offset()
 	first := of.after(at.At(0) - offset - p.Range)
 	from := sort.Search(len(times), func(i int) bool { return times[i] >= first })
 	to, ended := from, first // of the window before

@@ -24,8 +24,9 @@ type Fold struct {
 	// there are; negative where the value is a mean already, as their sum would overflow.
 	value, second, count []float64
 
-	members  []int     // of groups: series
-	rankings []ranking // by group and time, of series that are chosen
+	members  []int       // of groups: series
+	rankings []ranking   // by group and time, of series that are chosen
+	lists    [][]float64 // by group and time, all values
 }
 
 // NewFold returns a fold of rows of so many times.
@@ -121,6 +122,9 @@ func (f *Fold) Bytes() int64 {
 		}
 		return int64(bytes * f.steps)
 	}
+	if f.pipeline.aggregation.Op == parser.QUANTILE {
+		return f.quantileBytes()
+	}
 	return int64(8 * values(f.pipeline.aggregation.Op) * len(f.labels) * f.steps)
 }
 
@@ -130,6 +134,9 @@ func (f *Fold) Begin() {
 	if f.pipeline.Ranks() {
 		f.rankings = make([]ranking, n)
 		return
+	}
+	if f.pipeline.aggregation.Op == parser.QUANTILE {
+		f.lists = make([][]float64, n)
 	}
 	f.value = make([]float64, n)
 	for i := range f.value {
@@ -161,6 +168,8 @@ func (f *Fold) Add(group int32, place int, row []float64, from, to int) {
 		count = f.count[at+from : at+to]
 	}
 	switch f.pipeline.aggregation.Op {
+	case parser.QUANTILE:
+		f.addValues(group, row, from)
 	case parser.SUM:
 		addSums(row, value, second)
 	case parser.AVG:
@@ -261,6 +270,14 @@ func (f *Fold) Result(group int) (row []float64, any bool) {
 	at := group * f.steps
 	row = f.value[at : at+f.steps]
 	op := f.pipeline.aggregation.Op
+	if op == parser.QUANTILE {
+		for i, list := range f.lists[at : at+f.steps] {
+			if len(list) > 0 {
+				row[i] = quantile(f.pipeline.quantile, list)
+			}
+		}
+		return row, f.pipeline.after.apply(row)
+	}
 	for i, v := range row {
 		if isAbsent(v) {
 			continue

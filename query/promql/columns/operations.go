@@ -52,7 +52,7 @@ var mathFunctions = map[string]func(float64) float64{
 }
 
 // ofFunction returns the pipeline of a function of vectors, nil for others.
-func ofFunction(call *parser.Call) *Pipeline {
+func ofFunction(call *parser.Call, inner Inner) *Pipeline {
 	if len(call.Args) == 0 || call.Args[0].Type() != parser.ValueTypeVector {
 		return nil
 	}
@@ -68,7 +68,7 @@ func ofFunction(call *parser.Call) *Pipeline {
 	if apply == nil {
 		return nil
 	}
-	return Compile(call.Args[0]).with(operation{apply: apply, drops: true})
+	return Compile(call.Args[0], inner).with(operation{apply: apply, drops: true})
 }
 
 func valueFunction(name string, parameters []float64) func(float64) (float64, bool) {
@@ -101,7 +101,7 @@ func clamped(lowest, highest float64) func(float64) (float64, bool) {
 }
 
 // ofBinary returns the pipeline of an operator between a vector and a number, nil for others.
-func ofBinary(e *parser.BinaryExpr) *Pipeline {
+func ofBinary(e *parser.BinaryExpr, inner Inner) *Pipeline {
 	vector, number, swapped := e.LHS, e.RHS, false
 	if vector.Type() != parser.ValueTypeVector {
 		vector, number, swapped = e.RHS, e.LHS, true
@@ -120,7 +120,7 @@ func ofBinary(e *parser.BinaryExpr) *Pipeline {
 	switch {
 	case arithmetic != nil:
 		f := of(arithmetic)
-		return Compile(vector).with(operation{func(v float64) (float64, bool) { return f(v), true }, true})
+		return Compile(vector, inner).with(operation{func(v float64) (float64, bool) { return f(v), true }, true})
 	case comparison == nil:
 		return nil
 	}
@@ -129,14 +129,14 @@ func ofBinary(e *parser.BinaryExpr) *Pipeline {
 		holds = func(v float64) bool { return comparison(with, v) }
 	}
 	if e.ReturnBool {
-		return Compile(vector).with(operation{func(v float64) (float64, bool) {
+		return Compile(vector, inner).with(operation{func(v float64) (float64, bool) {
 			if holds(v) {
 				return 1, true
 			}
 			return 0, true
 		}, true})
 	}
-	return Compile(vector).with(operation{apply: func(v float64) (float64, bool) { return v, holds(v) }})
+	return Compile(vector, inner).with(operation{apply: func(v float64) (float64, bool) { return v, holds(v) }})
 }
 
 var arithmetics = map[parser.ItemType]func(a, b float64) float64{
@@ -149,4 +149,25 @@ var comparisons = map[parser.ItemType]func(a, b float64) bool{
 	parser.EQLC: func(a, b float64) bool { return a == b }, parser.NEQ: func(a, b float64) bool { return a != b },
 	parser.GTR: func(a, b float64) bool { return a > b }, parser.LSS: func(a, b float64) bool { return a < b },
 	parser.GTE: func(a, b float64) bool { return a >= b }, parser.LTE: func(a, b float64) bool { return a <= b },
+}
+
+// Operator returns an arithmetic operator or a comparison of two values, nil for another operator. Ok is false if there
+// is no result.
+func Operator(op parser.ItemType, returnBool bool) func(a, b float64) (_ float64, ok bool) {
+	if f := arithmetics[op]; f != nil {
+		return func(a, b float64) (float64, bool) { return f(a, b), true }
+	}
+	f := comparisons[op]
+	switch {
+	case f == nil:
+		return nil
+	case returnBool:
+		return func(a, b float64) (float64, bool) {
+			if f(a, b) {
+				return 1, true
+			}
+			return 0, true
+		}
+	}
+	return func(a, b float64) (float64, bool) { return a, f(a, b) }
 }

@@ -16,15 +16,19 @@ import (
 // values. All but the selector may be missing.
 type Pipeline struct {
 	Selector *parser.VectorSelector
-	Range    int64 // ms; 0: a selector of instants
+	Inner    parser.Expr          // instead of a selector
+	Subquery *parser.SubqueryExpr // of Inner, at its own times; nil: Inner is evaluated at the times of the query
+	Range    int64                // ms; 0: no range
 
 	call          *parser.Call // over the range
-	parameters    []float64    // of call, but for the range
-	direct        bool         // see Direct
+	args          parser.Expressions
+	parameters    []float64 // of call, but for the range
+	direct        bool      // see Direct
 	before, after operations
 	aggregation   *parser.AggregateExpr // nil: none
 	grouping      []string              // of aggregation, sorted
 	most          int                   // series of a group that it chooses; 0: it chooses none
+	quantile      float64               // that it is of a group; negative: none
 }
 
 // absent is what a row has at times without a value. No operation on numbers gives this NaN.
@@ -35,43 +39,71 @@ func Absent() float64 { return absent }
 
 func isAbsent(v float64) bool { return math.Float64bits(v) == value.StaleNaN }
 
+// Inner reports whether an expression can be evaluated in the place of a selector; sub: as that of a subquery.
+type Inner func(expr parser.Expr, sub bool) bool
+
 // Compile returns the pipeline that an expression is, nil if it is none.
-func Compile(expr parser.Expr) *Pipeline {
+func Compile(expr parser.Expr, inner Inner) *Pipeline {
 	switch e := expr.(type) {
 	case *parser.ParenExpr:
-		return Compile(e.Expr)
+		return Compile(e.Expr, inner)
 	case *parser.VectorSelector:
 		if isPlain(e) {
 			e.Offset = e.OriginalOffset // as the engine does before it evaluates
 			return &Pipeline{Selector: e}
 		}
+		return nil
 	case *parser.Call:
-		if p := ofRange(e); p != nil {
+		if p := ofRange(e, inner); p != nil {
 			return p
 		}
-		return ofFunction(e)
+		if p := ofFunction(e, inner); p != nil {
+			return p
+		}
 	case *parser.UnaryExpr:
 		if e.Expr.Type() != parser.ValueTypeVector {
 			return nil
 		}
 		if e.Op == parser.SUB {
-			return Compile(e.Expr).with(operation{apply: negated, drops: true})
+			return Compile(e.Expr, inner).with(operation{apply: negated, drops: true})
 		}
-		return Compile(e.Expr)
+		return Compile(e.Expr, inner)
 	case *parser.BinaryExpr:
-		return ofBinary(e)
+		if p := ofBinary(e, inner); p != nil {
+			return p
+		}
 	case *parser.AggregateExpr:
-		most := mostOf(e)
-		if p := Compile(e.Expr); p != nil && p.aggregation == nil && (most > 0 || folds(e.Op)) {
-			p.aggregation, p.most, p.grouping = e, most, slices.Clone(e.Grouping)
+		most, quantile := mostOf(e), quantileOf(e)
+		if p := Compile(e.Expr, inner); p != nil && p.aggregation == nil && (most > 0 || quantile >= 0 || folds(e.Op)) {
+			p.aggregation, p.most, p.quantile, p.grouping = e, most, quantile, slices.Clone(e.Grouping)
 			if e.Without {
 				p.grouping = append(p.grouping, common.MetricNameLabel, common.MetricTypeLabel, common.MetricUnitLabel)
 			}
 			slices.Sort(p.grouping)
 			return p
 		}
+		return nil
+	}
+	if inner(expr, false) {
+		return &Pipeline{Inner: expr}
 	}
 	return nil
+}
+
+// IsInner reports whether the pipeline is no more than its inner expression.
+func (p *Pipeline) IsInner() bool {
+	return p.Inner != nil && p.Subquery == nil && len(p.before) == 0 && p.aggregation == nil
+}
+
+// offset returns how many ms earlier the selector or the subquery is asked for.
+func (p *Pipeline) offset() int64 {
+	switch {
+	case p.Selector != nil:
+		return p.Selector.Offset.Milliseconds()
+	case p.Subquery != nil:
+		return p.Subquery.OriginalOffset.Milliseconds()
+	}
+	return 0
 }
 
 // isPlain reports whether a selector has no modifier but an offset.
@@ -80,12 +112,20 @@ func isPlain(s *parser.VectorSelector) bool {
 }
 
 // ofRange returns the pipeline of a function over a range, nil for others.
-func ofRange(call *parser.Call) *Pipeline {
+func ofRange(call *parser.Call, inner Inner) *Pipeline {
 	if !overRanges[call.Func.Name] {
 		return nil
 	}
-	p := &Pipeline{call: call, direct: direct[call.Func.Name]}
-	for _, arg := range call.Args {
+	p := &Pipeline{call: call, args: call.Args, direct: direct[call.Func.Name]}
+	for i, arg := range call.Args {
+		if sub, ok := arg.(*parser.SubqueryExpr); ok {
+			if !isPlainSubquery(sub) || !inner(sub.Expr, true) {
+				return nil
+			}
+			p.Inner, p.Subquery, p.Range, p.args = sub.Expr, sub, sub.Range.Milliseconds(), slices.Clone(call.Args)
+			p.args[i] = &parser.MatrixSelector{Range: sub.Range, VectorSelector: &parser.VectorSelector{}} // as the engine has it
+			continue
+		}
 		if matrix, ok := arg.(*parser.MatrixSelector); ok {
 			selector, ok := matrix.VectorSelector.(*parser.VectorSelector)
 			if !ok || !isPlain(selector) || matrix.RangeExpr != nil || matrix.Range <= 0 {
@@ -101,10 +141,16 @@ func ofRange(call *parser.Call) *Pipeline {
 		}
 		p.parameters = append(p.parameters, parameter)
 	}
-	if p.Selector == nil || p.Range == 0 {
+	if p.Range == 0 {
 		return nil
 	}
 	return p
+}
+
+// isPlainSubquery is isPlain of a subquery.
+func isPlainSubquery(e *parser.SubqueryExpr) bool {
+	return e.Timestamp == nil && e.StartOrEnd == 0 && e.RangeExpr == nil && e.StepExpr == nil &&
+		e.OriginalOffsetExpr == nil && e.Range > 0
 }
 
 // constant returns the value of an expression that is a number.

@@ -2,10 +2,10 @@ package columns
 
 import (
 	"sort"
+	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
@@ -62,7 +62,7 @@ func (p *Pipeline) Row(m *Scratch, s *Samples, at Times, lookback int64, out []f
 
 // instants sets out to the newest sample at each time.
 func (p *Pipeline) instants(s *Samples, at Times, lookback int64, out []float64) {
-	offset, next := p.Selector.Offset.Milliseconds(), 0
+	offset, next := p.offset(), 0
 	for i := range out {
 		now := at.At(i) - offset
 		for next < len(s.Times) && s.Times[next] <= now {
@@ -83,7 +83,7 @@ func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (use
 		times, values = m.withoutEnds(times, values)
 	}
 	of := p.over(m, s, times, values)
-	offset := p.Selector.Offset.Milliseconds()
+	offset := p.offset()
 	from, to := 0, 0
 	if first := at.At(0) - offset - p.Range; len(times) > 0 && times[0] <= first {
 		from = sort.Search(len(times), func(i int) bool { return times[i] > first })
@@ -139,7 +139,7 @@ func (p *Pipeline) over(m *Scratch, s *Samples, times []int64, values []float64)
 		return func(w Window) float64 { return f(values[w.From:w.To]) }
 	}
 	if r := Rates[p.call.Func.Name]; r != nil {
-		seconds := p.call.Args[0].(*parser.MatrixSelector).Range.Seconds()
+		seconds := (time.Duration(p.Range) * time.Millisecond).Seconds()
 		return func(w Window) float64 {
 			return r.of(times[w.From:w.To], values[w.From:w.To], w.Start, w.End, seconds)
 		}
@@ -162,7 +162,7 @@ func (p *Pipeline) overPoints(m *Scratch, s *Samples, times []int64, values []fl
 	return func(w Window) float64 {
 		m.matrix[0].Floats = m.points[w.From:w.To:w.To]
 		m.helper.Ts = w.Now
-		result, notes := function(vectors, m.matrix, p.call.Args, &m.helper)
+		result, notes := function(vectors, m.matrix, p.args, &m.helper)
 		s.Notes.Merge(notes)
 		m.helper.Out = result[:0]
 		if len(result) == 0 {
