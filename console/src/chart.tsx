@@ -70,6 +70,15 @@ function table(lines: Line[]): uPlot.AlignedData {
   for (const line of lines) {
     const columns = [line.values, ...(line.low && line.high ? [line.low, line.high] : [])],
       last = groups[groups.length - 1];
+    if (line.times.length === 1 && line.look !== "dots") {
+      // A lone group is a line as long as the group.
+      const [time] = line.times;
+      groups.push({
+        of: { ...line, times: [time, time + line.step] },
+        columns: columns.map(([value]) => [value, value]),
+      });
+      continue;
+    }
     if (
       last &&
       last.of.times === line.times &&

@@ -3,11 +3,22 @@ import { address } from "./api";
 import { lazy } from "./lazy";
 import { Chart, type Line } from "./chart";
 import { duration, moment, unitOf } from "./format";
-import { archiveFor, readColumns, readRaw, titles, type Columns, type Metric, type Policy } from "./metrics";
+import {
+  archiveFor,
+  newestBefore,
+  newestKnown,
+  readColumns,
+  readRaw,
+  standardSpan,
+  titles,
+  type Columns,
+  type Metric,
+  type Policy,
+} from "./metrics";
 import { quote } from "./paths";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
-import { readRange, readWindow, zoneOf, type Range, type Window } from "./range";
+import { readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
 import { DataTable, Summary, type Row } from "./table";
 
@@ -24,6 +35,7 @@ interface Shown {
   raw: { times: number[]; values: number[] }[];
   method: string;
   tooMany: boolean;
+  newest: number | null; // time of the newest measure, if that is before what the address shows
 }
 
 // Overlay draws chosen metrics on one chart, and says from which archive.
@@ -39,25 +51,36 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   );
   const can = { cmp: true, pct: few && percentiles.length > 0, raw: few },
     on = (name: keyof typeof can) => can[name] && params.get(name) === "1";
-  const range = readRange(params);
-  const choose = (p: Policy) =>
-    (wanted && p.items.find((i) => i.granularity === +wanted)) || archiveFor(p, range.from, range.to, width);
-  const finest = Math.min(...metrics.map((m) => choose(m.policy).granularity));
+  const standard = standardSpan(metrics),
+    range = readRange(params, standard);
+  const finest = Math.min(...metrics.map((m) => m.policy.items[0].granularity));
   const { value, error, loading } = useLoad<Shown>(
     async (signal) => {
-      const range = readRange(params),
-        { from, to, span } = range;
-      const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
-      const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
-      const [columns, before, raw] = await Promise.all([
-        readColumns(metrics, methods, from, to, choose, signal),
-        on("cmp") ? readColumns(metrics, [method], from - span, from, choose, signal) : [],
-        on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
-      ]);
-      return { range, columns, before, raw, method, tooMany };
+      const read = async (range: Range, newest: number | null): Promise<Shown> => {
+        const { from, to, span } = range;
+        const choose = (p: Policy) =>
+          (wanted && p.items.find((i) => i.granularity === +wanted)) ||
+          archiveFor(p, from, to, width, newestKnown(metrics));
+        const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
+        const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
+        const [columns, before, raw] = await Promise.all([
+          readColumns(metrics, methods, from, to, choose, signal),
+          on("cmp") ? readColumns(metrics, [method], from - span, from, choose, signal) : [],
+          on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
+        ]);
+        return { range, columns, before, raw, method, tooMany, newest };
+      };
+      const range = readRange(params, standard),
+        shown = await read(range, null);
+      if (shown.columns.some((c) => c.times.length)) return shown;
+      // An address without a time shows the newest measures; another one says when they were.
+      const newest = await newestBefore(metrics, range.from, signal);
+      if (!newest || params.has("from")) return { ...shown, newest };
+      const end = newest + finest; // the newest group with its width
+      return read({ ...range, from: end - range.span, to: end }, newest);
     },
     [metrics, method, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))],
-    range.live ? Math.min(30, Math.max(1, finest)) : 0,
+    range.live ? refreshEvery(params, Math.min(30, Math.max(1, finest))) : 0,
   );
   const rows = useMemo(() => (value ? rowsOf(value) : []), [value]);
   // The chart draws again when it is given other lines, so they stay while the next ones are waited for.
@@ -174,6 +197,17 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
           <p class="hint" id="archive" data-from={value.range.from}>
             {archives(value)}
           </p>
+        )}
+        {value?.newest && (
+          <Notice>
+            Newest measure {moment(value.newest, zone)}
+            {value.newest < value.range.from ? ": " : ", and none since"}
+            {value.newest < value.range.from && (
+              <button type="button" onClick={() => look(value.newest! + finest - standard, value.newest! + finest)}>
+                Show it
+              </button>
+            )}
+          </Notice>
         )}
         {value &&
           (table ? (

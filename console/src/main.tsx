@@ -2,7 +2,7 @@ import "./start"; // if it has not run before
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { session, signInNeeded, signOut } from "./api";
 import icon from "./icon.svg";
 import { SignIn } from "./sign_in";
@@ -23,22 +23,18 @@ const pages: { name: string; title?: string; page: Page }[] = [
   { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
 ];
 
-const zones = [
-  "UTC",
-  "Europe/Berlin",
-  "Europe/London",
-  "America/New_York",
-  "America/Los_Angeles",
-  "Asia/Kolkata",
-  "Asia/Shanghai",
-  "Asia/Tokyo",
-  "Australia/Sydney",
-];
-
 function Zone() {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
     now = zoneOf();
-  const all = [...new Set([own, now, ...zones])];
+  const [rest, setRest] = useState<string[]>([]); // hundreds, which no page waits for
+  useEffect(() => {
+    const timer = setTimeout(
+      () => setRest((Intl as unknown as { supportedValuesOf(key: string): string[] }).supportedValuesOf("timeZone")),
+      1500,
+    );
+    return () => clearTimeout(timer);
+  }, []);
+  const all = useMemo(() => [...new Set([own, "UTC", now, ...rest])], [own, now, rest]);
   return (
     <select
       aria-label="Time zone"

@@ -284,6 +284,33 @@ export interface Archive {
 export const readArchive = (id: string, signal?: AbortSignal) =>
   read<Archive>(metricPath(id) + "/archive", undefined, signal);
 
+// standardSpan is how long a chart is that is asked for without a time, in seconds: 60 groups of each metric at least.
+export const standardSpan = (metrics: { policy: Policy }[]) =>
+  Math.max(300, ...metrics.map((m) => 60 * m.policy.items[0].granularity));
+
+const newest = new Map<string, { read: number; time: number | null }>();
+
+// newestBefore returns the time of the newest measure of some metrics if it is before a time, else null. It asks about
+// the first few, and not again for some seconds.
+export async function newestBefore(metrics: Metric[], before: number, signal?: AbortSignal): Promise<number | null> {
+  const times = await Promise.all(
+    metrics.slice(0, 8).map(async ({ id }) => {
+      const had = newest.get(id);
+      if (had && (Date.now() - had.read < 10e3 || (had.time ?? 0) > before)) return had.time;
+      const { raw } = await readArchive(id, signal);
+      const time = raw.newest ? Date.parse(raw.newest) / 1000 : null;
+      newest.set(id, { read: Date.now(), time });
+      return time;
+    }),
+  );
+  const last = Math.max(...times.map((t) => t ?? 0));
+  return last > 0 && last < before ? last : null;
+}
+
+// newestKnown is the newest measure of some metrics as far as newestBefore has asked: archives reach back from there.
+export const newestKnown = (metrics: Metric[]) =>
+  Math.max(...metrics.map(({ id }) => newest.get(id)?.time ?? 0)) || undefined;
+
 // readRaw reads a metric's raw measures, as far as they are kept.
 export async function readRaw(
   id: string,

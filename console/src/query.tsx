@@ -6,7 +6,7 @@ import { duration, moment } from "./format";
 import { Copy, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { RangeBar } from "./range_bar";
-import { readRange, zoneOf } from "./range";
+import { readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
 import { DataTable, Summary, type Row } from "./table";
 
@@ -17,13 +17,13 @@ export function QueryView() {
   const { params } = route.use();
   const query = params.get("q") ?? "",
     lang = params.get("lang") === "aggregates" ? "aggregates" : "promql";
-  const range = readRange(params, "1h"),
+  const range = readRange(params, 3600),
     step = stepFor(range.span),
     zone = zoneOf();
   const wanted = params.get("g") ?? "60";
   const { value, error, loading } = useLoad(
     async (signal) => {
-      const range = readRange(params, "1h");
+      const range = readRange(params, 3600);
       if (!query.trim()) return { range, rows: [] as Row[] };
       return {
         range,
@@ -33,7 +33,7 @@ export function QueryView() {
       };
     },
     [query, lang, wanted, params.get("from"), params.get("to"), params.get("live")],
-    range.live && query.trim() ? Math.min(30, Math.max(2, step)) : 0,
+    range.live && query.trim() ? refreshEvery(params, Math.min(30, Math.max(2, step))) : 0,
   );
   const rows = value?.rows ?? [],
     table = params.get("view") === "table";
@@ -41,7 +41,7 @@ export function QueryView() {
   return (
     <>
       <Editor query={query} lang={lang} />
-      <RangeBar range={value?.range ?? range} standard="1h">
+      <RangeBar range={value?.range ?? range}>
         {lang === "aggregates" && (
           <label class="aside">
             of{" "}

@@ -1,6 +1,7 @@
+import { moment } from "./format";
 import { route } from "./router";
 
-// A Range is what the address says of time: from and to, in seconds since 1970. It is live if it ends now.
+// A Range is what the address says of time: from and to, in seconds since 1970. It is live if it ends now, or a time before now.
 export interface Range {
   from: number;
   to: number;
@@ -19,16 +20,66 @@ export const spans: [string, number][] = [
   ["1y", 31536000],
 ];
 
-export function readRange(params: URLSearchParams, standard = "5m", now = Date.now() / 1000): Range {
-  const from = params.get("from") ?? standard,
-    to = params.get("to");
-  const named = spans.find(([name]) => name === from);
-  if (named || !to || !Number.isFinite(+from) || !Number.isFinite(+to) || +to <= +from) {
-    const span = named?.[1] ?? spans.find(([name]) => name === standard)![1];
-    return { from: now - span, to: now, live: params.get("live") !== "0", span };
-  }
-  return { from: +from, to: +to, live: false, span: +to - +from };
+// timeOf reads one time: seconds since 1970, "now", "now-10m", "14:00" of today, "2026-11-24", "2026-11-24 14:00", or
+// the same in ISO 8601. A time without a zone is one of the reader's. It returns NaN for anything else.
+export function timeOf(text: string, now: number, zone = zoneOf()): number {
+  text = text.trim();
+  if (/^\d{6,}(\.\d+)?$/.test(text)) return +text;
+  const relative = /^now(?:\s*([-+])\s*(\S+))?$/.exec(text);
+  if (relative) return now + (relative[2] ? (relative[1] === "-" ? -1 : 1) * spanOf(relative[2]) : 0);
+  const today = moment(now, zone).slice(0, 10);
+  const parts = /^(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d{1,2}:\d\d)(:\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d:?\d\d)?$/.exec(text);
+  if (!parts || !(parts[1] || parts[2])) return NaN;
+  const written = `${parts[1] ?? today}T${(parts[2] ?? "00:00").padStart(5, "0")}${parts[3] ?? ":00"}`;
+  if (parts[4]) return Date.parse(written + parts[4]) / 1000;
+  const wall = Date.parse(written + "Z") / 1000;
+  let time = wall;
+  for (let i = 0; i < 2; i++) time = wall - (Date.parse(moment(time, zone).replace(" ", "T") + "Z") / 1000 - time);
+  return time;
 }
+
+const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800, y: 31536000 };
+
+// spanOf reads a duration such as 90m or 1h30m, in seconds, else NaN.
+export function spanOf(text: string): number {
+  if (!/^(\d+[smhdwy])+$/.test(text)) return NaN;
+  return [...text.matchAll(/(\d+)([smhdwy])/g)].reduce((sum, [, n, unit]) => sum + +n * units[unit], 0);
+}
+
+// parseTimes reads the field of times, "FROM to TO", "FROM", or a day, into parameters of the address; null if it
+// cannot.
+export function parseTimes(text: string, now = Date.now() / 1000): { from: string; to: string | null } | null {
+  const [first, last] = text.trim().split(/\s+(?:to|until|–|-)\s+/);
+  if (last === undefined) {
+    if (spanOf(first) > 0) return { from: first, to: null };
+    if (/^now-/.test(first) && timeOf(first, now) < now) return { from: first, to: null };
+    const from = timeOf(first, now);
+    if (Number.isNaN(from)) return null;
+    return { from: String(from), to: String(/:/.test(first) ? now : from + 86400) };
+  }
+  // "2026-11-24 14:00 to 15:00" is on one day.
+  const day = /^\d{4}-\d\d-\d\d/.exec(first)?.[0];
+  const from = timeOf(first, now),
+    to = timeOf(day && /^\d{1,2}:/.test(last) ? day + " " + last : last, now);
+  if (!(from < to)) return null;
+  const keep = (part: string, time: number) => (part.startsWith("now") ? part.replaceAll(" ", "") : String(time));
+  return { from: keep(first, from), to: last === "now" && first.startsWith("now") ? null : keep(last, to) };
+}
+
+// readRange returns the time that the address names. Standard is the span of an address that names none.
+export function readRange(params: URLSearchParams, standard = 300, now = Date.now() / 1000): Range {
+  const first = params.get("from") ?? "",
+    last = params.get("to");
+  const span = spanOf(first);
+  const from = span > 0 ? now - span : timeOf(first, now),
+    to = last && !(span > 0) ? timeOf(last, now) : now;
+  const live = params.get("live") !== "0" && (!last || /^now/.test(last));
+  if (!(from < to)) return { from: now - standard, to: now, live, span: standard };
+  return { from, to, live, span: to - from };
+}
+
+// refreshEvery is how many seconds a live chart waits: those of the address, else as many as suit it.
+export const refreshEvery = (params: URLSearchParams, suits: number) => +(params.get("live") ?? 0) || suits;
 
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
   zones = new Map<string, string>();

@@ -1,25 +1,26 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { moment } from "./format";
-import { spans, zoneOf, type Range } from "./range";
+import { parseTimes, spans, zoneOf, type Range } from "./range";
 import { change, route } from "./router";
 
+const refreshes: [string, string][] = [
+  ["", "Live"],
+  ["5", "every 5 s"],
+  ["30", "every 30 s"],
+  ["60", "every min"],
+  ["300", "every 5 min"],
+  ["0", "Paused"],
+];
+
 // RangeBar chooses the time that is shown.
-export function RangeBar({
-  range,
-  standard = "5m",
-  children,
-}: {
-  range: Range;
-  standard?: string;
-  children?: ComponentChildren;
-}) {
+export function RangeBar({ range, children }: { range: Range; children?: ComponentChildren }) {
   const { params } = route.use();
-  const from = params.get("to") ? "" : (params.get("from") ?? standard),
-    zone = zoneOf();
-  const move = (share: number) =>
+  const named = params.get("from") ?? spans.find(([, span]) => span === range.span)?.[0];
+  const move = (share: number, by = share) =>
     change({
       from: String(Math.floor(range.from + share * range.span)),
-      to: String(Math.ceil(range.to + share * range.span)),
+      to: String(Math.ceil(range.to + by * range.span)),
     });
   return (
     <div class="bar" role="group" aria-label="Time">
@@ -28,8 +29,8 @@ export function RangeBar({
           <button
             type="button"
             key={name}
-            aria-pressed={from === name}
-            onClick={() => change({ from: name, to: null, live: null })}
+            aria-pressed={!params.get("to") && named === name}
+            onClick={() => change({ from: name, to: null })}
           >
             {name}
           </button>
@@ -42,30 +43,71 @@ export function RangeBar({
         <button type="button" aria-label="Later" title="Later" onClick={() => move(0.5)}>
           ›
         </button>
-        <button
-          type="button"
-          onClick={() =>
-            change({
-              from: String(Math.floor(range.from - range.span / 2)),
-              to: String(Math.ceil(range.to + range.span / 2)),
-            })
-          }
-        >
+        <button type="button" onClick={() => move(-0.5, 0.5)}>
           Zoom out
         </button>
       </div>
-      {from && (
-        <button type="button" aria-pressed={range.live} onClick={() => change({ live: range.live ? "0" : null })}>
-          Live
-        </button>
-      )}
-      {!from && (
-        <span class="hint mono">
-          {moment(range.from, zone)} – {moment(range.to, zone)}
-        </span>
-      )}
+      <Times range={range} />
+      {range.live || params.get("live") === "0" ? (
+        <select
+          aria-label="Refresh"
+          value={params.get("live") ?? ""}
+          onChange={(e) => change({ live: e.currentTarget.value || null })}
+        >
+          {refreshes.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : null}
       <span class="grow" />
       {children}
     </div>
+  );
+}
+
+// Times is the field of the time that is shown, to read and to type.
+function Times({ range }: { range: Range }) {
+  const { params } = route.use(),
+    zone = zoneOf();
+  const [typed, setTyped] = useState<string | null>(null),
+    [wrong, setWrong] = useState(false);
+  const [from, to] = [range.from, range.to].map((t) => moment(t, zone));
+  const written = `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
+  const relative = params.get("from")?.startsWith("now")
+    ? params.get("from")! + (params.get("to") ? " to " + params.get("to")! : "")
+    : "";
+  const submit = (e: Event) => {
+    e.preventDefault();
+    if (typed === null) return;
+    const times = parseTimes(typed);
+    setWrong(!times);
+    if (!times) return;
+    setTyped(null);
+    change(times);
+  };
+  return (
+    <form class="times" onSubmit={submit}>
+      <input
+        aria-label="Time"
+        class="mono"
+        size={38}
+        value={typed ?? (relative || written)}
+        aria-invalid={wrong}
+        title="2026-11-24 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it"
+        onInput={(e) => setTyped(e.currentTarget.value)}
+        onFocus={(e) => e.currentTarget.select()}
+        onBlur={() => {
+          setTyped(null);
+          setWrong(false);
+        }}
+      />
+      {wrong && (
+        <span class="hint bad" role="alert">
+          Write 2026-11-24 14:00 to 15:00, or now-10m
+        </span>
+      )}
+    </form>
   );
 }

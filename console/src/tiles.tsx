@@ -2,15 +2,31 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
 import { show, unitOf } from "./format";
-import { archiveFor, metricsOf, readColumns, titles, type Columns, type Series } from "./metrics";
+import {
+  archiveFor,
+  metricsOf,
+  newestBefore,
+  readColumns,
+  standardSpan,
+  titles,
+  type Columns,
+  type Metric,
+  type Series,
+} from "./metrics";
 import { Notice, useLoad } from "./widgets";
-import { readRange, zoneOf } from "./range";
+import { readRange, refreshEvery, zoneOf, type Range } from "./range";
 import { link, route } from "./router";
 
 const mostTiles = 12,
   firstTiles = 3,
   mostLines = 8,
   pixels = 340;
+
+// Drawn is a tile's content.
+interface Drawn {
+  range: Range;
+  columns: Columns[];
+}
 
 // Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such
 // as cores.
@@ -20,20 +36,39 @@ export function Tiles({ finder }: { finder: FinderState }) {
   const wanted = groups.flatMap(([, series]) => series);
   const { value, error } = useLoad(
     async (signal) => {
-      const range = readRange(params);
-      const metrics = await metricsOf(wanted);
-      const columns = await readColumns(
-        metrics,
-        ["mean"],
-        range.from,
-        range.to,
-        (p) => archiveFor(p, range.from, range.to, pixels),
-        signal,
-      );
-      return { range, columns: new Map(columns.map((c) => [c.metric.id, c])) };
+      const metrics = new Map((await metricsOf(wanted)).map((m) => [m.id, m]));
+      // Tiles that show the same time are read together. One without measures in its time ends at its newest one.
+      const draw = async (tiles: Metric[][], range: Range, now?: number): Promise<Drawn[]> => {
+        const columns = await readColumns(
+          tiles.flat(),
+          ["mean"],
+          range.from,
+          range.to,
+          (p) => archiveFor(p, range.from, range.to, pixels, now),
+          signal,
+        );
+        const found = new Map(columns.map((c) => [c.metric.id, c]));
+        return Promise.all(
+          tiles.map(async (tile) => {
+            const columns = tile.flatMap((m) => found.get(m.id) ?? []);
+            if (now || params.has("from") || columns.some((c) => c.times.length)) return { range, columns };
+            const newest = await newestBefore(tile, range.from, signal);
+            if (!newest) return { range, columns };
+            const end = newest + range.span / 60;
+            return (await draw([tile], { ...range, from: end - range.span, to: end }, newest))[0];
+          }),
+        );
+      };
+      const together = new Map<number, Metric[][]>();
+      for (const [, series] of groups) {
+        const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
+        if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
+      }
+      const drawn = await Promise.all([...together].map(([span, tiles]) => draw(tiles, readRange(params, span))));
+      return new Map(drawn.flat().map((d) => [d.columns[0]?.metric.id ?? "", d]));
     },
-    [groups, params.get("from")],
-    1,
+    [groups, params.get("from"), params.get("to")],
+    refreshEvery(params, 1),
   );
   const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   useEffect(() => {
@@ -51,14 +86,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
           .slice(0, rest ? mostTiles : firstTiles)
           .map(
             ([name, series]) =>
-              value && (
-                <Tile
-                  key={series[0].id}
-                  name={name}
-                  columns={series.flatMap((s) => value.columns.get(s.id) ?? [])}
-                  range={value.range}
-                />
-              ),
+              value && <Tile key={series[0].id} name={name} drawn={series.map((s) => value.get(s.id)).find(Boolean)} />,
           )}
       </div>
     </>
@@ -86,8 +114,9 @@ function group(series: Series[]): [string, Series[]][] {
   return all.map((members, i) => [names[i], members]);
 }
 
-function Tile({ name, columns, range }: { name: string; columns: Columns[]; range: { from: number; to: number } }) {
-  if (!columns.length) return null;
+function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
+  if (!drawn?.columns.length) return null;
+  const { columns, range } = drawn;
   const unit = unitOf(name, columns[0].metric.unit);
   const names = titles(columns.map((c) => c.metric));
   const lines: Line[] = columns.map((c, i) => ({

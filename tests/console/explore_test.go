@@ -136,7 +136,8 @@ func TestLines(t *testing.T) {
 	}
 	b.act("history.back()")
 	b.wait(fmt.Sprintf("location.hash === %q", before))
-	b.waitText(time.Unix(from, 0).UTC().Format(time.DateTime) + " – ") // the chart is also back
+	b.wait(fmt.Sprintf("document.querySelector('.times input').value.startsWith(%q)", // the chart is also back
+		time.Unix(from, 0).UTC().Format(time.DateTime)+" to "))
 	const shift = 8
 	b.drag("#drawn .u-over", 0.5, 0.3, shift)
 	b.wait(fmt.Sprintf("location.hash !== %q", before))

@@ -1,1 +1,0 @@
-import"./chunk-NQRK2HBV.js";import"./chunk-6HXGSEI3.js";

@@ -1,0 +1,73 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// A metric whose groups are wide, or whose measures are old, shows a line at once.
+func TestFirstContact(t *testing.T) {
+	s, c := start(t, nil)
+	metric := func(name, policy string, at time.Time) string {
+		t.Helper()
+		id, err := c.EnsureResource(t.Context(), "kitchen")
+		check(t, err)
+		ids, err := c.EnsureMetrics(t.Context(), id, []string{name}, policy)
+		check(t, err)
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", map[string]any{ids[name]: []any{
+			map[string]any{"timestamp": at.Unix(), "value": 21.5}}}, nil))
+		check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids[name]+"/measures?refresh=true", nil, nil))
+		return ids[name]
+	}
+	metric("temperature", "low", time.Now().Add(-20*time.Minute))
+	old := metric("humidity", "medium", time.Date(2026, 1, 1, 12, 5, 0, 0, time.UTC))
+	b := open(t, s.URL(), "#/explore?tz=UTC")
+	for _, name := range []string{"temperature", "humidity"} {
+		b.wait(fmt.Sprintf("document.querySelector('.tile[data-name=%s] .now')?.textContent === '21.5'", name))
+		b.wait(fmt.Sprintf("document.querySelector('.tile[data-name=%s] canvas')", name))
+	}
+	b.click(".found button", "temperature")
+	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")
+	b.visitHash("explore?tz=UTC&m=" + old)
+	b.waitText("Newest measure 2026-01-01 12:05:00, and none since")
+	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")
+	b.visitHash("explore?tz=UTC&from=10m&m=" + old)
+	b.waitText("Newest measure 2026-01-01 12:05:00:")
+	b.click("#drawn .notice button", "Show it")
+	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")
+}
+
+// The time is typed, in any zone, and stands in the address.
+func TestTimes(t *testing.T) {
+	s, c := start(t, nil)
+	end := time.Date(2026, 3, 4, 15, 0, 0, 0, time.UTC)
+	id := send(t, c, "host", end, 60, "load")["load"]
+	b := open(t, s.URL(), "#/explore?tz=Asia/Kathmandu&from=1h&m="+id)
+	field := "document.querySelector('.times input')"
+	write := func(text string) {
+		t.Helper()
+		b.wait(field)
+		b.act(fmt.Sprintf("%s.focus(), %[1]s.value = %q, %[1]s.dispatchEvent(new Event('input', {bubbles: true}))",
+			field, text))
+		b.wait(fmt.Sprintf("%s.value === %q", field, text))
+		b.act(field + ".form.requestSubmit()")
+	}
+	write("2026-03-04 20:40 to 20:50") // UTC+5:45
+	b.wait("location.hash.includes('from=1772636100&to=1772636700')")
+	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '3'")
+	if got := eval[string](b, field+".value"); got != "2026-03-04 20:40:00 to 20:50:00" {
+		t.Error(got)
+	}
+	write("yesterdayish")
+	b.wait(field + ".getAttribute('aria-invalid') === 'true'")
+	write("now-2h to now-1h")
+	b.wait("location.hash.includes('from=now-2h&to=now-1h')")
+	b.wait("document.querySelector('[aria-label=Refresh]')")
+	b.visitHash("explore?tz=UTC&from=2026-03-04T14:55:00Z&to=2026-03-04T15:05:00Z&m=" + id)
+	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '3'")
+	write("now-90m")
+	b.wait("location.hash.includes('from=now-90m') && !location.hash.includes('to=')")
+	b.wait("document.querySelectorAll('[aria-label=\"Time zone\"] option').length > 300")
+}
