@@ -131,7 +131,7 @@ func TestCorrelations(t *testing.T) {
 	if len(second.Pairs) != 1 || second.Next != nil || second.Pairs[0] != answer.Pairs[20] {
 		t.Fatalf("second page: %+v", second)
 	}
-	for _, w := range []string{s.want(t, "GET "+path+"?format=csv", "", 200, "~x,y,r,lag,overlap\n").Body.String(),
+	for _, w := range []string{s.want(t, "GET "+path+"?format=csv", "", 200, "~x,y,r,lag,overlap,r_changes\n").Body.String(),
 		s.want(t, "GET "+path, "", 200, "~", "Accept", "text/csv").Body.String()} {
 		records, err := csv.NewReader(strings.NewReader(w)).ReadAll()
 		if err != nil || len(records) != 22 || records[1][0] != answer.Pairs[0].X {

@@ -121,8 +121,12 @@ func isCeilometersCounter(name, unit string) bool {
 	return slices.ContainsFunc(ceilometersCounters[unit], matches)
 }
 
+// manyRises of a series that never falls make it a counter, also where most of its steps are 0.
+const manyRises = 8
+
 // GrowsByValues reports whether values look like a counter's, by those of them that are numbers: they rise in at least
-// half of the first n steps and never fall, but for few that begin again below half of the value before. It is a guess.
+// half of the first n steps, or often, and never fall, but for few that begin again below half of the value before. It
+// is a guess.
 func GrowsByValues(values []float64, n int) bool {
 	rises, all, resets, steps := 0, 0, 0, 0
 	last := math.NaN()
@@ -145,5 +149,5 @@ func GrowsByValues(values []float64, n int) bool {
 		}
 		last = v
 	}
-	return steps > 0 && 2*rises >= steps && resets <= all/10
+	return steps > 0 && (2*rises >= steps || rises >= manyRises) && resets <= all/10
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/correlations"
@@ -183,6 +184,7 @@ type shownJob struct {
 	Groups      int         `json:"groups"`
 	Metrics     int         `json:"metrics"`
 	Constant    []uuid.UUID `json:"constant"`
+	Counters    []uuid.UUID `json:"counters"` // whose increases were correlated
 	Total       int         `json:"total"`
 	Truncated   bool        `json:"truncated"`
 	Pairs       []shownPair `json:"pairs"`
@@ -194,8 +196,17 @@ type shownPair struct {
 	X       uuid.UUID `json:"x"`
 	Y       uuid.UUID `json:"y"`
 	R       float64   `json:"r"`
+	Changes *float64  `json:"r_changes"` // null for none
 	Lag     int       `json:"lag"`
 	Overlap int64     `json:"overlap"`
+}
+
+func showPair(j *correlations.Job, p *correlate.Pair, changes float64) shownPair {
+	shown := shownPair{X: j.Metric(p.I).ID, Y: j.Metric(p.J).ID, R: p.R, Lag: p.Lag, Overlap: p.Overlap}
+	if !math.IsNaN(changes) {
+		shown.Changes = &changes
+	}
+	return shown
 }
 
 // boundOf shows a time, unless it is none.
@@ -214,7 +225,12 @@ func showJob(j *correlations.Job, page page) *shownJob {
 		Aggregation: j.Aggregation,
 		Granularity: j.Granularity.Seconds(), StartedAt: j.Started.UTC(), Start: boundOf(j.From, 0),
 		Stop: boundOf(j.To, carbonara.MaxTimestamp), Lag: j.Lag, Groups: j.Groups, Metrics: len(j.Metrics),
-		Constant: []uuid.UUID{}, Pairs: []shownPair{},
+		Constant: []uuid.UUID{}, Counters: []uuid.UUID{}, Pairs: []shownPair{},
+	}
+	for column, counter := range j.Counters {
+		if counter {
+			shown.Counters = append(shown.Counters, j.Metric(column).ID)
+		}
 	}
 	if result.State != correlations.Done {
 		return shown
@@ -225,8 +241,8 @@ func showJob(j *correlations.Job, page page) *shownJob {
 	shown.Total, shown.Truncated = len(result.Pairs), result.Truncated
 	from := min(page.marker, len(result.Pairs))
 	to := from + min(page.limit, len(result.Pairs)-from)
-	for _, p := range result.Pairs[from:to] {
-		shown.Pairs = append(shown.Pairs, shownPair{j.Metric(p.I).ID, j.Metric(p.J).ID, p.R, p.Lag, p.Overlap})
+	for i := from; i < to; i++ {
+		shown.Pairs = append(shown.Pairs, showPair(j, &result.Pairs[i], result.Changes[i]))
 	}
 	if to < len(result.Pairs) && page.limit > 0 {
 		shown.Next = &to
@@ -240,13 +256,17 @@ func writeCSV(w http.ResponseWriter, j *correlations.Job) error {
 	if result.State != correlations.Done {
 		return &web.Error{Status: http.StatusConflict, Detail: "The correlation is " + result.State}
 	}
-	body := []byte("x,y,r,lag,overlap\n")
-	for _, p := range result.Pairs {
+	body := []byte("x,y,r,lag,overlap,r_changes\n")
+	for i, p := range result.Pairs {
 		body = append(body, j.Metric(p.I).ID.String()...)
 		body = append(append(append(body, ','), j.Metric(p.J).ID.String()...), ',')
 		body = append(strconv.AppendFloat(body, p.R, 'g', 17, 64), ',')
 		body = append(strconv.AppendInt(body, int64(p.Lag), 10), ',')
-		body = append(strconv.AppendInt(body, p.Overlap, 10), '\n')
+		body = append(strconv.AppendInt(body, p.Overlap, 10), ',')
+		if changes := result.Changes[i]; !math.IsNaN(changes) {
+			body = strconv.AppendFloat(body, changes, 'g', 17, 64)
+		}
+		body = append(body, '\n')
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=UTF-8")
 	web.WriteBody(w, http.StatusOK, body)

@@ -19,9 +19,14 @@ type shownMember struct {
 	Metric uuid.UUID `json:"metric"`
 	Name   string    `json:"name"`
 	R      float64   `json:"r"`
-	Lag    int       `json:"lag"`
+	// Changes is the coefficient of changes.
+	Changes float64 `json:"r_changes"`
+	Lag     int     `json:"lag"`
 	correlations.Saving
 }
+
+// mostTrends is how many shared trends are shown.
+const mostTrends = 100
 
 type shownGroup struct {
 	Keep                uuid.UUID     `json:"keep"`
@@ -51,7 +56,7 @@ func (a *Handlers) redundant(w http.ResponseWriter, r *http.Request, job *correl
 	if least := job.Least(); threshold < least {
 		return web.BadArgument("threshold", fmt.Sprintf("The result has no pairs below %v", least))
 	}
-	groups := job.Redundant(threshold)
+	groups, trends := job.Redundant(threshold)
 	var dropped []*model.Metric
 	for _, group := range groups {
 		for _, other := range group.Others {
@@ -66,13 +71,18 @@ func (a *Handlers) redundant(w http.ResponseWriter, r *http.Request, job *correl
 		Threshold float64      `json:"threshold"`
 		Groups    []shownGroup `json:"groups"`
 		correlations.Saving
-	}{Threshold: threshold, Groups: []shownGroup{}}
+		Trends      []shownPair `json:"shared_trends"`
+		TrendsTotal int         `json:"shared_trends_total"`
+	}{Threshold: threshold, Groups: []shownGroup{}, Trends: []shownPair{}, TrendsTotal: len(trends)}
+	for _, t := range trends[:min(len(trends), mostTrends)] {
+		answer.Trends = append(answer.Trends, showPair(job, &t.Pair, t.Changes))
+	}
 	for _, group := range groups {
 		keep := job.Metric(group.Keep)
 		shown := shownGroup{Keep: keep.ID, KeepName: keep.Name}
 		for _, other := range group.Others {
 			metric := job.Metric(other.Column)
-			shown.Drop = append(shown.Drop, shownMember{metric.ID, metric.Name, other.R, other.Lag, costs[0]})
+			shown.Drop = append(shown.Drop, shownMember{metric.ID, metric.Name, other.R, other.Changes, other.Lag, costs[0]})
 			shown.Add(costs[0])
 			costs = costs[1:]
 		}

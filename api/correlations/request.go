@@ -29,7 +29,8 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 	if err != nil {
 		return nil, err
 	}
-	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: web.StalenessOf(ctx)}
+	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: web.StalenessOf(ctx),
+		TypeOf: a.TypeOf}
 	if err := parseFields(q, fields, carbonara.FromTime(a.Now())); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Job struct {
 	Started  time.Time
 	owner    string
 	Groups   int          // rows of every column
+	Counters []bool       // by column: it has the increases of a counter
 	rowsDone atomic.Int64 // of groups, handed to the computation
 	cancel   context.CancelFunc
 	done     chan struct{} // closed at the end
@@ -32,6 +33,7 @@ type Job struct {
 	state     string
 	err       string           // why it failed
 	pairs     []correlate.Pair // strongest first
+	changes   []float64        // by pair: the coefficient of changes; NaN for none
 	constant  []int            // metrics without coefficients
 	truncated bool             // there were more pairs than are kept
 	weakest   float64          // least strength of a kept pair, if truncated
@@ -233,8 +235,12 @@ func (j *Job) compute(ctx context.Context, values correlate.Values, o *Options) 
 		return nil
 	})
 	kept := len(pairs)
+	var changes []float64
+	if err == nil {
+		changes = coefficientsOfChanges(values, pairs)
+	}
 	j.mu.Lock()
-	j.pairs, j.constant = pairs, result.Constant
+	j.pairs, j.changes, j.constant = pairs, changes, result.Constant
 	j.truncated = kept == o.MaxPairs || j.Selection.TopPerColumn == 0 && result.Eligible > int64(kept)
 	if j.truncated && kept > 0 {
 		j.weakest = pairs[kept-1].Strength()
@@ -307,6 +313,7 @@ type Result struct {
 	Error     string           // why it failed
 	Progress  float64          // from 0 to 1
 	Pairs     []correlate.Pair // strongest first; of a job that is done
+	Changes   []float64        // by pair: the coefficient of changes; NaN for none
 	Constant  []int            // columns without coefficients
 	Truncated bool             // there were more pairs than are kept
 	weakest   float64
@@ -318,7 +325,8 @@ func (j *Job) Result() Result {
 	defer j.mu.Unlock()
 	result := Result{State: j.state, Error: j.err, Progress: j.progress()}
 	if j.state == Done {
-		result.Pairs, result.Constant, result.Truncated, result.weakest = j.pairs, j.constant, j.truncated, j.weakest
+		result.Pairs, result.Changes, result.Constant = j.pairs, j.changes, j.constant
+		result.Truncated, result.weakest = j.truncated, j.weakest
 	}
 	return result
 }

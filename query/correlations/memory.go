@@ -27,7 +27,8 @@ func newJobMemory(shared *budget.Budget) *jobMemory {
 	return m
 }
 
-const pairBytes = int64(unsafe.Sizeof(correlate.Pair{}))
+// pairBytes is a pair with the coefficient of its changes.
+const pairBytes = int64(unsafe.Sizeof(correlate.Pair{})) + 8
 
 // pairsBytes is what pairs take while the strongest are looked for: twice as many as are kept, once for all goroutines
 // and once by goroutine, and the result.

@@ -47,13 +47,15 @@ func (c *Jobs) readPatiently(ctx context.Context, job *Job) (correlate.Values, e
 func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	q, memory := job.Request, job.memory
 	series := make([]aggregates, len(q.Metrics))
+	job.Counters = make([]bool, len(q.Metrics))
 	var total atomic.Int64
 	workers := parallel.Workers(len(series))
 	err := parallel.Run(ctx, workers, len(series), func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
 		groups := groupsPool.Get()
 		defer func() { groupsPool.Put(groups, groups.Capacity()) }()
 		for i := range jobs {
-			read := query.ReadOf(q.Metrics[i], q.Granularity, q.Method, q.From, q.To)
+			method, _ := q.methodOf(q.Metrics[i])
+			read := query.ReadOf(q.Metrics[i], q.Granularity, method, q.From, q.To)
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
 			}
@@ -63,7 +65,11 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			budget.Of(ctx).Release(budget.Answers, int64(groups.Bytes()))
 			s := &series[i]
 			s.starts, s.values = make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len())
-			s.starts, s.values = groups.Aggregate(q.Method, s.starts, s.values)
+			s.starts, s.values = groups.Aggregate(method, s.starts, s.values)
+			if method == carbonara.Increase && !groups.Lead && len(s.values) > 0 {
+				s.values[0] = math.NaN() // the step into it is unknown
+			}
+			job.Counters[i] = q.increases(q.Metrics[i], s)
 			if total.Add(int64(len(s.values))) > int64(c.MaxValues) {
 				return &TooManyValuesError{c.MaxValues}
 			}

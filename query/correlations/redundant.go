@@ -22,22 +22,29 @@ type RedundantGroup struct {
 
 // RedundantMember is a metric that may be dropped.
 type RedundantMember struct {
-	Column int
-	R      float64
-	Lag    int // groups by which it follows the one to keep
+	Column  int
+	R       float64
+	Changes float64 // the coefficient of changes
+	Lag     int     // groups by which it follows the one to keep
 }
 
 // Redundant partitions metrics: again and again, the metric that says the same as most others left is kept for them. So
-// every metric to drop correlates with one that stays, which a mere chain of pairs would not give.
-func (j *Job) Redundant(threshold float64) []RedundantGroup {
+// every metric to drop correlates with one that stays, which a mere chain of pairs would not give. Pairs whose changes do
+// not correlate share a trend: they are returned by themselves, the strongest first.
+func (j *Job) Redundant(threshold float64) (groups []RedundantGroup, trends []SharedTrend) {
 	partners := make(map[int][]RedundantMember)
-	for _, p := range j.pairs {
-		if p.Strength() >= threshold {
-			partners[p.I] = append(partners[p.I], RedundantMember{p.J, p.R, p.Lag})
-			partners[p.J] = append(partners[p.J], RedundantMember{p.I, p.R, -p.Lag})
+	for k, p := range j.pairs {
+		changes := j.changes[k]
+		switch {
+		case p.Strength() < threshold:
+		case !saysTheSame(&p, changes):
+			trends = append(trends, SharedTrend{p, changes})
+		default:
+			partners[p.I] = append(partners[p.I], RedundantMember{p.J, p.R, changes, p.Lag})
+			partners[p.J] = append(partners[p.J], RedundantMember{p.I, p.R, changes, -p.Lag})
 		}
 	}
-	var groups []RedundantGroup
+	slices.SortStableFunc(trends, func(a, b SharedTrend) int { return cmp.Compare(b.Strength(), a.Strength()) })
 	for {
 		keep := -1
 		for column := range j.Metrics { // in their order, so that equals give the same choice
@@ -46,7 +53,7 @@ func (j *Job) Redundant(threshold float64) []RedundantGroup {
 			}
 		}
 		if keep < 0 {
-			return groups
+			return groups, trends
 		}
 		group := RedundantGroup{keep, partners[keep]}
 		slices.SortFunc(group.Others, func(a, b RedundantMember) int { return cmp.Compare(a.Column, b.Column) })

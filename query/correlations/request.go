@@ -21,6 +21,8 @@ type Request struct {
 	Ranks       bool    // Spearman
 	Selection   correlate.Selection
 	Staleness   *query.Staleness // how old the values may be; nil: fresh
+	// TypeOf decides the type of a metric; nil: model.TypeOf without metadata.
+	TypeOf func(*model.Metric) (model.SeriesType, model.TypeSource)
 }
 
 // ChooseGranularity takes the finest granularity that all metrics have in common, unless the request asks for one, and

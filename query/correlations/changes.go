@@ -1,0 +1,128 @@
+package correlations
+
+import (
+	"math"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/parallel"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// Two counters that only grow correlate, and so do two series that follow the time of day. So counters are read as
+// increases, and beside the coefficient of a pair stands another one, of first differences: how much each value moved
+// from the one before. Series that only share a trend have differences that do not correlate.
+
+// methodOf returns the method by which a metric is read: increases of a known counter, where its archive policy has
+// them. grows reports whether its type is one that grows.
+func (q *Request) methodOf(metric *model.Metric) (m carbonara.Method, grows bool) {
+	t, _ := q.typeOf(metric)
+	if grows = t.Grows() && q.Method.IsLevel(); grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
+		return carbonara.Increase, true
+	}
+	return q.Method, grows
+}
+
+func (q *Request) typeOf(metric *model.Metric) (model.SeriesType, model.TypeSource) {
+	if q.TypeOf == nil {
+		return model.TypeOf(metric, nil)
+	}
+	return q.TypeOf(metric)
+}
+
+// increases makes a counter's values its increases, and reports whether it is one: by its type, or by values where the
+// type is unknown.
+func (q *Request) increases(metric *model.Metric, s *aggregates) bool {
+	method, grows := q.methodOf(metric)
+	if method == carbonara.Increase && grows {
+		return true
+	}
+	const fewest = 10 // values for a guess
+	if t, _ := q.typeOf(metric); t == model.UnknownType && q.Method.IsLevel() && len(s.values) >= fewest {
+		grows = model.GrowsByValues(s.values, len(s.values))
+	}
+	if grows {
+		difference(s.values)
+		for i, v := range s.values {
+			if v < 0 || i > 0 && s.starts[i].Add(-q.Granularity) != s.starts[i-1] {
+				s.values[i] = math.NaN() // a reset, or more than one group
+			}
+		}
+	}
+	return grows
+}
+
+// difference makes of each value how much it is above the one before.
+func difference(values []float64) {
+	for i := len(values) - 1; i > 0; i-- {
+		values[i] -= values[i-1]
+	}
+	if len(values) > 0 {
+		values[0] = math.NaN()
+	}
+}
+
+// coefficientsOfChanges makes differences of columns, and returns the coefficient of those of each pair, at the pair's
+// lag; NaN for none.
+func coefficientsOfChanges(columns correlate.Values, pairs []correlate.Pair) []float64 {
+	_ = parallel.Each(parallel.Workers(len(columns)), len(columns), func(i int) error {
+		difference(columns[i])
+		return nil
+	})
+	of := make([]float64, len(pairs))
+	const atOnce = 64
+	n := (len(pairs) + atOnce - 1) / atOnce
+	_ = parallel.Each(parallel.Workers(n), n, func(part int) error {
+		for k := part * atOnce; k < min((part+1)*atOnce, len(pairs)); k++ {
+			p := &pairs[k]
+			x, y := columns[p.I], columns[p.J]
+			if p.Lag >= 0 {
+				x, y = x[:max(0, len(x)-p.Lag)], y[min(p.Lag, len(y)):]
+			} else {
+				x, y = x[min(-p.Lag, len(x)):], y[:max(0, len(y)+p.Lag)]
+			}
+			of[k] = coefficient(x, y)
+		}
+		return nil
+	})
+	return of
+}
+
+// coefficient returns the correlation coefficient of rows that both have; NaN where one is constant.
+func coefficient(x, y []float64) float64 {
+	var n, meanX, meanY float64
+	for i, v := range x {
+		if w := y[i]; v-v == 0 && w-w == 0 {
+			n++
+			meanX += (v - meanX) / n
+			meanY += (w - meanY) / n
+		}
+	}
+	var xx, yy, xy float64
+	for i, v := range x {
+		if w := y[i]; v-v == 0 && w-w == 0 {
+			dx, dy := v-meanX, w-meanY
+			xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
+		}
+	}
+	// Steps that differ by roundings only are equal.
+	if rounding := 1e-20 * n; !(xx > rounding*meanX*meanX && yy > rounding*meanY*meanY) {
+		return math.NaN()
+	}
+	return max(-1, min(1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
+}
+
+// leastOfChanges is the coefficient of changes from which a pair of so many rows says the same. It is four standard
+// deviations of independent changes, but half at least, and for few rows at most nine tenths.
+func leastOfChanges(rows int64) float64 { return min(0.9, max(0.5, 4/math.Sqrt(float64(rows)))) }
+
+// SharedTrend is a pair that correlates, and whose changes do not.
+type SharedTrend struct {
+	correlate.Pair
+	Changes float64 // the coefficient of changes; NaN for none
+}
+
+// saysTheSame reports whether the changes of a pair correlate as it does.
+func saysTheSame(p *correlate.Pair, changes float64) bool {
+	return math.Abs(changes) >= leastOfChanges(p.Overlap-1) && (changes > 0) == (p.R > 0)
+}
