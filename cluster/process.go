@@ -310,6 +310,8 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	if err := p.reconcile(ctx); errors.Is(err, peer.ErrUnreachable) {
 		// A process that hangs must not keep others from starting: it answers later, or it is dead before long.
 		p.logger.Warn("not all is held that should be; trying again", "error", err)
+	} else if errors.Is(err, claim.ErrLost) { // the disk was slow
+		return p.whyFenced()
 	} else if err != nil {
 		return err
 	}
@@ -317,13 +319,18 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	p.startTaking()
 	background, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
+	reserved := make(chan struct{})
 	p.closers.add("loops", func(context.Context) error {
 		stop()
 		loops.Wait()
+		select { // a disk that hangs does not keep the process from ending
+		case <-reserved:
+		case <-time.After(time.Second):
+		}
 		return nil
 	})
-	loops.Go(func() { p.reserve.Reconcile(background) })
-	go p.watchFolder(background) // a disk that hangs does not keep the process from ending
+	go func() { p.reserve.Reconcile(background); close(reserved) }()
+	go p.watchFolder(background)
 	loops.Go(func() {
 		ticks := time.NewTicker(engine.UpkeepInterval)
 		defer ticks.Stop()

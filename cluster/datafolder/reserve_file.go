@@ -27,8 +27,12 @@ type ReserveFile struct {
 	logger   *slog.Logger
 	allocate func(*os.File, int64) error
 
-	mu      sync.Mutex
-	missing time.Time // when it was not there last
+	remove func(path string) error
+
+	mu     sync.Mutex
+	asking bool      // Remove waits for the disk
+	asked  time.Time // when Remove looked last
+	full   time.Time // when somebody needed room last
 }
 
 const (
@@ -51,26 +55,41 @@ func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *Re
 	minFree := cmp.Or(minFreeBytes, defaultMinFreeBytes)
 	size := min(minFree/4, maxReserveBytes)
 	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve),
-		bytes: int64(size), needed: minFree + size, logger: logger, allocate: allocate}
+		bytes: int64(size), needed: minFree + size, logger: logger, allocate: allocate,
+		remove: os.Remove}
 }
 
-// Remove removes the file, and reports whether there was one. All that waits for room asks often: the disk is asked
-// once in reserveInterval.
+// Remove removes the file, and reports whether there was one. Everything that waits for room asks often: the disk is
+// asked once in reserveInterval, and not while it has not answered. A look-up of the data folder hung for minutes on a
+// CephFS that was full; what waits for room must not hang with it.
 func (r *ReserveFile) Remove() bool {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Since(r.missing) < reserveInterval {
+	r.full = time.Now()
+	if r.asking || time.Since(r.asked) < reserveInterval {
+		r.mu.Unlock()
 		return false
 	}
-	removed := os.Remove(r.path) == nil
-	removed = os.Remove(r.formerly) == nil || removed
-	if !removed {
-		r.missing = time.Now()
-	} else {
-		r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes",
-			r.bytes)
+	r.asking, r.asked = true, r.full
+	r.mu.Unlock()
+	answer := make(chan bool, 1)
+	go func() {
+		removed := r.remove(r.path) == nil
+		removed = r.remove(r.formerly) == nil || removed
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.asking = false; removed {
+			r.asked = time.Time{}
+			r.logger.Error("the disk is full; the reserve file is removed, so that work under way can finish", "bytes",
+				r.bytes)
+		}
+		answer <- removed
+	}()
+	select {
+	case removed := <-answer:
+		return removed
+	case <-time.After(reserveInterval):
+		return false
 	}
-	return removed
 }
 
 // RemoveToStart removes the file if there is too little room to start a process.
@@ -85,7 +104,10 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 	failing := false
 	for {
 		pause := reserveInterval
-		err := r.ensure()
+		var err error
+		if !r.isWanted() {
+			err = r.ensure()
+		}
 		if fulldisk.Is(err) {
 			pause = fullInterval
 		} else if err != nil && !failing {
@@ -98,6 +120,13 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// isWanted reports whether something waited for room a moment ago.
+func (r *ReserveFile) isWanted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.full) < 2*reserveInterval
 }
 
 // ensure makes the file unless it is there or there is too little room. Several processes may do so at once: all make
@@ -131,7 +160,7 @@ func (r *ReserveFile) ensure() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.missing = time.Time{}
+	r.asked = time.Time{}
 	return nil
 }
 

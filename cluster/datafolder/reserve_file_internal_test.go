@@ -80,7 +80,14 @@ func TestReserveFileOnAFullQuota(t *testing.T) {
 			t.Errorf("tried %d times in a minute", tried)
 		}
 		full = false
-		time.Sleep(2 * time.Second)
+		for range 10 {
+			r.Remove() // something waits for room
+			time.Sleep(time.Second)
+		}
+		if tried != 2 {
+			t.Error("tried while something waits for room")
+		}
+		time.Sleep(3 * time.Second)
 		if _, err := os.Stat(r.path); err != nil {
 			t.Errorf("not made when there is room: %v", err)
 		}
@@ -105,6 +112,33 @@ func TestReserveFileIsLookedForRarely(t *testing.T) {
 		}
 		if time.Sleep(reserveInterval); !r.Remove() {
 			t.Error("not looked at again")
+		}
+	})
+}
+
+// A look at the data folder that hangs holds up nothing that waits for room.
+func TestReserveFileOnAFolderThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
+		asked, hangs := 0, make(chan struct{})
+		r.remove = func(string) error {
+			asked++
+			<-hangs
+			return nil
+		}
+		begun := time.Now()
+		for range 100 {
+			if r.Remove() {
+				t.Error("removed nothing")
+			}
+		}
+		if took := time.Since(begun); asked != 1 || took > 2*reserveInterval {
+			t.Errorf("asked %d times in %v", asked, took)
+		}
+		close(hangs)
+		if synctest.Wait(); !r.Remove() {
+			t.Error("not removed when the folder answers")
 		}
 	})
 }
