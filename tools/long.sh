@@ -60,7 +60,7 @@ for kind in $kinds; do
     slow) n=$(rounds 60)
         try "slow: syncs of 10 s, leases of 10 s + 5 s, clients for $n s" test_of ./server -run '^TestSlow' -slow.ttl 10s -slow.sync 10s -slow.time "${n}s" ;;
     disks) n=$(rounds 1) # as root, with what is installed of ceph, glusterfs-server and user-mode-linux
-        try "disks: $n rounds of every fault on local, GlusterFS, CephFS" test_of ./tests/disks -disks local,gluster,ceph \
+        try "disks: $n rounds of every fault on local, GlusterFS, CephFS, NFS" test_of ./tests/disks -disks local,gluster,ceph,nfs \
             -disks.scenarios all -disks.rounds "$n" ;;
     memory) n=$(rounds 300)
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemory(OfQueries)?StaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;

@@ -15,12 +15,14 @@ type fileSystem struct {
 	work  string // folder for its files
 	nodes [nodes]*node
 
-	needs []string // programs
-	setUp func()
-	mount func(*node)
-	crash func(*node)        // ends the node's mount as a power failure would
-	link  func(*node) string // the switch's end of the node's link to its disk
-	again func(*node)        // mounts anew below running processes
+	needs   []string // programs
+	setUp   func()
+	cleanUp func() // nil: none beside processes of namespaces and mounts
+	untimed bool   // its nodes are so slow that no time is judged
+	mount   func(*node)
+	crash   func(*node)        // ends the node's mount as a power failure would
+	link    func(*node) string // the switch's end of the node's link to its disk
+	again   func(*node)        // mounts anew below running processes
 
 	off, on    func() // of the storage
 	evict      func(*node)
@@ -38,6 +40,8 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 		f.ceph()
 	case "gluster":
 		f.gluster()
+	case "nfs":
+		f.nfs()
 	default:
 		t.Fatalf("no file system %q", kind)
 	}
@@ -60,6 +64,9 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 	t.Cleanup(func() {
 		for _, n := range f.nodes {
 			f.crash(n)
+		}
+		if f.cleanUp != nil {
+			f.cleanUp()
 		}
 		for i := range nodes { // servers, with all that they started
 			must(t, `for pid in $(ip netns pids s%d) $(ip netns pids n%d); do kill -9 $pid || true; done`, i, i)

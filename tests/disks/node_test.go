@@ -12,11 +12,12 @@ import (
 // nodes is the number of machines of a cluster.
 const nodes = 3
 
-// node is a machine: a network namespace with a mount of its own.
+// node is a machine: a network namespace with a mount of its own, or a guest.
 type node struct {
 	number  int
 	address string
 	mount   string // where the file system is mounted there
+	guest   *guest // that is the machine; nil: none
 }
 
 // commandTime bounds a command on a node: a mount may hang.
@@ -24,6 +25,9 @@ const commandTime = 40 * time.Second
 
 // sh runs a script on the node, and returns what it prints.
 func (n *node) sh(format string, args ...any) (string, error) {
+	if n.guest != nil {
+		return n.guest.sh(fmt.Sprintf(format, args...))
+	}
 	return output("nsenter", "--net="+netns(n.number), "sh", "-c", fmt.Sprintf(format, args...))
 }
 
