@@ -22,7 +22,7 @@ func newImport() *cobra.Command {
 		Use:   "import",
 		Short: "Send measures from files to a server",
 	}
-	cmd.AddCommand(newImportCSV(), newImportLines())
+	cmd.AddCommand(newImportCSV(), newImportLines(), newImportBlocks())
 	return cmd
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+)
+
+func newImportBlocks() *cobra.Command {
+	var flags importFlags
+	cmd := &cobra.Command{
+		Use:   "blocks DIR...",
+		Short: "Send the samples of Prometheus' blocks to a server",
+		Long: `Send the samples of blocks of Prometheus, Thanos or Mimir to a server, through its REST API. DIR is a
+block or a folder with blocks below it, such as Prometheus' data folder or a snapshot of it: what is
+still in the write-ahead log is in no block. Blocks are only read.
+
+Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write.
+Labels that Thanos or Mimir has for a whole block count as well. Native histograms and Thanos'
+downsampled blocks are named and left out.
+
+Order, history, reports and exit statuses are those of gnocco import csv. Samples wait in a temporary
+file (20 bytes each; TMPDIR).`,
+		Example: `  gnocco import blocks --dry-run --archive-policy prometheus /var/lib/prometheus
+  gnocco import blocks --archive-policy prometheus snapshots/20260101T000000Z-0123456789abcdef`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, folders []string) error {
+			return flags.run(cmd, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
+				return i.Blocks(cmd.Context(), folder)
+			})
+		},
+	}
+	flags.define(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,115 @@
+package csvimport
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/tsdb/chunks"
+	"github.com/prometheus/prometheus/tsdb/tsdbutil"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+)
+
+// sample is one of a block, a native histogram if it has one.
+type sample struct {
+	ms int64
+	v  float64
+	h  *histogram.Histogram
+}
+
+func (s sample) T() int64                      { return s.ms }
+func (s sample) ST() int64                     { return 0 }
+func (s sample) F() float64                    { return s.v }
+func (s sample) H() *histogram.Histogram       { return s.h }
+func (s sample) FH() *histogram.FloatHistogram { return nil }
+func (s sample) Copy() chunks.Sample           { return s }
+
+func (s sample) Type() chunkenc.ValueType {
+	if s.h != nil {
+		return chunkenc.ValHistogram
+	}
+	return chunkenc.ValFloat
+}
+
+// Blocks that Prometheus' own module has written are read whole, with the labels that Thanos adds.
+func TestBlocks(t *testing.T) {
+	const start = 1767225600000
+	dir := t.TempDir()
+	block := func(from int64, more string, set labels.Labels, values ...float64) {
+		t.Helper()
+		var list []chunks.Sample
+		for i, v := range values {
+			list = append(list, sample{from + int64(i)*15_000, v, nil})
+		}
+		if len(values) == 0 {
+			list = append(list, sample{from, 0, tsdbutil.GenerateTestHistogram(1)})
+		}
+		path, err := tsdb.CreateBlock([]storage.Series{storage.NewListSeries(set, list)}, dir, 0, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more == "" {
+			return
+		}
+		file := filepath.Join(path, metaFile)
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, []byte(strings.Replace(string(text), "{", "{"+more, 1)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (string, error) {
+		var said []string
+		i, err := New(Options{Client: new(client.Client), Note: func(text string) { said = append(said, text) },
+			Reject: func(_ string, _ int, reason string) { said = append(said, reason) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer i.Close()
+		if err := i.Blocks(t.Context(), dir); err != nil {
+			return "", err
+		}
+		if err := i.rows.each(func(r *row) error {
+			said = append(said, fmt.Sprintf("%s %d %v", i.metrics[r.metric], r.time/1e6-start, r.value))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(said, "\n"), nil
+	}
+	var refused Refusal
+	if _, err := read(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "has no block") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	stale := math.Float64frombits(value.StaleNaN)
+	block(start, "", labels.FromStrings("__name__", "up", "job", "a"), 1, 0.1, stale, math.Inf(1))
+	block(start+7_200_000, `"thanos":{"labels":{"replica":"r1"}},`, labels.FromStrings("__name__", "up", "job", "a"), 5)
+	block(start, "", labels.FromStrings("job", "nameless"), 1)
+	block(start, "", labels.FromStrings("__name__", "native"))
+	block(8e15, "", labels.FromStrings("__name__", "late"), 1)
+	got, err := read()
+	for _, want := range []string{`up{job="a"} 0 1` + "\n" + `up{job="a"} 15000 0.1` + "\n" + `up{job="a"} 45000 +Inf` + "\n" +
+		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`, "1 samples are native histograms", "time 8000000000000000 ms of series late{}"} {
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("got %s, %v\nwant %s", got, err, want)
+		}
+	}
+	block(start, `"thanos":{"downsample":{"resolution":300000}},`, labels.FromStrings("__name__", "up"), 1)
+	if _, err := read(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "aggregates of 300 s by Thanos") {
+		t.Errorf("a downsampled block: %v", err)
+	}
+}
