@@ -251,7 +251,8 @@ func TestRecentMeasuresAreThoseOfCheckpoints(t *testing.T) {
 		t.Helper()
 		for range 3 {
 			var got carbonara.Groups
-			read := model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnLast}, From: start, To: start + 1}
+			read := model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnLast}, From: start,
+				To: start + 1}
 			if err := n.Metricd.Groups(ctx, read, &got); err != nil || !slices.Contains(got.Starts, start) {
 				t.Fatal(got, err)
 			}

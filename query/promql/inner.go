@@ -40,7 +40,8 @@ func (c *computation) take(ctx context.Context, some []*series) error {
 				continue
 			}
 			samples := columns.Samples{Labels: s.labels, Times: memory.it.times, Values: memory.it.values}
-			c.filled[s.place-c.first], _, _ = c.Row(&memory.row, &samples, c.at, 1, c.row(s)) // at their own times alone
+			const ownTimesAlone = 1 // ms
+			c.filled[s.place-c.first], _, _ = c.Row(&memory.row, &samples, c.at, ownTimesAlone, c.row(s))
 		}
 		return nil
 	})

@@ -79,7 +79,8 @@ func (e evaluation) subquery(of *parser.SubqueryExpr) evaluation {
 // hints are what the engine says of a selector to those who read it.
 func (e evaluation) hints(p *columns.Pipeline, longest int64) *storage.SelectHints {
 	offset := p.Selector.Offset.Milliseconds()
-	h := &storage.SelectHints{Start: e.from - offset, End: e.to - offset, Step: e.at.Step, Range: p.Range, Func: p.Function()}
+	h := &storage.SelectHints{Start: e.from - offset, End: e.to - offset, Step: e.at.Step, Range: p.Range,
+		Func: p.Function()}
 	if p.Range > 0 {
 		h.Start -= p.Range - 1
 	} else {

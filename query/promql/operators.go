@@ -16,7 +16,7 @@ import (
 // operatorOf returns the node of an operator between two vectors, nil for other expressions.
 func operatorOf(expr parser.Expr, inSubquery bool) *node {
 	e, ok := expr.(*parser.BinaryExpr)
-	if !ok || e.VectorMatching == nil || e.LHS.Type() != parser.ValueTypeVector || e.RHS.Type() != parser.ValueTypeVector ||
+	if !ok || e.LHS.Type() != parser.ValueTypeVector || e.RHS.Type() != parser.ValueTypeVector ||
 		e.VectorMatching.FillValues.LHS != nil || e.VectorMatching.FillValues.RHS != nil ||
 		!e.Op.IsSetOperator() && columns.Operator(e.Op, e.ReturnBool) == nil {
 		return nil
@@ -46,7 +46,8 @@ type operation struct {
 }
 
 func (s *source) operate(ctx context.Context, e *parser.BinaryExpr, left, right *computed) (*computed, error) {
-	o := &operation{BinaryExpr: e, source: s, builder: labels.NewBuilder(labels.EmptyLabels()), known: map[uint64]bool{},
+	o := &operation{BinaryExpr: e, source: s, builder: labels.NewBuilder(labels.EmptyLabels()),
+		known:  map[uint64]bool{},
 		names:  slices.Clone(e.VectorMatching.MatchingLabels),
 		result: &computed{at: left.at, series: left.series + right.series, used: left.used + right.used}}
 	if !e.VectorMatching.On {

@@ -275,8 +275,9 @@ func (c *computation) computeMeasures(s *series, groups *carbonara.Groups, p par
 		return false
 	}
 	from, to := s.measuresOf(groups, p)
-	filled, used, ok := c.RowOfMeasures(&columns.Measures{Times: groups.Starts[from:to], Values: groups.Values[0][from:to],
-		Late: s.late(), StaleAfter: s.endsAfter(0)}, c.at, c.source.longest, c.row(s))
+	measures := columns.Measures[carbonara.Timestamp]{Times: groups.Starts[from:to], Values: groups.Values[0][from:to],
+		Late: s.late(), StaleAfter: s.endsAfter(0)}
+	filled, used, ok := columns.RowOfMeasures(c.Pipeline, &measures, c.at, c.source.longest, c.row(s))
 	if ok {
 		c.used.Add(used)
 		c.filled[s.place-c.first] = filled

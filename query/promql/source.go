@@ -103,8 +103,9 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 				memory = make([]series, 0, min(max(64, len(all)), 4096))
 			}
 			id := f.ID()
-			memory = append(memory, series{ctx: ctx, selection: sel, metric: model.Metric{ID: id, ArchivePolicy: policy},
-				pushed: f.Pushed(), name: f.Name(), labels: shown, reading: r, archives: archives, sack: archives.Sack(id)})
+			memory = append(memory, series{ctx: ctx, selection: sel, pushed: f.Pushed(), name: f.Name(), labels: shown,
+				metric: model.Metric{ID: id, ArchivePolicy: policy}, reading: r, archives: archives,
+				sack: archives.Sack(id)})
 			one := &memory[len(memory)-1]
 			one.choose()
 			all, hashes = append(all, one), append(hashes, shown.Hash())

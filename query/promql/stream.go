@@ -16,7 +16,7 @@ import (
 type stream struct {
 	found  []found
 	kinds  []kind
-	names  []labels.Labels // by kind: nothing but the name
+	names  []labels.Labels // by kind: the name alone
 	memory []series
 	some   []*series
 }
@@ -37,7 +37,7 @@ type kind struct {
 const (
 	foundBytes    = 128     // that one takes, about, while the list of them grows and is put in order
 	mostInStream  = 1 << 16 // series that are made at once
-	streamedBytes = 512     // that one of these takes, with what it reads
+	streamedBytes = 512     // that each of these takes, with its reads
 )
 
 // findStream makes a stream of the series that a pipeline selects, and their groups. ok is false if other labels than
@@ -100,9 +100,9 @@ func (c *computation) next(ctx context.Context, from, to int) ([]*series, error)
 		if r == nil {
 			continue
 		}
-		s.memory = append(s.memory, series{ctx: ctx, selection: c.sel, metric: model.Metric{ID: f.id, ArchivePolicy: policy},
-			pushed: k.pushed, name: k.name, labels: s.names[f.kind], reading: r, archives: archives, sack: int(f.sack),
-			place: from + len(s.some), group: f.group})
+		s.memory = append(s.memory, series{ctx: ctx, selection: c.sel, pushed: k.pushed, name: k.name,
+			labels: s.names[f.kind], metric: model.Metric{ID: f.id, ArchivePolicy: policy}, reading: r, archives: archives,
+			sack: int(f.sack), place: from + len(s.some), group: f.group})
 		one := &s.memory[len(s.memory)-1]
 		one.choose()
 		s.some = append(s.some, one)

@@ -3,14 +3,12 @@ package columns
 import (
 	"math"
 	"sort"
-
-	"github.com/gnocco-db/gnocco/carbonara"
 )
 
-// Measures are the raw measures of a series as an archive has them. Each is a sample at the ms that it lies in, and Late
-// ms later. Most rows follow from these alone, so no sample is made of them.
-type Measures struct {
-	Times      []carbonara.Timestamp // ascending strictly
+// Measures are the raw measures of a series as an archive has them, their times in ns. Each is a sample at the ms that it
+// lies in, and Late ms later. Most rows follow from these alone, so no sample is made of them.
+type Measures[T ~int64] struct {
+	Times      []T // ascending strictly
 	Values     []float64
 	Late       int64 // ms
 	StaleAfter int64 // ms after which the series ends, unless another measure follows
@@ -26,11 +24,12 @@ func (p *Pipeline) Direct() bool { return p.call == nil || p.direct }
 
 // RowOfMeasures is Row of raw measures. ok is false if samples have to be made of them: for NaNs, and for two measures
 // of one ms, which are one sample. Out means nothing then.
-func (p *Pipeline) RowOfMeasures(of *Measures, at Times, lookback int64, out []float64) (any bool, used int64, ok bool) {
+func RowOfMeasures[T ~int64](p *Pipeline, of *Measures[T], at Times, lookback int64, out []float64) (any bool,
+	used int64, ok bool) {
 	if p.call == nil {
-		used, ok = p.directInstants(of, at, lookback, out)
+		used, ok = of.instants(p.offset(), at, lookback, out)
 	} else {
-		used, ok = p.directWindows(of, at, out)
+		used, ok = of.windows(valueWindows[p.call.Func.Name], p.Range, p.offset(), at, out)
 	}
 	return ok && p.before.apply(out), used, ok
 }
@@ -38,24 +37,24 @@ func (p *Pipeline) RowOfMeasures(of *Measures, at Times, lookback int64, out []f
 const perMillisecond = 1_000_000
 
 // after returns the first time of a measure that is a sample after a time in ms.
-func (m *Measures) after(ms int64) carbonara.Timestamp {
+func (m *Measures[T]) after(ms int64) T {
 	const most = math.MaxInt64 / perMillisecond
-	return carbonara.Timestamp(min(max(ms-m.Late+1, 0), most) * perMillisecond)
+	return T(min(max(ms-m.Late+1, 0), most) * perMillisecond)
 }
 
-func (p *Pipeline) directInstants(of *Measures, at Times, lookback int64, out []float64) (used int64, ok bool) {
-	times, offset, next := of.Times, p.offset(), 0
+func (m *Measures[T]) instants(offset int64, at Times, lookback int64, out []float64) (used int64, ok bool) {
+	times, next := m.Times, 0
 	for i := range out {
 		now := at.At(i) - offset
-		for end := of.after(now); next < len(times) && times[next] < end; {
+		for end := m.after(now); next < len(times) && times[next] < end; {
 			next++
 		}
 		out[i] = absent
 		if next == 0 {
 			continue
 		}
-		if t := int64(times[next-1])/perMillisecond + of.Late; t > now-lookback && now < t+of.StaleAfter {
-			if out[i] = of.Values[next-1]; out[i] != out[i] {
+		if t := int64(times[next-1])/perMillisecond + m.Late; t > now-lookback && now < t+m.StaleAfter {
+			if out[i] = m.Values[next-1]; out[i] != out[i] {
 				return 0, false
 			}
 			used++
@@ -64,14 +63,15 @@ func (p *Pipeline) directInstants(of *Measures, at Times, lookback int64, out []
 	return used, true
 }
 
-func (p *Pipeline) directWindows(of *Measures, at Times, out []float64) (used int64, ok bool) {
-	f, times, offset := valueWindows[p.call.Func.Name], of.Times, p.offset()
-	first := of.after(at.At(0) - offset - p.Range)
+func (m *Measures[T]) windows(f func([]float64) float64, length, offset int64, at Times, out []float64) (used int64,
+	ok bool) {
+	times := m.Times
+	first := m.after(at.At(0) - offset - length)
 	from := sort.Search(len(times), func(i int) bool { return times[i] >= first })
 	to, ended := from, first // of the window before
 	for i := range out {
 		now := at.At(i) - offset
-		start, end := of.after(now-p.Range), of.after(now)
+		start, end := m.after(now-length), m.after(now)
 		if start >= ended {
 			from = to
 		}
@@ -90,7 +90,7 @@ func (p *Pipeline) directWindows(of *Measures, at Times, out []float64) (used in
 			out[i] = absent
 			continue
 		}
-		if out[i] = f(of.Values[from:to]); out[i] != out[i] {
+		if out[i] = f(m.Values[from:to]); out[i] != out[i] {
 			return 0, false
 		}
 		used += int64(to - from)

@@ -15,7 +15,7 @@
 // In the place of the selector another expression may stand, whose results are the series: an operator between two
 // vectors, or the expression of a subquery. Such a subtree is a [Pipeline]. A row is what it makes of one series: a
 // value at each time of the query. Rows do not depend on each other, so all cores compute them, each series in one pass
-// over its samples ([Pipeline.Row]), or over raw measures as they lie ([Pipeline.RowOfMeasures]). A [Fold] aggregates
+// over its samples ([Pipeline.Row]), or over raw measures as they lie ([RowOfMeasures]). A [Fold] aggregates
 // rows in the order of the series, or chooses among them (topk, bottomk). The expression above a pipeline has few
 // series, and the engine evaluates it.
 //

@@ -123,7 +123,8 @@ func ofRange(call *parser.Call, inner Inner) *Pipeline {
 				return nil
 			}
 			p.Inner, p.Subquery, p.Range, p.args = sub.Expr, sub, sub.Range.Milliseconds(), slices.Clone(call.Args)
-			p.args[i] = &parser.MatrixSelector{Range: sub.Range, VectorSelector: &parser.VectorSelector{}} // as the engine has it
+			// as the engine has it
+			p.args[i] = &parser.MatrixSelector{Range: sub.Range, VectorSelector: &parser.VectorSelector{}}
 			continue
 		}
 		if matrix, ok := arg.(*parser.MatrixSelector); ok {
