@@ -52,3 +52,52 @@ func TestRebuild(t *testing.T) {
 		}
 	}
 }
+
+// Counters of an older policy get one with increase and resets, which are exact as far as measures are kept.
+func TestRebuildOfCounters(t *testing.T) {
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", `{"name": "old", "back_window": 1, "definition": `+
+		`[{"granularity": 10, "points": 100}, {"granularity": 60}], "aggregation_methods": ["last", "count"]}`,
+		http.StatusCreated, nil)
+	ids := map[string]string{}
+	for name, more := range map[string]string{"hits_total": "", "size": "", "sent": `"type": "counter", `,
+		"odd_total": `"type": "gauge", `} {
+		var metric struct{ ID string }
+		s.call(http.MethodPost, "/v1/metric", `{"name": "`+name+`", `+more+`"archive_policy_name": "old"}`,
+			http.StatusCreated, &metric)
+		ids[name] = metric.ID
+		s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/measures", `[{"timestamp": 1767225000, "value": 7},
+			{"timestamp": 1767225601, "value": 95}, {"timestamp": 1767225621, "value": 100},
+			{"timestamp": 1767225641, "value": 3}, {"timestamp": 1767225661, "value": 10}]`, http.StatusAccepted, nil)
+		s.measures("/v1/metric/" + metric.ID + "/measures?refresh=true&aggregation=last")
+	}
+	move := func(want string, more ...string) {
+		t.Helper()
+		args := append([]string{"rebuild", "--url", s.url, "--archive-policy", "old", "--counters"}, more...)
+		stdout, stderr, status := run(t, "", args...)
+		if status != 0 || !strings.Contains(stdout+stderr, want) {
+			t.Fatalf("%q: status %d, want %q:\n%s%s", args, status, want, stdout, stderr)
+		}
+	}
+	move("2 of 4 metrics are counters, for archive policy old-counter", "--preview")
+	move("1 archives changed, 0 unchanged, 0 failed", "--wait")
+	move("0 of 2 metrics are counters")
+	for name, want := range map[string]string{"hits_total": "old-counter", "size": "old", "sent": "old-counter",
+		"odd_total": "old"} {
+		var metric struct {
+			ArchivePolicy struct{ Name string } `json:"archive_policy"`
+		}
+		s.call(http.MethodGet, "/v1/metric/"+ids[name], "", http.StatusOK, &metric)
+		if metric.ArchivePolicy.Name != want {
+			t.Errorf("%s: %s, want %s", name, metric.ArchivePolicy.Name, want)
+		}
+	}
+	// The measures of the minute of 7 are gone: its last value is known, and not whether it had resets.
+	if got := s.measures("/v1/metric/" + ids["sent"] + "/measures?aggregation=increase&granularity=60"); got !=
+		"2026-01-01T00:00:00+00:00 60 96\n2026-01-01T00:01:00+00:00 60 7" {
+		t.Error(got)
+	}
+	if _, _, status := run(t, "", "rebuild", "--url", s.url, "--counters"); status != 1 {
+		t.Error("--counters alone is not refused")
+	}
+}
