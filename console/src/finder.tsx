@@ -1,17 +1,20 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, findSeries, type Counts, type Facet, type Metric, type Series } from "./metrics";
+import { countFound, countNames, findSeries, titles as titlesOf } from "./metrics";
+import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { find } from "./paths";
 import { change } from "./router";
 
-const mostFacets = 6;
+const firstFacets = 4, // the others are in a box
+  mostOfName = 40; // series of a name that one chart has
 
 export interface FinderState {
   text: string;
   labels: [string, string][];
   series?: Series[];
   counts?: Counts;
+  names?: Facet;
   error?: string;
   empty: boolean;
 }
@@ -27,14 +30,15 @@ export function useFinder(params: URLSearchParams): FinderState {
   const { value: series, error } = useLoad((signal) => findSeries(text, labels, signal), on, every);
   // Counting many series takes longer than finding the first of them, so it is a load of its own.
   const { value: counts, error: uncounted } = useLoad((signal) => countFound(text, labels, signal), on, every);
+  const { value: names } = useLoad((signal) => countNames(text, labels, signal), on, every);
   const empty = all && series?.length === 0;
   useEffect(() => setWaits(empty), [empty]);
-  return { text, labels, series, counts, error: error ?? uncounted, empty };
+  return { text, labels, series, counts, names, error: error ?? uncounted, empty };
 }
 
 // Finder filters by words of the name and by labels, each with the number of series that have it.
 export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric[] }) {
-  const { text, labels, series, counts, error } = finder;
+  const { text, labels, series, counts, names, error } = finder;
   const [typed, setTyped] = useState(text);
   const shown = useRef(text);
   useEffect(() => {
@@ -51,23 +55,15 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     }, 150);
     return () => clearTimeout(timer);
   }, [typed]);
-  const picked = new Set(chosen.map((m) => m.id));
-  const toggle = (s: Series) => {
-    const ids = chosen.map((m) => m.id);
-    change({ q: null, lang: null, m: ids.includes(s.id) ? ids.filter((id) => id !== s.id) : [...ids, s.id] });
-  };
-  const shownOfList = useGrowing(text + "\n" + labels.join("\n"), series?.length ?? 0);
+  const shownOfList = useGrowing(text + "\n" + labels.join("\n"), names?.counts.length ?? 0);
   const list = useMemo(
     () =>
-      series?.slice(0, shownOfList).map((s) => (
-        <li key={s.id}>
-          <button type="button" aria-pressed={picked.has(s.id)} title={about(s)} onClick={() => toggle(s)}>
-            <span>{s.name}</span>
-            <small>{place(s)}</small>
-          </button>
-        </li>
-      )),
-    [series, chosen, shownOfList],
+      names?.counts
+        .slice(0, shownOfList)
+        .map(({ name, value }) => (
+          <Name key={name} {...{ name, value, text, labels, chosen }} first={series?.find((s) => s.name === name)} />
+        )),
+    [names, series, chosen, shownOfList, text, labels.join("\n")],
   );
   const facets = counts ? choose(counts, labels) : [];
   return (
@@ -89,37 +85,20 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         </button>
       </div>
       <div class="facets">
-        {facets.map(({ name, values, counts }) => {
-          const chosen = labels.find(([n]) => n === name)?.[1] ?? "";
-          return (
-            <select
-              key={name}
-              aria-label={label(name)}
-              data-label={name}
-              value={chosen}
-              onChange={(e) =>
-                change({
-                  l: [
-                    ...labels.filter(([n]) => n !== name),
-                    ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : []),
-                  ].map((l) => l.join("=")),
-                })
-              }
-            >
-              <option value="">{label(name)}</option>
-              {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{chosen}</option>}
-              {counts.map((c) => (
-                <option key={c.name} value={c.name}>
-                  {c.name} ({c.value.toLocaleString("en")})
-                </option>
-              ))}
-              {values > counts.length && (
-                <option disabled>and {(values - counts.length).toLocaleString("en")} more</option>
-              )}
-            </select>
-          );
-        })}
+        {facets.slice(0, firstFacets).map((f) => (
+          <Filter key={f.name} facet={f} labels={labels} />
+        ))}
       </div>
+      {facets.length > firstFacets && (
+        <details class="more">
+          <summary>{facets.length - firstFacets} more labels</summary>
+          <div class="facets">
+            {facets.slice(firstFacets).map((f) => (
+              <Filter key={f.name} facet={f} labels={labels} />
+            ))}
+          </div>
+        </details>
+      )}
       {error && <Notice bad>{error}</Notice>}
       {counts && (
         <p class="hint" id="found">
@@ -128,15 +107,130 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
       )}
       <ul class="found">
         {list}
-        {series && counts && shownOfList >= series.length && counts.total > series.length && (
+        {names && shownOfList >= names.counts.length && names.values > names.counts.length && (
           <li class="hint">
-            and {(counts.total - series.length).toLocaleString("en")} more: type, or choose above, to narrow
+            and {(names.values - names.counts.length).toLocaleString("en")} more names: type, or choose above, to narrow
           </li>
         )}
       </ul>
     </aside>
   );
 }
+
+// Filter chooses a value of a label.
+function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; labels: [string, string][] }) {
+  const chosen = labels.find(([n]) => n === name)?.[1] ?? "";
+  return (
+    <select
+      aria-label={label(name)}
+      data-label={name}
+      value={chosen}
+      onChange={(e) =>
+        change({
+          l: [
+            ...labels.filter(([n]) => n !== name),
+            ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : []),
+          ].map((l) => l.join("=")),
+        })
+      }
+    >
+      <option value="">{label(name)}</option>
+      {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{chosen}</option>}
+      {counts.map((c) => (
+        <option key={c.name} value={c.name}>
+          {c.name} ({c.value.toLocaleString("en")})
+        </option>
+      ))}
+      {values > counts.length && <option disabled>and {(values - counts.length).toLocaleString("en")} more</option>}
+    </select>
+  );
+}
+
+interface NameProps {
+  name: string;
+  value: number;
+  text: string;
+  labels: [string, string][];
+  chosen: Metric[];
+  first?: Series;
+}
+
+const toggle = (chosen: Metric[], id: string) => {
+  const ids = chosen.map((m) => m.id);
+  change({ q: null, lang: null, m: ids.includes(id) ? ids.filter((i) => i !== id) : [...ids, id] });
+};
+
+// Name is a line of the list: a metric, or the name of several, which opens to what tells them apart.
+function Name({ name, value, text, labels, chosen, first }: NameProps) {
+  const [open, setOpen] = useState(false);
+  const some = chosen.some((m) => m.id === first?.id || m.name === name);
+  const only = async () => {
+    const id = first?.id ?? (await findSeries(text, [...labels, ["__name__", name]]))[0]?.id;
+    if (id) toggle(chosen, id);
+  };
+  return (
+    <li>
+      <button
+        type="button"
+        aria-pressed={value === 1 || some ? some : undefined}
+        aria-expanded={value > 1 ? open : undefined}
+        title={first && value === 1 ? about(first) : name}
+        onClick={() => (value > 1 ? setOpen(!open) : void only())}
+      >
+        <span>
+          {value > 1 && <i class="turn">{open ? "▾" : "▸"}</i>}
+          {breakable(name)}
+        </span>
+        <small>{value > 1 ? value.toLocaleString("en") : first && place(first)}</small>
+      </button>
+      {open && value > 1 && <Members {...{ name, value, text, labels, chosen }} />}
+    </li>
+  );
+}
+
+// Members are the series of a name.
+function Members({ name, text, labels, chosen }: NameProps) {
+  const { value: series, error } = useLoad(
+    (signal) => findSeries(text, [...labels, ["__name__", name]], signal),
+    [name, text, labels.join("\n")],
+  );
+  const rows = useMemo(() => {
+    const distinct = titlesOf(series ?? []).map((title) => title.slice(name.length).replace(/^ · /, ""));
+    return (series ?? [])
+      .map((s, i) => ({ s, title: distinct[i] || place(s) || s.id }))
+      .sort((a, b) => by(a.title, b.title));
+  }, [series]);
+  if (error) return <Notice bad>{error}</Notice>;
+  if (!series) return <p class="hint">Reading …</p>;
+  const all = rows.slice(0, mostOfName);
+  return (
+    <ul>
+      <li>
+        <button type="button" class="all" onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}>
+          {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
+        </button>
+      </li>
+      {rows.map(({ s, title }) => (
+        <li key={s.id}>
+          <button
+            type="button"
+            aria-pressed={chosen.some((m) => m.id === s.id)}
+            title={about(s)}
+            onClick={() => toggle(chosen, s.id)}
+          >
+            <span>{breakable(title)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const by = new Intl.Collator("en", { numeric: true }).compare;
+
+// breakable lets a line break behind the separators of a name, and nowhere else while it fits.
+const breakable = (name: string) =>
+  name.split(/(?<=[_./,:=])/).flatMap((part, i) => (i ? [<wbr key={i} />, part] : [part]));
 
 // useGrowing is how many lines of a list to draw: those that are seen at once; the others follow while the browser has
 // nothing else to do, so that charts do not wait for them. Another search begins anew.
@@ -176,16 +270,27 @@ const about = (s: Series) =>
   [s.name, s.resource, s.place[""], ...Object.entries(s.labels).map(([n, v]) => `${n}=${v}`)]
     .filter(Boolean)
     .join("\n");
-const place = (s: Series) =>
-  s.place[""] ?? s.labels.instance ?? Object.entries(s.labels).find(([n]) => n !== "resource_type")?.[1] ?? "";
+const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels.job ?? "";
 
-// choose leaves out the facets that tell nothing apart.
+const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
+
+const bounds = new Set(["le", "quantile"]); // of histograms and summaries, and no place
+
+// choose leaves out the facets that tell nothing apart, and ranks the others by the number of series that have them.
 function choose(found: Counts, labels: [string, string][]): Facet[] {
-  const chosen = new Set(labels.map(([name]) => name)),
-    order = Object.keys(titles).slice(0, 3);
-  const rank = (f: Facet) => (chosen.has(f.name) ? 0 : order.indexOf(f.name) + 1 || (f.name in titles ? 99 : 9));
+  const chosen = new Set(labels.map(([name]) => name));
+  const rank = (f: Facet) =>
+    chosen.has(f.name)
+      ? 0
+      : order.includes(f.name)
+        ? 1 + order.indexOf(f.name)
+        : f.name in titles
+          ? 99
+          : bounds.has(f.name)
+            ? 98
+            : 9;
+  const having = (f: Facet) => f.counts.reduce((sum, c) => sum + c.value, 0);
   return found.facets
     .filter((f) => chosen.has(f.name) || f.values > 1 || f.counts[0].value < found.total)
-    .sort((a, b) => rank(a) - rank(b))
-    .slice(0, mostFacets);
+    .sort((a, b) => rank(a) - rank(b) || having(b) - having(a));
 }

@@ -1,6 +1,6 @@
 import { read } from "./api";
 import { timespan } from "./format";
-import { chosenPath, countPaths, foundPath, metricPath, policiesPath, quote } from "./paths";
+import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
 
 export interface Item {
   granularity: number;
@@ -163,7 +163,20 @@ export async function countFound(text: string, labels: [string, string][], signa
   return { total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
 }
 
+// countNames returns how many series have each name, by name.
+export async function countNames(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Facet> {
+  const { data } = await read<{ data: Counted }>(namesPath(text, labels), undefined, signal);
+  const names = data.labels[0] ?? { name: "", values: 0, counts: [] };
+  return { ...names, counts: names.counts.sort((a, b) => byName(a.name, b.name)) };
+}
+
 const byName = new Intl.Collator("en", { numeric: true }).compare;
+
+// hostOf is what people call a resource: where its ID is a UUID, the attribute that has a name.
+const hostOf = (labels: Labels, original = "") =>
+  /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(original)
+    ? labels.display_name || labels.host_name || labels.host || labels.name || original
+    : original;
 
 export async function listSeries(path: string, signal?: AbortSignal): Promise<Series[]> {
   const answer = await read<{ data: Record<string, string>[] }>(path, undefined, signal);
@@ -181,7 +194,7 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       id,
       name,
       resource,
-      place: resource ? { "": original || resource } : labels,
+      place: resource ? { "": hostOf(labels, original) || resource } : labels,
       labels,
       of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy },
     }),

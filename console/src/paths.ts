@@ -39,9 +39,13 @@ export const countPaths = (text: string, labels: [string, string][]) => [
     ),
   ),
 ];
-const countPath = (match: string, labels: string[]) =>
+const countPath = (match: string, labels: string[], limit = "50") =>
   "/api/v1/series_count?" +
-  new URLSearchParams([["match[]", match], ["limit", "50"], ...labels.map((l) => ["label", l])]);
+  new URLSearchParams([["match[]", match], ["limit", limit], ...labels.map((l) => ["label", l])]);
+
+// namesPath is how many of what is found have each name.
+export const namesPath = (text: string, labels: [string, string][]) =>
+  countPath(selector(text, labels), ["__name__"], "1000");
 
 export const policiesPath = "/v1/archive_policy";
 export const rulesPath = "/v1/archive_policy_rule";
@@ -81,6 +85,7 @@ export function firstPaths(hash: string): string[] {
           : [...(chosen.length ? [chosenPath(chosen)] : []), policiesPath]),
         foundPath(text, labels),
         ...countPaths(text, labels),
+        namesPath(text, labels),
       ];
     }
     case "metric":

@@ -2,6 +2,8 @@ package console_test
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,16 +29,64 @@ func TestSameName(t *testing.T) {
 			for _, host := range []string{"web", "db"} {
 				b.visitHash("explore")
 				b.wait("document.querySelectorAll('.tile canvas').length === 2")
-				b.wait(
-					fmt.Sprintf(
-						"document.querySelectorAll('.found button').length === 2 && document.querySelector('.found').textContent.includes(%q)", host))
+				b.wait("document.querySelector('.found button small')?.textContent === '2'")
 				b.click(".tile", shown+" · "+host)
 				b.wait(fmt.Sprintf("location.hash.includes('m=%s') && document.querySelector('#drawn canvas')",
 					ids[host]))
 			}
-			b.click(".found button", "web") // also the other one
+			b.click(".found button", shown)
+			b.click(".found ul button", "web") // also the other one
 			b.wait(
 				"[...document.querySelectorAll('#summary tbody a')].map(e => e.textContent).sort().join() === 'load · db,load · web'")
 		})
+	}
+}
+
+// Pushed series are a line a name, with their number, which opens to what tells them apart. Filters begin with job and
+// instance, and then those that most series have.
+func TestPushedNames(t *testing.T) {
+	s, _ := start(t, nil)
+	push(t, s.URL(), func(line func(format string, args ...any)) {
+		for i := range 3 {
+			line(`up{job="a",instance="host%d"} 1`, i)
+			for le := range 4 {
+				line(`seconds_bucket{job="a",instance="host%d",le="%d",arch="x%d"} 1`, i, le, i)
+			}
+		}
+		line(`lonely{job="b",aaa="1",zone="far"} 1`)
+	})
+	b := open(t, s.URL(), "#/explore")
+	b.wait("document.querySelectorAll('.found button').length === 3")
+	if got := b.texts(".found button"); fmt.Sprint(got) != "[lonelyb ▸seconds_bucket12 ▸up3]" {
+		t.Errorf("%q", got)
+	}
+	b.wait("document.querySelector('.facets select')")
+	if got := eval[string](b, "[...document.querySelectorAll('.facets select')].map(e => e.dataset.label).join(' ')"); !strings.HasPrefix(
+		got, "job instance arch ") {
+		t.Error(got)
+	}
+	b.click(".found button", "seconds_bucket")
+	b.wait("document.querySelectorAll('.found ul button').length === 13")
+	if got := b.texts(".found ul button"); got[0] != "All 12 on one chart" || got[1] != "arch=x0, instance=host0, le=0" {
+		t.Errorf("%q", got[:2])
+	}
+	b.click(".found ul button", "All 12")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 12")
+}
+
+// push sends lines of the exposition format.
+func push(t *testing.T, server string, write func(line func(format string, args ...any))) {
+	t.Helper()
+	var body strings.Builder
+	write(func(format string, args ...any) { fmt.Fprintf(&body, format+"\n", args...) })
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/import/prometheus",
+		strings.NewReader(body.String()))
+	check(t, err)
+	r.SetBasicAuth("admin", "secret")
+	answer, err := http.DefaultClient.Do(r)
+	check(t, err)
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		t.Fatal(answer.Status)
 	}
 }

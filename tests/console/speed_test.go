@@ -216,7 +216,7 @@ func TestSpeed(t *testing.T) {
 	frames.report(t, "script of a frame, zooming", aimOfScript, frames.at(0.95), slower)
 	many := b.heap()
 	b.visitHash("explore")
-	b.wait("document.querySelectorAll('.found button').length === 300 && document.querySelector('.tile canvas')")
+	b.wait("document.querySelector('.found button') && document.querySelector('.tile canvas')")
 	t.Logf("%.1f MB are used by scripts with ten series of 10,000 points, %.1f MB at the start", many, b.heap())
 }
 

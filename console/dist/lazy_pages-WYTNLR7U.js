@@ -1,6 +1,6 @@
-import{G as Ye,L as je,N as ue,O as Xe,P as Ze,Q as et,a as ce,b as T,c as I,d as B,e as J,f as q,g as e,h as x,j as Ke,k as A,l as H,m as Pe,n as We,p as E,q as G,r as z,s as L,t as Ae,u as Fe,v as Y,
-w as Ue,x as Ve,y as Qe}from"./chunk-XYFAM5X6.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-X6CYITXK.js";import{i as Oe,m as Ce,
-n as Ie,o as qe,p as Je,q as ze,r as ie,v as Be,w as He}from"./chunk-6HXGSEI3.js";var Rt=20;function Tt(){let{params:t}=G.use(),a=Y(),n=Ue(t)??{from:0,to:1},{text:l,labels:s}=He(t),r=Oe(l,s),{value:c,error:o,loading:d}=E(h=>$("/v1/changes",{match:r,start:n.from,stop:n.to,limit:Rt},
+import{H as Ye,M as je,O as ue,P as Xe,Q as Ze,R as et,a as ce,b as T,c as I,d as B,e as J,f as q,g as e,h as x,j as Ke,k as A,l as H,m as Pe,n as We,p as E,q as G,r as z,s as L,t as Ae,u as Fe,v as Y,
+w as Ue,x as Ve,y as Qe}from"./chunk-CVKWALYI.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-MQHZGXVX.js";import{i as Oe,n as Ce,
+o as Ie,p as qe,q as Je,r as ze,s as ie,w as Be,x as He}from"./chunk-6UDEE4JO.js";var Rt=20;function Tt(){let{params:t}=G.use(),a=Y(),n=Ue(t)??{from:0,to:1},{text:l,labels:s}=He(t),r=Oe(l,s),{value:c,error:o,loading:d}=E(h=>$("/v1/changes",{match:r,start:n.from,stop:n.to,limit:Rt},
 h),[r,n.from,n.to]),u=n.to-n.from,i=t.getAll("m"),p=(h,b)=>L({w:`${Math.floor(h)}-${Math.ceil(b)}`},!0),m=Math.max(...(c?.changes??[]).map(h=>h.score),1);return e(A,{title:"What changed here?",id:"cha\
 nged",aside:e(C,{children:[e("span",{class:"mono",children:[J(n.from,a)," \u2013 ",J(n.to,a)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",
 "aria-label":"Mark earlier",title:"Earlier",onClick:()=>p(n.from-u/2,n.to-u/2),children:"\u2039"}),e("button",{type:"button","aria-label":"Mark later",title:"Later",onClick:()=>p(n.from+u/2,n.to+u/2),
@@ -181,7 +181,7 @@ data.result.slice(0,Me).map(({metric:d,values:u},i)=>{let{__name__:p,...m}=d,h=O
 (h?`{${h}}`:"")||t,color:i,times:u.map(([b])=>b),values:u.map(([,b])=>Number.isFinite(+b)?+b:null),step:l}})}async function ta(t,a,n,l,s){let r=await $("/v1/aggregates?"+new URLSearchParams({start:String(
 Math.floor(a)),stop:String(Math.ceil(n)),granularity:l}),{operations:t},s),c=[],o=(d,u)=>{if(Array.isArray(u)){let i=u;c.push({id:d,label:d,color:c.length,times:i.map(([p])=>Date.parse(p)/1e3),values:i.
 map(([,,p])=>p),step:i[0]?.[1]??+l})}else for(let[i,p]of Object.entries(u))o(d?d+" "+i:i,p)};return o("",r.measures),c.slice(0,Me)}function aa({query:t,lang:a}){let[n,l]=_(t),[s,r]=_(!1),c=re(null),o=re(
-null),d=re(null),u=re(n);u.current=n;let i=()=>L({q:u.current,m:null});return ee(()=>{l(t),d.current?.set(t)},[t]),ee(()=>{t||c.current?.focus()},[]),ee(()=>{if(a!=="promql")return;let m=!1;return import("./editor-LPSRVBXC.js").
+null),d=re(null),u=re(n);u.current=n;let i=()=>L({q:u.current,m:null});return ee(()=>{l(t),d.current?.set(t)},[t]),ee(()=>{t||c.current?.focus()},[]),ee(()=>{if(a!=="promql")return;let m=!1;return import("./editor-CTLLHRCC.js").
 then(({mountEditor:h})=>{if(m||!o.current)return;let b=document.activeElement===c.current;d.current=h(o.current,u.current,vt.promql,g=>{u.current=g,l(g)},i),r(!0),b&&d.current.focus()},()=>{}),()=>{m=
 !0,d.current?.destroy(),d.current=null,r(!1)}},[a]),e("form",{class:"query",onSubmit:m=>{m.preventDefault(),i()},children:[e("div",{children:[e("div",{ref:o,class:"code",hidden:!s}),!s&&e("textarea",{
 ref:c,rows:1,"aria-label":"Expression",spellcheck:!1,value:n,onInput:m=>l(m.currentTarget.value),onKeyDown:m=>{m.key==="Enter"&&!m.shiftKey&&(m.preventDefault(),i())},placeholder:vt[a]})]}),e("div",{class:"\
