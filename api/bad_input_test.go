@@ -276,7 +276,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 		path += "?query=up"
 	case "/api/v1/query_range":
 		path += "?query=up&start=1&end=2&step=1"
-	case "/api/v1/series":
+	case "/api/v1/series", "/api/v1/export", "/federate":
 		path += "?match%5B%5D=up"
 	}
 	return path

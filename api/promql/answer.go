@@ -18,6 +18,7 @@ type Answer struct {
 	Warnings []string
 	Infos    []string
 	Empty    bool // there is nothing to show
+	Sent     bool // a stream was the answer
 }
 
 // maxNotes is how many warnings, and how many infos, an answer has.
@@ -45,6 +46,9 @@ const answerBegins = `{"status":"success","data":`
 
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
+	if a.Sent {
+		return nil
+	}
 	if a.Empty {
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -44,6 +44,10 @@ type request struct {
 	Parameters
 	who  *auth.Identity
 	sees postings.Sees
+
+	// For answers that are streams.
+	w       http.ResponseWriter
+	release func() // the turn
 }
 
 // handler answers a request. Its error is an *Error, or one that Failed knows.
@@ -64,6 +68,8 @@ func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	both("/labels", a.listLabels)
 	both("/format_query", a.format)
 	both("/parse_query", a.parse)
+	both("/export", a.export)
+	at("GET", "/federate", a.serve(a.federate))
 	both("/query_exemplars", constant([]any{}))
 	at("POST", Prefix+"/admin/tsdb/delete_series", a.serve(a.deleteSeries))
 	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
@@ -147,7 +153,7 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
 	web.NoteQuery(r.Context(), r.Form.Encode)
-	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures")}
+	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures"), w, nil}
 	timeout, err := request.Duration("timeout")
 	if err != nil {
 		return err
@@ -166,7 +172,7 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		return err
 	}
 	defer release()
-	request.Request = r.WithContext(ctx)
+	request.Request, request.release = r.WithContext(ctx), release
 	var answer *Answer
 	err = a.Patiently(ctx, func() (err error) {
 		answer, err = h(request)

@@ -1,0 +1,178 @@
+package promql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+
+	"github.com/gnocco-db/gnocco/api/web"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
+)
+
+// stream is an answer that is sent while it is made.
+type stream struct {
+	*request
+	body []byte
+	sent bool
+}
+
+// streamedBytes is from which size on a part of an answer is sent.
+const streamedBytes = 64 << 10
+
+// flush sends what was made so far.
+func (s *stream) flush() error {
+	s.sent = true
+	s.release() // a client that reads slowly keeps nobody waiting
+	_, err := s.w.Write(s.body)
+	s.body = s.body[:0]
+	return err
+}
+
+// fault returns err, or cuts the answer off where a part of it is sent.
+func (s *stream) fault(err error) error {
+	if err != nil && s.sent {
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+// selected is a series that a request selects, and the selector of it alone.
+type selected struct {
+	labels   labels.Labels
+	selector string
+}
+
+// selectSeries returns the series that match[] selects, by labels. A series keeps the matchers that say how to read it.
+func (a Handlers) selectSeries(r *request) ([]selected, error) {
+	lists, err := a.matchers(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) == 0 {
+		return nil, Bad(errors.New("no match[] parameter provided"))
+	}
+	raw, err := a.Engine.Parser().ParseMetricSelectors(r.Form["match[]"])
+	if err != nil {
+		return nil, Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
+	}
+	var all []selected
+	seen := make(map[uuid.UUID]bool)
+	for i, list := range lists {
+		found, err := a.Series.Select(r.Context(), r.sees, list...)
+		if err != nil {
+			return nil, err
+		}
+		var own strings.Builder
+		for _, m := range raw[i] {
+			own.WriteString(m.String() + ",")
+		}
+		for _, one := range found {
+			if !seen[one.Metric.ID] {
+				seen[one.Metric.ID] = true
+				all = append(all, selected{one.Labels, fmt.Sprintf("{%smetric_id=%q}", own.String(), one.Metric.ID)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b selected) int { return labels.Compare(a.labels, b.labels) })
+	return all, nil
+}
+
+// instant evaluates an expression at one time, and calls use with its result, whose memory is the engine's.
+func (a Handlers) instant(ctx context.Context, r *request, expr string, at time.Time,
+	use func(*upstream.Result) error) error {
+	prepared, err := a.Engine.Instant(ctx, &evaluation.Query{Expr: expr, Sees: r.sees,
+		Staleness: web.StalenessOf(ctx)}, at)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close()
+	result := prepared.Exec(ctx)
+	if result.Err != nil {
+		return result.Err
+	}
+	return use(result)
+}
+
+// export serves GET and POST /api/v1/export: all samples of series, an object a line, as VictoriaMetrics exports them.
+func (a Handlers) export(r *request) (*Answer, error) {
+	start, err := r.Time("start", time.Unix(0, 0))
+	if err != nil {
+		return nil, err
+	}
+	end, err := r.Time("end", a.Now())
+	if err != nil {
+		return nil, err
+	}
+	if start.Unix() < 0 {
+		start = time.Unix(0, 0)
+	}
+	length := end.Sub(start).Milliseconds() + 1 // a range does not include its beginning
+	if length <= 0 {
+		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
+	}
+	all, err := a.selectSeries(r)
+	if err != nil {
+		return nil, err
+	}
+	out := &stream{request: r}
+	r.w.Header().Set("Content-Type", "application/x-ndjson")
+	for _, one := range all {
+		err := a.instant(r.Context(), r, fmt.Sprintf("%s[%dms]", one.selector, length), end,
+			func(result *upstream.Result) error {
+				matrix, err := result.Matrix()
+				for _, s := range matrix {
+					out.body = appendExported(out.body, s.Metric, s.Floats)
+				}
+				return err
+			})
+		if err == nil && len(out.body) >= streamedBytes {
+			err = out.flush()
+		}
+		if err != nil {
+			return nil, out.fault(err)
+		}
+	}
+	return &Answer{Sent: true}, out.fault(out.flush())
+}
+
+// appendExported appends the line of a series. NaN is null, as in VictoriaMetrics.
+func appendExported(dst []byte, of labels.Labels, points []upstream.FPoint) []byte {
+	if len(points) == 0 {
+		return dst
+	}
+	dst = append(dst, `{"metric":{`...)
+	n := 0
+	of.Range(func(l labels.Label) {
+		dst = appendText(append(appendText(comma(dst, n), l.Name), ':'), l.Value)
+		n++
+	})
+	dst = append(dst, `},"values":[`...)
+	for i, p := range points {
+		dst = comma(dst, i)
+		switch v := p.F; {
+		case math.IsNaN(v):
+			dst = append(dst, "null"...)
+		case math.IsInf(v, 1):
+			dst = append(dst, `"Infinity"`...)
+		case math.IsInf(v, -1):
+			dst = append(dst, `"-Infinity"`...)
+		default:
+			dst = strconv.AppendFloat(dst, v, 'g', -1, 64)
+		}
+	}
+	dst = append(dst, `],"timestamps":[`...)
+	for i, p := range points {
+		dst = strconv.AppendInt(comma(dst, i), p.T, 10)
+	}
+	return append(dst, "]}\n"...)
+}
