@@ -6,14 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
-	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/tsdb/chunks"
+	"github.com/prometheus/prometheus/tsdb/index"
+	"github.com/prometheus/prometheus/tsdb/tombstones"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 )
@@ -71,56 +76,96 @@ func (i *Importer) block(ctx context.Context, folder string) (err error) {
 		return refusal("%s has aggregates of %d s by Thanos, which are not read: leave it out, and import the block of samples",
 			folder, r/1000)
 	}
-	block, err := tsdb.OpenBlock(nil, folder, nil, nil)
+	names, err := index.NewFileReader(filepath.Join(folder, "index"), index.DecodePostingsRaw)
 	if err != nil {
 		return refusal("%s: %w", folder, err)
 	}
-	defer func() { err = errors.Join(err, block.Close()) }()
-	querier, err := tsdb.NewBlockQuerier(block, block.MinTime(), block.MaxTime())
+	defer func() { err = errors.Join(err, names.Close()) }()
+	samples, err := chunks.NewDirReader(filepath.Join(folder, "chunks"), nil)
 	if err != nil {
 		return refusal("%s: %w", folder, err)
 	}
-	defer func() { err = errors.Join(err, querier.Close()) }()
-	found := querier.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchRegexp, nameLabel, ".*"))
-	histograms := 0
-	var samples chunkenc.Iterator
-	for found.Next() {
-		series := found.At()
-		set := series.Labels().Map()
-		for name, value := range meta.Thanos.Labels {
-			set[name] = value
+	defer func() { err = errors.Join(err, samples.Close()) }()
+	deleted, _, err := tombstones.ReadTombstones(folder)
+	if err != nil {
+		return refusal("%s: %w", folder, err)
+	}
+	defer func() { err = errors.Join(err, deleted.Close()) }()
+	b := &block{Importer: i, folder: folder, labels: meta.Thanos.Labels, index: names, chunks: samples}
+	name, every := index.AllPostingsKey()
+	all, err := names.Postings(ctx, name, every)
+	if err != nil {
+		return refusal("%s: %w", folder, err)
+	}
+	for all.Next() {
+		if b.deleted, err = deleted.Get(all.At()); err != nil {
+			return refusal("%s: %w", folder, err)
 		}
-		name := withLabels(set)
-		if err := name.check(); err != nil {
-			i.result.Rejected++
-			i.options.Reject(folder, 0, err.Error())
-			continue
+		if err := b.series(all.At()); err != nil {
+			return err
 		}
-		number := i.number(name, nil)
-		samples = series.Iterator(samples)
-		for kind := samples.Next(); kind != chunkenc.ValNone; kind = samples.Next() {
+	}
+	if b.histograms > 0 {
+		i.result.Rejected += int64(b.histograms)
+		i.options.Note(fmt.Sprintf("%s: %d samples are native histograms, and left out", folder, b.histograms))
+	}
+	if err := all.Err(); err != nil {
+		return refusal("%s: %w", folder, err)
+	}
+	return nil
+}
+
+// block is one that is being read.
+type block struct {
+	*Importer
+	folder     string
+	labels     map[string]string // of all series
+	index      *index.Reader
+	chunks     *chunks.Reader
+	deleted    tombstones.Intervals // of a series
+	histograms int                  // samples left out
+
+	builder labels.ScratchBuilder
+	metas   []chunks.Meta
+	samples chunkenc.Iterator
+}
+
+// series reads the samples of a series. Those of its chunks may overlap.
+func (b *block) series(ref storage.SeriesRef) error {
+	if err := b.index.Series(ref, &b.builder, &b.metas); err != nil {
+		return refusal("%s: %w", b.folder, err)
+	}
+	set := b.builder.Labels().Map()
+	maps.Copy(set, b.labels)
+	name := withLabels(set)
+	if err := name.check(); err != nil {
+		b.result.Rejected++
+		b.options.Reject(b.folder, 0, err.Error())
+		return nil
+	}
+	number := b.number(name, nil)
+	for _, meta := range b.metas {
+		chunk, _, err := b.chunks.ChunkOrIterable(meta)
+		if err != nil {
+			return refusal("%s: series %s: %w", b.folder, name, err)
+		}
+		b.samples = chunk.Iterator(b.samples)
+		for kind := b.samples.Next(); kind != chunkenc.ValNone; kind = b.samples.Next() {
 			if kind != chunkenc.ValFloat {
-				histograms++
+				b.histograms++
 				continue
 			}
-			ms, v := samples.At()
-			if value.IsStaleNaN(v) {
+			ms, v := b.samples.At()
+			if value.IsStaleNaN(v) || slices.ContainsFunc(b.deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) }) {
 				continue
 			}
-			if err := i.sample(folder, number, ms, v); err != nil {
+			if err := b.sample(b.folder, number, ms, v); err != nil {
 				return err
 			}
 		}
-		if err := samples.Err(); err != nil {
-			return refusal("%s: series %s: %w", folder, name, err)
+		if err := b.samples.Err(); err != nil {
+			return refusal("%s: series %s: %w", b.folder, name, err)
 		}
-	}
-	if histograms > 0 {
-		i.result.Rejected += int64(histograms)
-		i.options.Note(fmt.Sprintf("%s: %d samples are native histograms, and left out", folder, histograms))
-	}
-	if err := found.Err(); err != nil {
-		return refusal("%s: %w", folder, err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
+	"github.com/prometheus/prometheus/tsdb/tombstones"
 	"github.com/prometheus/prometheus/tsdb/tsdbutil"
 
 	"github.com/gnocco-db/gnocco/internal/client"
@@ -47,7 +48,7 @@ func (s sample) Type() chunkenc.ValueType {
 func TestBlocks(t *testing.T) {
 	const start = 1767225600000
 	dir := t.TempDir()
-	block := func(from int64, more string, set labels.Labels, values ...float64) {
+	block := func(from int64, more string, set labels.Labels, values ...float64) string {
 		t.Helper()
 		var list []chunks.Sample
 		for i, v := range values {
@@ -61,7 +62,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if more == "" {
-			return
+			return path
 		}
 		file := filepath.Join(path, metaFile)
 		text, err := os.ReadFile(file)
@@ -71,6 +72,7 @@ func TestBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		return path
 	}
 	read := func() (string, error) {
 		var said []string
@@ -97,16 +99,28 @@ func TestBlocks(t *testing.T) {
 	}
 	stale := math.Float64frombits(value.StaleNaN)
 	block(start, "", labels.FromStrings("__name__", "up", "job", "a"), 1, 0.1, stale, math.Inf(1))
+	dropped := block(start, "", labels.FromStrings("__name__", "dropped"), 6, 7, 8)
+	stones := tombstones.NewMemTombstones()
+	for ref := range storage.SeriesRef(20) { // the one of the only series is among them
+		stones.AddInterval(ref, tombstones.Interval{Mint: start + 15_000, Maxt: start + 29_000})
+	}
+	if _, err := tombstones.WriteFile(slog.New(slog.DiscardHandler), dropped, stones); err != nil {
+		t.Fatal(err)
+	}
 	block(start+7_200_000, `"thanos":{"labels":{"replica":"r1"}},`, labels.FromStrings("__name__", "up", "job", "a"), 5)
 	block(start, "", labels.FromStrings("job", "nameless"), 1)
 	block(start, "", labels.FromStrings("__name__", "native"))
 	block(8e15, "", labels.FromStrings("__name__", "late"), 1)
 	got, err := read()
-	for _, want := range []string{`up{job="a"} 0 1` + "\n" + `up{job="a"} 15000 0.1` + "\n" + `up{job="a"} 45000 +Inf` + "\n" +
-		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`, "1 samples are native histograms", "time 8000000000000000 ms of series late{}"} {
+	for _, want := range []string{`up{job="a"} 0 1` + "\n", `up{job="a"} 15000 0.1` + "\n", `up{job="a"} 45000 +Inf` + "\n",
+		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`, "1 samples are native histograms",
+		"dropped{} 0 6\n", "dropped{} 30000 8\n", "time 8000000000000000 ms of series late{}"} {
 		if err != nil || !strings.Contains(got, want) {
 			t.Errorf("got %s, %v\nwant %s", got, err, want)
 		}
+	}
+	if strings.Contains(got, "dropped{} 15000") || strings.Contains(got, `up{job="a"} 30000`) {
+		t.Error("a deleted sample is read, or a stale one")
 	}
 	block(start, `"thanos":{"downsample":{"resolution":300000}},`, labels.FromStrings("__name__", "up"), 1)
 	if _, err := read(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "aggregates of 300 s by Thanos") {
