@@ -157,7 +157,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
       {
         ...axis,
         space: p.small ? 28 : 40,
-        incrs: p.unit === "bytes" ? powersOfTwo : undefined,
+        incrs: p.unit.startsWith("bytes") ? powersOfTwo : undefined,
         size: (_, texts) =>
           Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
         values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))),

@@ -2,13 +2,15 @@ import { useMemo, useState } from "preact/hooks";
 import { address } from "./api";
 import { lazy } from "./lazy";
 import { Chart, type Line } from "./chart";
-import { duration, moment, unitOf } from "./format";
+import { duration, moment, perSecond, unitOf } from "./format";
 import {
   archiveFor,
+  isCounter,
   newestBefore,
   newestKnown,
   readColumns,
   readRaw,
+  readShown,
   standardSpan,
   titles,
   type Columns,
@@ -42,21 +44,24 @@ interface Shown {
 export function Overlay({ metrics }: { metrics: Metric[] }) {
   const { params } = route.use();
   const [width] = useState(() => Math.min(1400, Math.max(300, document.documentElement.clientWidth - 420)));
-  const method = params.get("agg") ?? "mean",
+  const counters = metrics.some(isCounter),
+    rated = counters && (params.get("agg") ?? "rate") === "rate";
+  const method = (!rated && params.get("agg")) || "mean",
     wanted = params.get("g");
   const few = metrics.length <= mostBands,
-    banded = few && method === "mean";
+    banded = few && method === "mean" && !rated;
   const percentiles = [...new Set(metrics.flatMap((m) => m.policy.methods.filter((n) => /^[\d.]+pct$/.test(n))))].sort(
     (a, b) => parseFloat(a) - parseFloat(b),
   );
-  const can = { cmp: true, pct: few && percentiles.length > 0, raw: few },
+  const can = { cmp: true, pct: few && percentiles.length > 0 && !rated, raw: few && !rated },
     on = (name: keyof typeof can) => can[name] && params.get(name) === "1";
   const standard = standardSpan(metrics),
     range = readRange(params, standard);
   const finest = Math.min(...metrics.map((m) => m.policy.items[0].granularity));
   const { value, error, loading } = useLoad<Shown>(
     async (signal) => {
-      const read = async (range: Range, newest: number | null): Promise<Shown> => {
+      const read = rated ? readShown : readColumns;
+      const draw = async (range: Range, newest: number | null): Promise<Shown> => {
         const { from, to, span } = range;
         const choose = (p: Policy) =>
           (wanted && p.items.find((i) => i.granularity === +wanted)) ||
@@ -64,22 +69,22 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
         const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
         const [columns, before, raw] = await Promise.all([
-          readColumns(metrics, methods, from, to, choose, signal),
-          on("cmp") ? readColumns(metrics, [method], from - span, from, choose, signal) : [],
+          read(metrics, methods, from, to, choose, signal),
+          on("cmp") ? read(metrics, [method], from - span, from, choose, signal) : [],
           on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
         ]);
         return { range, columns, before, raw, method, tooMany, newest };
       };
       const range = readRange(params, standard),
-        shown = await read(range, null);
+        shown = await draw(range, null);
       if (shown.columns.some((c) => c.times.length)) return shown;
       // An address without a time shows the newest measures; another one says when they were.
       const newest = await newestBefore(metrics, range.from, signal);
       if (!newest || params.has("from")) return { ...shown, newest };
       const end = newest + finest; // the newest group with its width
-      return read({ ...range, from: end - range.span, to: end }, newest);
+      return draw({ ...range, from: end - range.span, to: end }, newest);
     },
-    [metrics, method, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))],
+    [metrics, method, rated, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))],
     range.live ? refreshEvery(params, Math.min(30, Math.max(1, finest))) : 0,
   );
   const rows = useMemo(() => (value ? rowsOf(value) : []), [value]);
@@ -99,7 +104,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort(
     (a, b) => a - b,
   );
-  const unit = unitOf(metrics[0].name ?? "", metrics[0].unit),
+  const plain = unitOf(metrics[0].name ?? "", metrics[0].unit),
+    unit = rated && isCounter(metrics[0]) ? perSecond(plain) : plain,
     zone = zoneOf();
   const table = params.get("view") === "table",
     window = readWindow(params);
@@ -124,9 +130,12 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
           Show{" "}
           <select
             aria-label="Aggregation method"
-            value={method}
-            onChange={(e) => change({ agg: e.currentTarget.value === "mean" ? null : e.currentTarget.value })}
+            value={rated ? "rate" : method}
+            onChange={(e) =>
+              change({ agg: e.currentTarget.value === (counters ? "rate" : "mean") ? null : e.currentTarget.value })
+            }
           >
+            {counters && <option>rate</option>}
             {(methods.includes(method) ? methods : [method, ...methods]).map((m) => (
               <option key={m}>{m}</option>
             ))}
@@ -154,6 +163,16 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         id="drawn"
         aside={
           <>
+            {counters && (
+              <button
+                type="button"
+                aria-pressed={rated}
+                title="What counters grow by in a second, instead of what they stand at"
+                onClick={() => change({ agg: rated ? "mean" : null })}
+              >
+                Rate
+              </button>
+            )}
             {toggle("cmp", "Before", `Compare with the ${duration(Math.round(shown.span))} before`)}
             {toggle("pct", "Percentiles", percentiles.join(", "))}
             {toggle("raw", "Raw", "Single measures, as far as they are kept")}
@@ -278,7 +297,7 @@ function row(c: Columns, i: number, method: string, name: string): Row {
     method in c.values ? [method, c.values[method]] : (Object.entries(c.values)[0] ?? [method, []]);
   return {
     id: c.metric.id,
-    label: name + (used === method ? "" : ` (${used})`),
+    label: name + (used === method || used === "rate" ? "" : ` (${used})`),
     color: i,
     times: c.times,
     values,
@@ -291,6 +310,8 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
   const all = new Set(
     columns.map((c) => {
       const used = method in c.values ? method : (Object.keys(c.values)[0] ?? method);
+      if (used === "rate")
+        return `rate a second, by ${duration(c.item.granularity)} (archive policy ${c.metric.policy.name})`;
       return `${used} of ${duration(c.item.granularity)}, kept for ${duration(c.item.timespan)} (archive policy ${c.metric.policy.name})`;
     }),
   );

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, titles as titlesOf } from "./metrics";
+import { countFound, countNames, findSeries, quantilesOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
-import { find } from "./paths";
+import { find, selector } from "./paths";
 import { change } from "./router";
 
 const firstFacets = 4, // the others are in a box
@@ -205,6 +205,19 @@ function Members({ name, text, labels, chosen }: NameProps) {
   const all = rows.slice(0, mostOfName);
   return (
     <ul>
+      {name.endsWith("_bucket") && (
+        <li>
+          <button
+            type="button"
+            class="all"
+            onClick={() =>
+              change({ q: quantilesOf(selector("", [...labels, ["__name__", name]])), lang: null, m: null, agg: null })
+            }
+          >
+            Quantiles 0.5, 0.9, 0.99
+          </button>
+        </li>
+      )}
       <li>
         <button type="button" class="all" onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}>
           {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}

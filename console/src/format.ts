@@ -1,5 +1,8 @@
 // unitOf guesses from a metric's name how its values are to be read.
-export type Unit = "bytes" | "percent" | "seconds" | "";
+export type Unit = "bytes" | "percent" | "seconds" | "" | "bytes/s" | "/s";
+
+// perSecond is the unit of a counter's rate. Seconds of a second are a number.
+export const perSecond = (unit: Unit): Unit => (unit === "bytes" ? "bytes/s" : unit === "seconds" ? "" : "/s");
 
 export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
@@ -20,6 +23,10 @@ function digits(value: number, significant: number): string {
 // show writes a value for people.
 export function show(value: number | null | undefined, unit: Unit = "", significant = 4): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (unit === "bytes/s" || unit === "/s") {
+    const text = show(value, unit === "/s" ? "" : "bytes", significant);
+    return text + (unit === "/s" ? " /s" : "/s");
+  }
   const size = Math.abs(value);
   if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
   if (unit === "bytes") {

@@ -23,6 +23,7 @@ export interface Metric {
   resource: string | null;
   place: Labels;
   policy: Policy;
+  type?: string;
 } // creator: if it was read by its ID
 
 interface APIPolicy {
@@ -36,6 +37,8 @@ interface APIMetric {
   name: string | null;
   unit: string | null;
   creator: string;
+  type?: string | null;
+  type_guess?: string | null;
   resource_id: string | null;
   resource?: { id: string; original_resource_id?: string } | null;
   labels?: Labels;
@@ -65,6 +68,7 @@ function keep(m: APIMetric): Metric {
     resource,
     place,
     policy: readPolicy(m.archive_policy),
+    type: m.type ?? m.type_guess ?? undefined,
   };
   known.set(m.id, metric);
   return metric;
@@ -284,6 +288,100 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
     values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])),
   };
 }
+
+// isCounter reports whether a metric only grows: as the API says, else by its policy, which counters of remote write
+// have, or by its name.
+export const isCounter = (m: Metric) =>
+  m.type
+    ? m.type === "counter"
+    : m.policy.methods.includes("increase") || (!m.resource && /_(total|count|sum|bucket)$/.test(m.name ?? ""));
+
+const placeOf = ({ __name__: _, ...labels }: Labels) =>
+  labels.resource_id ?? JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+interface Matrix {
+  data: { result: { metric: Labels; values: [number, string][] }[] };
+}
+
+// readRates reads what counters grow by in a second, by one request for each name. It is of a minute, or of a group, or
+// of five minutes where measures are too rare for that.
+export async function readRates(
+  metrics: Metric[],
+  from: number,
+  to: number,
+  choose: (p: Policy) => Item,
+  signal?: AbortSignal,
+): Promise<Columns[]> {
+  const groups = new Map<string, { item: Item; metrics: Metric[] }>();
+  for (const metric of metrics) {
+    const item = choose(metric.policy),
+      key = JSON.stringify([metric.name, item]);
+    const group = groups.get(key) ?? { item, metrics: [] };
+    groups.set(key, group);
+    group.metrics.push(metric);
+  }
+  const all = await Promise.all(
+    [...groups.values()].map(async ({ item, metrics }) => {
+      const step = item.granularity,
+        selected = `{metric_id=~${quote(metrics.map((m) => m.id).join("|"))}}`;
+      const ask = async (window: number) =>
+        (
+          await read<Matrix>(
+            "/api/v1/query_range?" +
+              new URLSearchParams({
+                query: `rate(${selected}[${window}s])`,
+                start: String(Math.ceil(from / step) * step),
+                end: String(Math.floor(to / step) * step),
+                step: String(step),
+              }),
+            undefined,
+            signal,
+          )
+        ).data.result;
+      const first = Math.max(60, 2 * step);
+      let result = await ask(first);
+      if (!result.length && first < 300) result = await ask(300);
+      const found = new Map(result.map(({ metric, values }) => [placeOf(metric), values]));
+      return metrics.map((metric) => {
+        const values = found.get(metric.resource ?? placeOf(metric.place)) ?? [];
+        return {
+          metric,
+          item,
+          times: values.map(([time]) => time),
+          values: { rate: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
+        };
+      });
+    }),
+  );
+  const found = new Map(all.flat().map((c) => [c.metric.id, c]));
+  return metrics.map((m) => found.get(m.id)!);
+}
+
+// readShown reads rates of counters, and aggregates of other metrics.
+export async function readShown(
+  metrics: Metric[],
+  methods: string[],
+  from: number,
+  to: number,
+  choose: (p: Policy) => Item,
+  signal?: AbortSignal,
+): Promise<Columns[]> {
+  const [rates, others] = [metrics.filter(isCounter), metrics.filter((m) => !isCounter(m))];
+  const [a, b] = await Promise.all([
+    readRates(rates, from, to, choose, signal),
+    others.length ? readColumns(others, methods, from, to, choose, signal) : [],
+  ]);
+  const found = new Map([...a, ...b].map((c) => [c.metric.id, c]));
+  return metrics.map((m) => found.get(m.id)!).filter(Boolean);
+}
+
+// quantilesOf is a query for three quantiles of a classic histogram.
+export const quantilesOf = (selector: string) =>
+  ["0.5", "0.9", "0.99"]
+    .map(
+      (q) => `label_replace(histogram_quantile(${q}, sum by (le) (rate(${selector}[5m]))), "quantile", "${q}", "", "")`,
+    )
+    .join(" or ");
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.
 export interface Archive {

@@ -1,12 +1,13 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
-import { show, unitOf } from "./format";
+import { perSecond, show, unitOf } from "./format";
 import {
   archiveFor,
+  isCounter,
   metricsOf,
   newestBefore,
-  readColumns,
+  readShown,
   standardSpan,
   titles,
   type Columns,
@@ -34,12 +35,13 @@ export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
   const groups = useMemo(() => group(finder.series ?? []), [finder.series]);
   const wanted = groups.flatMap(([, series]) => series);
+  const finest = useRef(1); // rarer measures are asked for less often
   const { value, error } = useLoad(
     async (signal) => {
       const metrics = new Map((await metricsOf(wanted)).map((m) => [m.id, m]));
       // Tiles that show the same time are read together. One without measures in its time ends at its newest one.
       const draw = async (tiles: Metric[][], range: Range, now?: number): Promise<Drawn[]> => {
-        const columns = await readColumns(
+        const columns = await readShown(
           tiles.flat(),
           ["mean"],
           range.from,
@@ -59,6 +61,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
           }),
         );
       };
+      finest.current = Math.min(10, ...[...metrics.values()].map((m) => m.policy.items[0].granularity));
       const together = new Map<number, Metric[][]>();
       for (const [, series] of groups) {
         const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
@@ -68,7 +71,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
       return new Map(drawn.flat().map((d) => [d.columns[0]?.metric.id ?? "", d]));
     },
     [groups, params.get("from"), params.get("to")],
-    refreshEvery(params, 1),
+    refreshEvery(params, Math.max(1, finest.current)),
   );
   const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   useEffect(() => {
@@ -117,7 +120,8 @@ function group(series: Series[]): [string, Series[]][] {
 function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
   if (!drawn?.columns.length) return null;
   const { columns, range } = drawn;
-  const unit = unitOf(name, columns[0].metric.unit);
+  const plain = unitOf(name, columns[0].metric.unit),
+    unit = isCounter(columns[0].metric) ? perSecond(plain) : plain;
   const names = titles(columns.map((c) => c.metric));
   const lines: Line[] = columns.map((c, i) => ({
     label: names[i],

@@ -1,5 +1,5 @@
-import{H as Ye,M as je,O as ue,P as Xe,Q as Ze,R as et,a as ce,b as T,c as I,d as B,e as J,f as q,g as e,h as x,j as Ke,k as A,l as H,m as Pe,n as We,p as E,q as G,r as z,s as L,t as Ae,u as Fe,v as Y,
-w as Ue,x as Ve,y as Qe}from"./chunk-CVKWALYI.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-MQHZGXVX.js";import{i as Oe,n as Ce,
+import{L as Ye,Q as je,S as ue,T as Xe,U as Ze,V as et,b as ce,c as T,d as I,e as B,f as J,g as q,h as e,i as x,k as Ke,l as A,m as H,n as Pe,o as We,q as E,r as G,s as z,t as L,u as Ae,v as Fe,w as Y,
+x as Ue,y as Ve,z as Qe}from"./chunk-LLO5GU7I.js";import{b as C,d as _,e as ee,f as xe,g as re,h as le,j as Ge,l as Q,o as ge,p as K,q as $}from"./chunk-MQHZGXVX.js";import{i as Oe,n as Ce,
 o as Ie,p as qe,q as Je,r as ze,s as ie,w as Be,x as He}from"./chunk-6UDEE4JO.js";var Rt=20;function Tt(){let{params:t}=G.use(),a=Y(),n=Ue(t)??{from:0,to:1},{text:l,labels:s}=He(t),r=Oe(l,s),{value:c,error:o,loading:d}=E(h=>$("/v1/changes",{match:r,start:n.from,stop:n.to,limit:Rt},
 h),[r,n.from,n.to]),u=n.to-n.from,i=t.getAll("m"),p=(h,b)=>L({w:`${Math.floor(h)}-${Math.ceil(b)}`},!0),m=Math.max(...(c?.changes??[]).map(h=>h.score),1);return e(A,{title:"What changed here?",id:"cha\
 nged",aside:e(C,{children:[e("span",{class:"mono",children:[J(n.from,a)," \u2013 ",J(n.to,a)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",
