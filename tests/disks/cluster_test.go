@@ -41,25 +41,28 @@ func newCluster(t *testing.T, files *fileSystem, name string, flags func(*node) 
 	t.Helper()
 	c := &cluster{t: t, files: files, data: name}
 	programs := os.Getenv(insideVariable)
-	if out, err := files.nodes[0].sh("%s/gnocco init --data %s --sacks 16 --state %s", programs, c.folder(files.nodes[0]),
-		c.state(files.nodes[0])); err != nil {
+	if out, err := files.nodes[0].sh("%s/gnocco init --data %s --sacks %d --state %s", programs, c.folder(files.nodes[0]),
+		*sacks, c.state(files.nodes[0])); err != nil {
 		t.Fatal(err, out)
 	}
 	for _, n := range files.nodes {
 		must(t, "mkdir -p %s", c.state(n))
-		for port, role := range []string{"api", "metricd"} {
+		for port := range 1 + (*metricds+nodes-1-n.number)/nodes {
+			role, name := "metricd", fmt.Sprintf("metricd%d", n.number+(port-1)*nodes)
+			if port == 0 {
+				role, name = "api", fmt.Sprintf("api%d", n.number)
+			}
 			if role == "api" && n.number == 2 {
 				continue
 			}
-			p := &process{node: n, name: fmt.Sprintf("%s%d", role, n.number), role: role,
-				url: fmt.Sprintf("http://%s:804%d", n.address, 1+port)}
+			p := &process{node: n, name: name, role: role, url: fmt.Sprintf("http://%s:804%d", n.address, 1+port)}
 			p.log = filepath.Join(files.work, name+"-"+p.name+".log")
 			program := programs + "/gnocco api"
 			if role == "metricd" {
 				program = programs + "/metricd"
 			}
-			p.args = fmt.Sprintf("%s --data %s --state %s --node n%d-%s --listen %s:804%d --peer-listen %s:805%d "+
-				"--min-free-bytes 8MiB --log-level debug %s", program, c.folder(n), c.state(n), n.number, role, n.address, 1+port,
+			p.args = fmt.Sprintf("%s --data %s --state %s --node %s --listen %s:804%d --peer-listen %s:805%d "+
+				"--min-free-bytes 8MiB --log-level debug %s", program, c.folder(n), c.state(n), p.name, n.address, 1+port,
 				n.address, 1+port, flags(n))
 			c.processes = append(c.processes, p)
 		}

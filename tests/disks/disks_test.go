@@ -42,8 +42,20 @@ var all = []scenario{
 	{name: "evict", does: (*run).evict, unserved: 2 * time.Second, takeover: 25 * time.Second},
 	{name: "umount", does: (*run).umount, unserved: 2 * time.Second, takeover: 25 * time.Second},
 	{name: "full", does: (*run).full, unserved: never, takeover: never},
+	{name: "churn", does: (*run).churn, unserved: 2 * time.Second, takeover: 2 * time.Second},
 	{name: "clocks", does: (*run).crash, unserved: 2 * time.Second, takeover: 20 * time.Second,
 		flags: func(n *node) string { return fmt.Sprintf("--test-clock-shift %ds", 30*(n.number-1)) }},
+}
+
+// churn has one process of metricd after the other end in order and start again, for two minutes.
+func (r *run) churn() {
+	r.hit = []int{0, 1, 2}
+	workers := slices.DeleteFunc(slices.Clone(r.processes), func(p *process) bool { return p.role != "metricd" })
+	for i := range 12 {
+		wait(10)
+		workers[i%len(workers)].signal("TERM")
+	}
+	wait(10)
 }
 
 // short is kill within a few seconds.

@@ -16,6 +16,8 @@ var (
 	fileSystems = flag.String("disks", "", "file systems to run on: local, ceph, gluster, nfs")
 	scenarios   = flag.String("disks.scenarios", "", "scenarios to run, or all; empty: short, which ends two processes")
 	rounds      = flag.Int("disks.rounds", 1, "rounds of each scenario")
+	metricds    = flag.Int("disks.metricds", 3, "processes of metricd")
+	sacks       = flag.Int("disks.sacks", 16, "sacks of a cluster")
 	keep        = flag.String("disks.keep", "", "folder to which logs are copied")
 )
 
