@@ -93,7 +93,7 @@ func sparkline(times []carbonara.Timestamp, values []float64, least, greatest fl
 	width := times[len(times)-1] - first + 1
 	var sums, counts [sparkColumns]float64
 	for i, v := range values {
-		column := int(float64(times[i]-first) / float64(width) * sparkColumns)
+		column := min(int(float64(times[i]-first)/float64(width)*sparkColumns), sparkColumns-1) // the last rounds up
 		sums[column] += v
 		counts[column]++
 	}
