@@ -1,0 +1,83 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tutorialBlock matches the commands of a page and, if it follows, the text that they print.
+var tutorialBlock = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:\n```text\n(.*?)```)?")
+
+// Each tutorial's commands run in a fresh folder, and print what the page says; "…" stands for any text. A block that
+// starts a foreign program, and those after it, run only where this is installed.
+func TestTutorials(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("no curl")
+	}
+	pages, err := filepath.Glob("../../docs/start/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no tutorials: ", err)
+	}
+	for _, page := range pages {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commands := "export PATH=$PATH:/usr/sbin HOME=$PWD\n"
+			var expected []string
+			for _, block := range tutorialBlock.FindAllStringSubmatch(string(text), -1) {
+				if strings.HasPrefix(block[1], "prometheus --") {
+					if _, err := exec.LookPath("prometheus"); err != nil {
+						t.Log("no prometheus: the rest is not run")
+						break
+					}
+				}
+				commands += fmt.Sprintf("%s\necho '=== %d'\n", block[1], len(expected))
+				expected = append(expected, block[2])
+			}
+			if len(expected) == 0 {
+				t.Skip("no commands")
+			}
+			free := onFreePorts(t)
+			rest := shell(t, free.Replace(strings.ReplaceAll(commands, "make build\n", "")))
+			for i, want := range expected {
+				var printed string
+				printed, rest, _ = strings.Cut(rest, fmt.Sprintf("=== %d\n", i))
+				if want = free.Replace(want); want != "" && !regexp.MustCompile(pattern(want)).MatchString(strings.TrimSpace(printed)) {
+					t.Errorf("block %d printed\n%s\nand not\n%s", i, printed, want)
+				}
+			}
+		})
+	}
+}
+
+// pattern returns the regular expression of a text with "…" for any text. Widths of columns do not count.
+func pattern(text string) string {
+	var words []string
+	for _, word := range strings.Fields(text) {
+		words = append(words, strings.ReplaceAll(regexp.QuoteMeta(word), "…", `(?s:.*)`))
+	}
+	return `^` + strings.Join(words, `\s+`) + `$`
+}
+
+// onFreePorts replaces the ports of a tutorial by free ones.
+func onFreePorts(t *testing.T) *strings.Replacer {
+	var ports []string
+	for _, port := range []string{":8041", ":9090"} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		ports = append(ports, port, strings.TrimPrefix(listener.Addr().String(), "127.0.0.1"))
+	}
+	return strings.NewReplacer(ports...)
+}
