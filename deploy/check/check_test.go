@@ -154,6 +154,41 @@ func TestSystemd(t *testing.T) {
 	})
 }
 
+// The timer starts a service whose command there is.
+func TestBackupTimer(t *testing.T) {
+	const folder = "../systemd/backup/gnocco-backup."
+	service, err := os.ReadFile(folder + "service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer, err := os.ReadFile(folder + "timer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, command, ok := strings.Cut(string(service), "\nExecStart=/usr/local/bin/")
+	if command, _, _ = strings.Cut(command, "\n"); !ok {
+		t.Fatal("the service starts nothing")
+	}
+	fields := strings.Fields(command)
+	requireCommand(t, fields[0], fields[1:]...)
+	program, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is missing")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"gnocco-backup.timer": string(timer),
+		"gnocco-backup.service": strings.ReplaceAll(string(service), "/usr/local/bin", binaries)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(program, "verify", "--man=no", "--recursive-errors=no",
+		filepath.Join(dir, "gnocco-backup.timer"), filepath.Join(dir, "gnocco-backup.service")).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "Unknown") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // requireHardened requires the same restrictions of all units, those of Gnocchi's names included, and enough of them.
 func requireHardened(t *testing.T, units []string) {
 	t.Helper()
