@@ -145,6 +145,20 @@ func TestPromQL(t *testing.T) {
 	}
 }
 
+// The sum of the newest measures is checked before the first query.
+func TestTSBS(t *testing.T) {
+	found := results(t, func(ctx context.Context, o bench.Options) error {
+		return bench.TSBS(ctx, o, bench.TSBSOptions{SeriesOptions: bench.SeriesOptions{Connections: 2,
+			Servers: []string{"gnocco-lines"}}, Hosts: 3, Hours: 1, For: time.Millisecond})
+	})
+	for _, query := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "cpu-max-all-8", "double-groupby-all",
+		"groupby-orderby-limit", "high-cpu-1", "high-cpu-all", "lastpoint"} {
+		expectFigures(t, found, "TSBS/query="+query+"/server=gnocco-lines", "cpu-ms/request", "ms-p50", "ms-p99")
+	}
+	expectFigures(t, found, "TSBS/load/server=gnocco-lines", "cpu-s/Mmeasure-acked", "MiB-rss-loaded", "MiB-rss",
+		"B/measure-disk")
+}
+
 // The answer about the mean is checked, while measures come in.
 func TestMixed(t *testing.T) {
 	found := results(t, func(ctx context.Context, o bench.Options) error {

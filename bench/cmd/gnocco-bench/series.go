@@ -61,3 +61,21 @@ func newMixed(flags *commonFlags) *cobra.Command {
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
 	return cmd
 }
+
+func newTSBS(flags *commonFlags) *cobra.Command {
+	var what bench.TSBSOptions
+	cmd := &cobra.Command{
+		Use:   "tsbs",
+		Short: "Measure the fifteen queries of TSBS devops in PromQL, after a load by remote write",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.TSBS(cmd.Context(), flags.options, what) },
+	}
+	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	cmd.Flags().IntVar(&what.Hosts, "hosts", 1000, "hosts with ten fields each")
+	cmd.Flags().IntVar(&what.Hours, "hours", 24, "hours of measures, one each ten seconds")
+	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests of the load at the same time")
+	cmd.Flags().DurationVar(&what.For, "for", 5*time.Second, "how long each query is repeated")
+	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	return cmd
+}
