@@ -29,8 +29,8 @@ type RedundantMember struct {
 }
 
 // Redundant partitions metrics: again and again, the metric that says the same as most others left is kept for them. So
-// every metric to drop correlates with one that stays, which a mere chain of pairs would not give. Pairs whose changes do
-// not correlate share a trend: they are returned by themselves, the strongest first.
+// every metric to drop correlates with one that stays, which a mere chain of pairs would not give. Pairs whose changes
+// do not correlate share a trend: they are returned by themselves, the strongest first.
 func (j *Job) Redundant(threshold float64) (groups []RedundantGroup, trends []SharedTrend) {
 	partners := make(map[int][]RedundantMember)
 	for k, p := range j.pairs {
