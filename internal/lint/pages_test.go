@@ -162,7 +162,7 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 	}
 }
 
-// Each number of a decision is given once, or docs/decisions/README.md says why it is not.
+// Each number of a decision is given once, or docs/decisions/README.md says why it is not. That page lists them all.
 func TestDecisionsAreNumbered(t *testing.T) {
 	names := make(map[int]string)
 	last := 0
@@ -190,6 +190,9 @@ func TestDecisionsAreNumbered(t *testing.T) {
 	}
 	readme := pages(t, markdown, "docs/decisions/README.md")[0].text
 	for n := 1; n <= last; n++ {
+		if names[n] != "" && strings.Count(readme, "("+names[n]+")") != 1 {
+			t.Errorf("docs/decisions/README.md does not list %s once", names[n])
+		}
 		if names[n] == "" && !strings.Contains(readme, fmt.Sprintf("%04d", n)) {
 			t.Errorf("no decision has number %d, and docs/decisions/README.md does not say why", n)
 		}
