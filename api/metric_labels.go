@@ -8,7 +8,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// parseLabels reads the labels of a new metric, its name among them: those of a series that a sender may push later.
+// parseLabels reads the labels of a new metric, its name among them. A sender may push to the same series later.
 func parseLabels(in web.Node) (model.Labels, error) {
 	object, ok := in.Value.(map[string]any)
 	if !ok {

@@ -64,6 +64,7 @@ deleted measures.
 	cmd.Flags().StringVar(&r.Start, "start", "", "delete measures from this time on: a date and time, or seconds since 1970")
 	cmd.Flags().StringVar(&r.Stop, "stop", "", "delete measures before this time")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "for the ledger, with --start or --stop")
+	cmd.ValidArgsFunction = ask(&remote, proposeSelectors)
 	return cmd
 }
 

@@ -42,8 +42,7 @@ one more column with it. An import takes one granularity.`,
 		Example: `  gnocco export csv house/outside --start -7d
   gnocco export jsonl '{job="node"}' --aggregation max --granularity 1h
   gnocco export csv | gnocco import csv --url http://other:8041 -`,
-		Args:      cobra.MinimumNArgs(1),
-		ValidArgs: []string{"csv", "jsonl", "prometheus"},
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			form := exportForms[args[0]]
 			if form == nil {
@@ -74,6 +73,8 @@ one more column with it. An import takes one granularity.`,
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "")
+	cmd.ValidArgsFunction = firstOf([]string{"csv", "jsonl", "prometheus"}, ask(&remote, proposeSelectors))
+	completeFlags(cmd, &remote)
 	cmd.Flags().StringVar(&from, "from", "", "leave out the metrics before this one, in the order of an export")
 	return cmd
 }

@@ -14,8 +14,8 @@ func newImportBlocks() *cobra.Command {
 		Use:   "blocks DIR...",
 		Short: "Send the samples of Prometheus' blocks to a server",
 		Long: `Send the samples of blocks of Prometheus, Thanos or Mimir to a server, through its REST API. DIR is a
-block or a folder with blocks below it, such as Prometheus' data folder or a snapshot of it: what is
-still in the write-ahead log is in no block. Blocks are only read.
+block or a folder with blocks below it, such as Prometheus' data folder or a snapshot of it. Samples
+that only the write-ahead log has are in no block. Blocks are only read.
 
 Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write.
 Labels that Thanos or Mimir has for a whole block count as well. Native histograms and Thanos'
@@ -33,5 +33,6 @@ file (20 bytes each; TMPDIR).`,
 		},
 	}
 	flags.define(cmd.Flags())
+	completeFlags(cmd, &flags.remote)
 	return cmd
 }

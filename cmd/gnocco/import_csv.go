@@ -76,6 +76,7 @@ or too old for the archive policy; it is 1 if the import failed otherwise.`,
 		"the file has no header: columns are called 1, 2, 3")
 	f.StringVar(&flags.comma, "delimiter", "",
 		"character between fields; the word tab means a tabulator (default: by the lines)")
+	completeFlags(cmd, &flags.remote)
 	return cmd
 }
 

@@ -28,5 +28,6 @@ Order, history, compression, reports and exit statuses are those of gnocco impor
 		},
 	}
 	flags.define(cmd.Flags())
+	completeFlags(cmd, &flags.remote)
 	return cmd
 }

@@ -33,8 +33,7 @@ selected.
 ` + selectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'
   gnocco list policies -o json`,
-		Args:      cobra.MinimumNArgs(1),
-		ValidArgs: kinds,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list := listings[args[0]]
 			if list == nil {
@@ -56,6 +55,7 @@ selected.
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	defineOutput(cmd.Flags(), &output)
+	cmd.ValidArgsFunction = firstOf(kinds, ask(&remote, proposeSelectors))
 	return cmd
 }
 

@@ -40,6 +40,25 @@ func TestCommandsThatAsk(t *testing.T) {
 		"▁             ▁                ▁", "", "show", "out", "--start", "2025-12-01", "-o", "csv")
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--start", "2026-02-01", "-o", "csv")
 
+	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--since", "1d", "-o", "csv")
+	f(0, "house/out  sum          3", "", "watch", "house/out", "--start", "2025-12-01", "--count", "2", "--every", "100ms")
+	f(1, "", "--every must be at least 100ms", "watch", "house/out", "--every", "1ms")
+	complete := func(want string, args ...string) {
+		t.Helper()
+		stdout, _, _ := run(t, "", append([]string{"__complete"}, args...)...)
+		if got, _, _ := strings.Cut(stdout, ":"); got != want {
+			t.Errorf("completion of %q: %q", args, got)
+		}
+	}
+	t.Setenv("GNOCCO_URL", s.url)
+	complete("house/in\nhouse/out\n", "show", "house/")
+	complete("house/out\n", "export", "csv", "house/o")
+	complete("csv\njsonl\nprometheus\n", "export", "")
+	complete("house/in\nhouse/out\n", "list", "metrics", "house")
+	complete("out\n", "delete", "o")
+	complete("seconds\n", "import", "csv", "--archive-policy", "sec")
+	complete("sum\n", "watch", "--aggregation", "su")
+
 	f(0, ",2026-01-01T00:00:00Z,2", "", "query", "1 + vector(1)", "--time", "2026-01-01", "-o", "csv")
 	f(0, `"value": "NaN"`, "", "query", "0 / vector(0)", "-o", "json")
 	f(0, "2026-01-01T00:00:00Z  3\n", "", "query", "3", "--time", "2026-01-01")

@@ -29,10 +29,18 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	}
 	root.PersistentFlags().String(configFlag, "",
 		"configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
-	root.AddCommand(newServe(), newAPI(), newMetricd(), newDemo(), newInit())
-	root.AddCommand(newList(), newShow(), newQuery(), newDelete(), newStatus())
-	root.AddCommand(newImport(), newExport(), newCorrelate(), newRebuild())
-	root.AddCommand(newBackup(), newRestore(), newInspect(), newFsck(), newSacks(), newDoctor())
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+			root.AddCommand(cmd)
+		}
+	}
+	group("serve", "Run servers:", newServe(), newAPI(), newMetricd(), newDemo(), newInit(), newConfig())
+	group("ask", "Ask a server:", newList(), newShow(), newWatch(), newQuery(), newCorrelate(), newDelete(), newRebuild(),
+		newStatus())
+	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
+	group("look", "Look into data and repair it:", newInspect(), newFsck(), newSacks(), newDoctor())
 	root.AddCommand(newLicenses(), newVersion())
 	addHelpTopics(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")

@@ -49,6 +49,20 @@ type foundSeries struct {
 	labels         map[string]string // without the four above
 }
 
+// newFoundSeries takes what a list of series says of a metric beside its labels.
+func newFoundSeries(labels map[string]string) *foundSeries {
+	s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
+		resource: labels["original_resource_id"], unit: labels["metric_unit"], labels: labels}
+	if s.resource == "" {
+		s.resource = labels["resource_id"]
+	}
+	for _, label := range []string{"metric_id", "archive_policy", "metric_name", "original_resource_id", "metric_unit",
+		"resource_id"} {
+		delete(labels, label)
+	}
+	return s
+}
+
 // shown returns the metric as people name it.
 func (s *foundSeries) shown() string {
 	if s.resource != "" && s.name != "" {
@@ -105,15 +119,7 @@ func find(ctx context.Context, c *client.Client, selectors []string) ([]*foundSe
 			return nil, err
 		}
 		for _, labels := range answer.Data {
-			s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
-				resource: labels["original_resource_id"], unit: labels["metric_unit"], labels: labels}
-			if s.resource == "" {
-				s.resource = labels["resource_id"]
-			}
-			for _, label := range []string{"metric_id", "archive_policy", "metric_name", "original_resource_id",
-				"metric_unit", "resource_id"} {
-				delete(labels, label)
-			}
+			s := newFoundSeries(labels)
 			if name != "" && s.name != name {
 				continue
 			}
@@ -135,6 +141,10 @@ type readFlags struct{ start, stop, method, granularity string }
 
 func (f *readFlags) define(flags *pflag.FlagSet, start string) {
 	flags.StringVar(&f.start, "start", start, "from this time on: a date and time, seconds since 1970, or -1d")
+	flags.Func("since", "from so long ago on, such as 1d: the same as --start -1d", func(text string) error {
+		f.start = "-" + strings.TrimPrefix(text, "-")
+		return nil
+	})
 	flags.StringVar(&f.stop, "stop", "", "before this time (default: all)")
 	flags.StringVar(&f.method, "aggregation", "", "aggregation method (default: mean, else last, else the policy's first)")
 	flags.StringVar(&f.granularity, "granularity", "", "granularity, such as 1h (default: the policy's finest)")

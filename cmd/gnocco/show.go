@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // sparkColumns is how wide the chart of a metric is.
@@ -23,7 +24,7 @@ func newShow() *cobra.Command {
 and a chart. gnocco export writes the aggregates themselves.
 
 ` + selectorHelp,
-		Example: `  gnocco show house/outside --start -7d
+		Example: `  gnocco show house/outside --since 7d
   gnocco show '{__name__=~"node_load.*"}' --start -1h`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,20 +32,9 @@ and a chart. gnocco export writes the aggregates themselves.
 			if err != nil {
 				return err
 			}
-			found, err := find(cmd.Context(), c, args)
+			t, err := showAll(cmd, c, &read, args)
 			if err != nil {
 				return err
-			}
-			r, err := newReader(cmd.Context(), c, &read)
-			if err != nil {
-				return err
-			}
-			t := &table{columns: []string{"metric", "aggregation", "points", "from", "to", "min", "mean", "max", "last",
-				"chart"}}
-			for _, s := range found {
-				if err := showMetric(cmd, r, s, t); err != nil {
-					return fmt.Errorf("%s: %w", s.shown(), err)
-				}
 			}
 			return t.write(cmd.OutOrStdout(), output)
 		},
@@ -52,7 +42,28 @@ and a chart. gnocco export writes the aggregates themselves.
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "-1d")
 	defineOutput(cmd.Flags(), &output)
+	cmd.ValidArgsFunction = ask(&remote, proposeSelectors)
+	completeFlags(cmd, &remote)
 	return cmd
+}
+
+// showAll returns a table of the metrics that selectors mean.
+func showAll(cmd *cobra.Command, c *client.Client, read *readFlags, selectors []string) (*table, error) {
+	found, err := find(cmd.Context(), c, selectors)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(cmd.Context(), c, read)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{columns: []string{"metric", "aggregation", "points", "from", "to", "min", "mean", "max", "last", "chart"}}
+	for _, s := range found {
+		if err := showMetric(cmd, r, s, t); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.shown(), err)
+		}
+	}
+	return t, nil
 }
 
 // showMetric adds a metric's row.

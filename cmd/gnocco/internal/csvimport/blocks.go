@@ -130,7 +130,7 @@ type block struct {
 	samples chunkenc.Iterator
 }
 
-// series reads the samples of a series. Those of its chunks may overlap.
+// series reads the samples of a series. Chunks may overlap.
 func (b *block) series(ref storage.SeriesRef) error {
 	if err := b.index.Series(ref, &b.builder, &b.metas); err != nil {
 		return refusal("%s: %w", b.folder, err)
@@ -156,7 +156,7 @@ func (b *block) series(ref storage.SeriesRef) error {
 				continue
 			}
 			ms, v := b.samples.At()
-			if value.IsStaleNaN(v) || slices.ContainsFunc(b.deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) }) {
+			if value.IsStaleNaN(v) || b.isDeleted(ms) {
 				continue
 			}
 			if err := b.sample(b.folder, number, ms, v); err != nil {
@@ -168,6 +168,11 @@ func (b *block) series(ref storage.SeriesRef) error {
 		}
 	}
 	return nil
+}
+
+// isDeleted reports whether the series' sample at a time was deleted.
+func (b *block) isDeleted(ms int64) bool {
+	return slices.ContainsFunc(b.deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) })
 }
 
 // sample adds a sample of a series.

@@ -57,7 +57,8 @@ func TestBlocks(t *testing.T) {
 		if len(values) == 0 {
 			list = append(list, sample{from, 0, tsdbutil.GenerateTestHistogram(1)})
 		}
-		path, err := tsdb.CreateBlock([]storage.Series{storage.NewListSeries(set, list)}, dir, 0, slog.New(slog.DiscardHandler))
+		series := []storage.Series{storage.NewListSeries(set, list)}
+		path, err := tsdb.CreateBlock(series, dir, 0, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -349,7 +349,7 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 	influx := len(o.MetricColumns) == 0 && len(c.metric) > 0
 	for i, name := range c.names {
 		switch {
-		case slices.Contains(c.times, i) || slices.Contains(c.metric, i) || slices.Contains(c.labels, i) || i == c.resource:
+		case slices.Contains(slices.Concat(c.times, c.metric, c.labels), i) || i == c.resource:
 		case c.exported && name != exportHeader[len(exportHeader)-1]:
 		case name == "":
 			c.nameless++

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+)
+
+const (
+	completionTime = 2 * time.Second // after which a shell gets no proposals
+	mostProposals  = "200"
+)
+
+// completion proposes values that begin like a text.
+type completion func(ctx context.Context, c *client.Client, begun string) []string
+
+// ask makes a completion of cobra's from one that asks the server. Without an answer there are no proposals.
+func ask(remote *remoteFlags, propose completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
+		defer stop()
+		if applySettings(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := remote.client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return propose(ctx, c, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// firstOf proposes words for the first argument, and leaves the others to next.
+func firstOf(words []string, next cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return next(cmd, args, begun)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// proposeSelectors proposes names of metrics, and those of resources with a metric.
+func proposeSelectors(ctx context.Context, c *client.Client, begun string) []string {
+	resource, _, slash := strings.Cut(begun, "/")
+	matches := []string{`{original_resource_id=` + quoted(resource) + `}`}
+	if !slash {
+		pattern := quoted(regexp.QuoteMeta(begun) + ".*")
+		matches = []string{`{__name__=~` + pattern + `}`, `{original_resource_id=~` + pattern + `}`}
+	}
+	found := make(map[string]bool)
+	for _, match := range matches {
+		var answer struct {
+			Data []map[string]string `json:"data"`
+		}
+		query := url.Values{"match[]": {match}, "ids": {"true"}, "limit": {mostProposals}}
+		if c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer) != nil {
+			continue
+		}
+		for _, labels := range answer.Data {
+			s := newFoundSeries(labels)
+			for _, name := range []string{s.shown(), s.name} {
+				if strings.HasPrefix(name, begun) && !strings.ContainsAny(name, "{ \t") {
+					found[name] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+func proposePolicies(ctx context.Context, c *client.Client, begun string) (names []string) {
+	policies, _ := c.ArchivePolicies(ctx)
+	for _, p := range policies {
+		if strings.HasPrefix(p.Name, begun) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func proposeMethods(ctx context.Context, c *client.Client, begun string) []string {
+	policies, _ := c.ArchivePolicies(ctx)
+	found := make(map[string]bool)
+	for _, p := range policies {
+		for _, method := range p.Methods {
+			if strings.HasPrefix(method, begun) {
+				found[method] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// completeFlags proposes the server's values for those flags of a command that have some.
+func completeFlags(cmd *cobra.Command, remote *remoteFlags) {
+	for name, propose := range map[string]completion{"archive-policy": proposePolicies, "aggregation": proposeMethods} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, ask(remote, propose)) // an error: it has one
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newConfig() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show or check the settings of a command",
+	}
+	var output string
+	show := &cobra.Command{
+		Use:   "show [COMMAND]",
+		Short: "Show each setting of a command, its value and its source",
+		Long: `Show each setting of a command (default: serve), its value, and its source: the environment, the
+configuration file or the default. Passwords and tokens are not shown. Variables GNOCCO_* that are no
+setting of any command are named on standard error.`,
+		Example: `  gnocco config show --config /etc/gnocco/gnocco.toml
+  gnocco config show metricd -o csv`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := settingsOf(cmd, args)
+			if err != nil {
+				return err
+			}
+			return t.write(cmd.OutOrStdout(), output)
+		},
+	}
+	defineOutput(show.Flags(), &output)
+	check := &cobra.Command{
+		Use:   "check [COMMAND]",
+		Short: "Check the settings of a command without running it",
+		Long: `Check whether a command (default: serve) can read its settings from the environment and the
+configuration file. Variables GNOCCO_* that are no setting of any command are named.`,
+		Example: "  gnocco config check --config /etc/gnocco/gnocco.toml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := settingsOf(cmd, args)
+			return err
+		},
+	}
+	cmd.AddCommand(show, check)
+	return cmd
+}
+
+// settingsOf returns the settings that the environment and the file give to the command that args name.
+func settingsOf(cmd *cobra.Command, args []string) (*table, error) {
+	if len(args) == 0 {
+		args = []string{"serve"}
+	}
+	target, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 || target == cmd.Root() {
+		return nil, fmt.Errorf("no command is called %s (gnocco --help lists all)", strings.Join(args, " "))
+	}
+	for _, name := range unknownVariables(cmd.Root()) {
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s is no setting of any command\n", name); err != nil {
+			return nil, err
+		}
+	}
+	if err := target.ParseFlags(nil); err != nil {
+		return nil, err
+	}
+	if err := applySettings(target); err != nil {
+		return nil, err
+	}
+	t := &table{columns: []string{"setting", "value", "source"}}
+	target.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "help" || flag.Name == configFlag {
+			return
+		}
+		value, source := flag.Value.String(), "default"
+		if os.Getenv(variable(flag.Name)) != "" {
+			source = variable(flag.Name)
+		} else if flag.Changed {
+			source = "file"
+		}
+		if isSecret(flag.Name) && value != "" {
+			value = "(not shown)"
+		}
+		t.add(flag.Name, value, source)
+	})
+	return t, nil
+}
+
+// isSecret reports whether a setting holds a secret, not the name of a file with one.
+func isSecret(setting string) bool {
+	return slices.Contains([]string{"password", "token", "keystone-secret"}, setting)
+}
+
+// variablesOfOthers are the variables GNOCCO_* that are no flags.
+var variablesOfOthers = []string{"GNOCCO_CUDA_DRIVER"}
+
+// unknownVariables returns the variables GNOCCO_* of the environment that set no flag.
+func unknownVariables(root *cobra.Command) (unknown []string) {
+	set := make(map[string]any)
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, envPrefix) &&
+			!slices.Contains(variablesOfOthers, name) {
+			set[name] = nil
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, envPrefix), "_", "-"))
+		if len(unknownKeys(root, map[string]any{flag: nil})) > 0 {
+			unknown = append(unknown, key)
+		}
+	}
+	return unknown
+}
