@@ -21,6 +21,8 @@
 //	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml
 //	console               the console: pages for browsers, built of TypeScript
 //	statsd                measures by UDP
+//	listener              series by TCP and UDP
+//	listener/graphite     Graphite's lines
 //	query                 what a read means
 //	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics
 //	query/{promql,postings}                    PromQL over archives; the labels of all metrics, in memory
@@ -54,7 +56,7 @@
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
-//	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel,pause,progress,roster,simd,version}  more of them
+//	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel,pause,progress,roster,simd,trusted,version}  more of them
 //	tests/{golden,seedtest,testcert,testnode,testprogram}                    what the tests of many packages need
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the

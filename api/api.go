@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/query"
 	jobs "github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/query/postings"
@@ -65,7 +66,7 @@ func New(options Options) (http.Handler, error) {
 	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: options.Incoming, Sacks: options.Sacks,
 		KnownMetrics: options.KnownMetrics, MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.Now})
 	router := chi.NewRouter()
-	router.Use(a.Observe, a.account, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
+	router.Use(a.Observe, a.account, a.listened, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
 		normalizePath, web.AllowStale)
 	a.routesForOperators(router)
 	prefixes := slices.Compact([]string{"", a.Prefix})
@@ -110,6 +111,20 @@ func New(options Options) (http.Handler, error) {
 		}
 	}
 	return router, nil
+}
+
+// listened stores what listeners of the cluster took, where the index is.
+func (a *api) listened(next http.Handler) http.Handler {
+	if a.Index == nil {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, ok := trusted.Creator(r.Context()); ok {
+				a.options.Elsewhere.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.series.Listened(next).ServeHTTP(w, r) })
 }
 
 // allowedMethods lists the methods that r's path can be called with, by name.

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/statsd"
 )
 
@@ -42,6 +43,8 @@ type Options struct {
 	Correlator func(prometheus.Registerer) correlate.Engine
 
 	Statsd *statsd.Options // nil: no listener for statsd; stores, logger and metrics are the server's
+
+	Listeners []listener.Options // Store, Logger and Registerer are the server's
 
 	Logger *slog.Logger // nil: discard
 }

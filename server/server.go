@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/connections"
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -30,8 +31,11 @@ type Server struct {
 	http     *connections.Server
 	front    *front
 	statsd   statsdListener
-	failed   chan error
-	closers  []closer // in the order of opening
+
+	listeners []*listener.Server
+
+	failed  chan error
+	closers []closer // in the order of opening
 
 	drainDelay time.Duration
 	onHandOver func(context.Context) error // gives other processes what this one holds; nil until there is any
@@ -115,6 +119,11 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.onHandOver = process.HandOver
+	if options.Cluster.Role.HasAPI() {
+		if err := s.listen(process.Fence(handler), &options, registry); err != nil {
+			return nil, err
+		}
+	}
 	if s.listener != nil {
 		s.front.start(process.Fence(handler), process.NotReady)
 		s.onClose("http", s.http.End)

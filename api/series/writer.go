@@ -35,6 +35,7 @@ type Push struct {
 	Scope     string        // of the rows' keys, beside the protocol
 	MaxFuture time.Duration // how far ahead of the clock measures may be; 0: as the ingester says
 	Rows      ingest.Rows
+	Rights    ingest.Rights // nil: the user's
 
 	// Drop is called for each refused row. nil: Outcome says enough.
 	Drop func(row int, err error)
@@ -79,7 +80,10 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 			push.Drop(row, err)
 		}
 	}
-	rights := &rights{w.RightsOf(who), who, w}
+	rights := &rights{push.Rights, who, w}
+	if rights.Rights == nil {
+		rights.Rights = w.RightsOf(who)
+	}
 	if err := w.ingester.AppendNamed(ctx, who.User, rights, push.Rows, &p, batch); err != nil {
 		return o, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -173,6 +174,9 @@ func (p *Process) api(w http.ResponseWriter, r *http.Request) {
 	r.RemoteAddr, r.TLS = r.Header.Get(clientAddressHeader), nil // this connection says nothing about the client's
 	if r.Header.Get(clientTLSHeader) != "" {
 		r.TLS = new(tls.ConnectionState)
+	}
+	if creator, ok := strings.CutPrefix(r.Header.Get(listenerHeader), "creator "); ok {
+		r = r.WithContext(trusted.With(r.Context(), creator))
 	}
 	http.StripPrefix("/peer/api", handler).ServeHTTP(w, r)
 }

@@ -24,6 +24,13 @@ configuration file.`,
 			"max-search-terms", "min-free-bytes", "order-wait", "query-timeout", "slow-request",
 			"statsd-flush-interval", "stop-timeout",
 		}},
+	{"senders", "How servers take series from senders without HTTP",
+		`Ports of serve and api for senders that speak no HTTP: statsd's and Graphite's clients. They ask for no credentials.
+Set them as any other flag: on the command line, in the environment or in a configuration file.`,
+		[]string{
+			"graphite-creator", "graphite-listen", "graphite-template",
+			"statsd-archive-policy", "statsd-creator", "statsd-listen", "statsd-resource-id",
+		}},
 	{"keystone", "How servers ask Keystone about users",
 		`How serve and api ask Keystone who a token belongs to, with --auth-mode keystone. Set them as any
 other flag: on the command line, in the environment or in a configuration file.`,

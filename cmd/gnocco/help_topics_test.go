@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 		}
 		return out.String()
 	}
-	topics := help("help", "limits") + help("help", "keystone")
+	topics := help("help", "limits") + help("help", "keystone") + help("help", "senders")
 	for _, name := range []string{"serve", "api", "metricd", "demo"} {
 		text := help(name, "--help")
 		shown := strings.Count(text, "\n      --") + strings.Count(text, "\n  -h, --")

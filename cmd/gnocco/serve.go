@@ -14,7 +14,8 @@ metricd". SIGTERM, SIGINT and SIGHUP stop the server in order: it finishes reque
 measures into the archives. After any other end nothing that was answered with 202 is lost: the
 next start, or another process, processes it.
 
-"gnocco help limits" lists flags for limits and times, "gnocco help keystone" those for Keystone.`,
+"gnocco help limits" lists flags for limits and times, "gnocco help keystone" those for Keystone,
+"gnocco help senders" those for senders without HTTP.`,
 		Example: `  gnocco serve --data /var/lib/gnocco --listen 127.0.0.1:8041
   curl -u admin: http://127.0.0.1:8041/v1/archive_policy`,
 		Args: cobra.NoArgs,

@@ -30,6 +30,7 @@ type serverFlags struct {
 	log              logFlags
 	stopTimeout      time.Duration
 	statsd           statsdFlags
+	listeners        listenerFlags
 	resampler        resamplerFlags
 }
 
@@ -175,6 +176,7 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 		"how many of the strongest pairs of a correlation are kept")
 	flags.IntVar(&o.API.Correlations.MaxJobs, "correlation-max-jobs", 32, "how many correlations are kept in memory")
 	f.statsd.define(flags)
+	f.listeners.define(flags)
 }
 
 // defineLimits defines what one request may take.
@@ -202,6 +204,9 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	o.Cluster.State = stateOf(o.Cluster.State, o.Cluster.Data)
 	o.Statsd = f.statsd.options()
 	var err error
+	if o.Listeners, err = f.listeners.options(); err != nil {
+		return nil, err
+	}
 	if o.MemoryBytes, err = memoryLimit(int64(f.memory)); err != nil {
 		return nil, err
 	}

@@ -23,9 +23,10 @@ var implemented = map[string]bool{"main": true, "init": true, "Is": true, "Unwra
 
 // forTests are methods that tests of whole programs need, or of whole stores.
 var forTests = map[string]bool{
-	"(*server.Server).StatsdAddr": true,
-	"(*metricd.Metricd).Compact":  true,
-	"(*metricd.Metricd).Refresh":  true,
+	"(*server.Server).StatsdAddr":   true,
+	"(*server.Server).ListenerAddr": true,
+	"(*metricd.Metricd).Compact":    true,
+	"(*metricd.Metricd).Refresh":    true,
 }
 
 // A name that only tests use is no part of a package: delete it, or move it into a file of tests. Every program of the

@@ -1,0 +1,166 @@
+package graphite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// A Decoder reads lines.
+type Decoder struct{ templates []template }
+
+// A template gives the parts of a name a meaning.
+type template struct{ filter, parts []string }
+
+// The words of a template that name no label.
+const (
+	skipped  = "-"
+	namePart = "name"
+	nameRest = "name*" // all parts from here
+)
+
+// New returns a decoder with templates of the form "[FILTER ]PARTS". The first one that fits counts. PARTS are
+// separated by dots: a label's name, "name", "name*" at the end, or "-" for a part that is left out. FILTER is parts of
+// a name, "*" being any.
+func New(templates []string) (*Decoder, error) {
+	d := new(Decoder)
+	var faults []error
+	for _, text := range templates {
+		words := strings.Fields(text)
+		if len(words) == 0 || len(words) > 2 {
+			faults = append(faults, fmt.Errorf("graphite: template %q is not [FILTER ]PARTS", text))
+			continue
+		}
+		var t template
+		if len(words) == 2 {
+			t.filter = strings.Split(words[0], ".")
+		}
+		t.parts = strings.Split(words[len(words)-1], ".")
+		named := false
+		for i, part := range t.parts {
+			last := i == len(t.parts)-1
+			switch {
+			case part == namePart, part == nameRest && last:
+				named = true
+			case part == "" || strings.ContainsAny(part, "*;=") || strings.HasPrefix(part, "__"):
+				faults = append(faults, fmt.Errorf("graphite: template %q: %q is no label", text, part))
+			}
+		}
+		if !named {
+			faults = append(faults, fmt.Errorf("graphite: template %q has no name", text))
+		}
+		d.templates = append(d.templates, t)
+	}
+	return d, errors.Join(faults...)
+}
+
+// apply sets the labels of a name, and reports whether the template fits it.
+func (t *template) apply(parts []string, labels *series.Labels) bool {
+	rest := t.parts[len(t.parts)-1] == nameRest
+	if len(parts) < len(t.parts) || !rest && len(parts) > len(t.parts) || len(t.filter) > len(parts) {
+		return false
+	}
+	for i, want := range t.filter {
+		if want != "*" && want != parts[i] {
+			return false
+		}
+	}
+	var name []string
+	for i, part := range t.parts {
+		switch part {
+		case skipped:
+		case namePart:
+			name = append(name, parts[i])
+		case nameRest:
+			name = append(name, parts[i:]...)
+		default:
+			labels.Set(part, parts[i])
+		}
+	}
+	labels.Set(model.LabelName, strings.Join(name, "_"))
+	return true
+}
+
+// Decode implements listener.Decoder.
+func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to listener.Sink) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return
+	}
+	fields := bytes.Fields(line)
+	if (len(fields) != 3 && len(fields) != 2) || !utf8.Valid(line) {
+		to.Refuse("form", line)
+		return
+	}
+	value, err := strconv.ParseFloat(string(fields[1]), 64)
+	if err != nil || math.IsNaN(value) {
+		to.Refuse("value", line)
+		return
+	}
+	at := now
+	if len(fields) == 3 {
+		var ok bool
+		if at, ok = parseTime(string(fields[2]), now); !ok {
+			to.Refuse("timestamp", line)
+			return
+		}
+	}
+	labels := make(series.Labels, 0, 8)
+	if !d.name(string(fields[0]), &labels) {
+		to.Refuse("form", line)
+		return
+	}
+	to.Add(labels, at, value)
+}
+
+// parseTime reads seconds since 1970. -1 and N are now, as in Graphite and its clients.
+func parseTime(text string, now carbonara.Timestamp) (carbonara.Timestamp, bool) {
+	if text == "-1" || text == "N" {
+		return now, true
+	}
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return carbonara.Timestamp(seconds * 1_000_000_000), seconds >= 0 && seconds <= math.MaxInt64/1_000_000_000
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds < math.MaxInt64/1_000_000_000) {
+		return 0, false
+	}
+	return carbonara.Timestamp(math.Round(seconds*1e6) * 1e3), true
+}
+
+// name sets the labels of a name; false if it is none.
+func (d *Decoder) name(text string, labels *series.Labels) bool {
+	name, tags, tagged := strings.Cut(text, ";")
+	if name == "" {
+		return false
+	}
+	if !tagged {
+		parts := strings.Split(name, ".")
+		for i := range d.templates {
+			if d.templates[i].apply(parts, labels) {
+				return true
+			}
+			*labels = (*labels)[:0]
+		}
+	}
+	labels.Set(model.LabelName, name)
+	for tagged {
+		var tag string
+		tag, tags, tagged = strings.Cut(tags, ";")
+		key, value, ok := strings.Cut(tag, "=")
+		if !ok || key == "" || key == model.LabelName {
+			return false
+		}
+		labels.Set(key, value)
+	}
+	return true
+}

@@ -1,0 +1,211 @@
+package listener
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+)
+
+// Server is a running listener. Close ends it.
+type Server struct {
+	options     Options
+	instruments *instruments
+	logged      sync.Map // reasons of refusal
+
+	packets net.PacketConn
+	stream  net.Listener    // nil for none
+	running context.Context // ends when Close gives up
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[net.Conn]struct{}
+	closed bool
+}
+
+const (
+	maxDatagramBytes   = 64 << 10
+	receiveBufferBytes = 4 << 20 // the kernel may give less
+	idleTimeout        = time.Hour
+)
+
+// Start begins to listen.
+func Start(options Options) (_ *Server, err error) {
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{options: options, open: map[net.Conn]struct{}{}}
+	s.running, s.stop = context.WithCancel(context.Background())
+	if s.packets, err = net.ListenPacket("udp", options.Listen); err != nil {
+		return nil, fmt.Errorf("listener: %s: %w", options.Protocol, err)
+	}
+	_ = s.packets.(*net.UDPConn).SetReadBuffer(receiveBufferBytes)
+	if options.Stream { // at the same port
+		if s.stream, err = net.Listen("tcp", s.packets.LocalAddr().String()); err != nil {
+			return nil, errors.Join(fmt.Errorf("listener: %s: %w", options.Protocol, err), s.packets.Close())
+		}
+	}
+	s.instruments = newInstruments(&s.options)
+	s.done.Go(s.receive)
+	if s.stream != nil {
+		s.done.Go(s.accept)
+	}
+	options.Logger.Info("listening for "+options.Protocol, "address", s.Addr().String())
+	return s, nil
+}
+
+// Protocol returns the protocol of the server.
+func (s *Server) Protocol() string { return s.options.Protocol }
+
+// Addr returns the address of the server.
+func (s *Server) Addr() net.Addr { return s.packets.LocalAddr() }
+
+// Close stops listening, and stores what has come in until ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	defer context.AfterFunc(ctx, s.stop)()
+	err := s.packets.Close()
+	if s.stream != nil {
+		err = errors.Join(err, s.stream.Close())
+	}
+	s.mu.Lock()
+	s.closed = true
+	for conn := range s.open { // its reader stores what it has
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+	}
+	s.mu.Unlock()
+	s.done.Wait()
+	s.stop()
+	s.instruments.unregister()
+	return err
+}
+
+func (s *Server) newIntake() *intake { return &intake{server: s} }
+
+// receive stores datagrams until the socket is closed. Those that come within gatherFor share a batch.
+func (s *Server) receive() {
+	in := s.newIntake()
+	buffer := make([]byte, maxDatagramBytes)
+	var until time.Time
+	for {
+		if in.measures == 0 {
+			until = time.Time{}
+		} else if until.IsZero() {
+			until = time.Now().Add(gatherFor)
+		}
+		_ = s.packets.SetReadDeadline(until)
+		n, _, err := s.packets.ReadFrom(buffer)
+		switch {
+		case err == nil:
+			s.decodeDatagram(buffer[:n], in)
+			if in.measures >= maxBatch {
+				in.flush(s.running, false)
+			}
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			in.flush(s.running, false)
+		case errors.Is(err, net.ErrClosed):
+			in.flush(s.running, false)
+			return
+		default: // the fault of one datagram
+			in.Refuse("datagram", []byte(err.Error()))
+		}
+	}
+}
+
+// decodeDatagram decodes a datagram, of a protocol of lines each of its lines.
+func (s *Server) decodeDatagram(data []byte, in *intake) {
+	now := carbonara.FromTime(s.options.Now())
+	if !s.options.Stream {
+		s.options.Decoder.Decode(data, now, in)
+		return
+	}
+	for len(data) > 0 {
+		line := data
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		s.options.Decoder.Decode(line, now, in)
+	}
+}
+
+func (s *Server) accept() {
+	for {
+		conn, err := s.stream.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // as without descriptors
+			s.refuse("connection", 1, err.Error())
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		s.mu.Lock()
+		full := s.closed || len(s.open) >= s.options.MaxConnections
+		if !full {
+			s.open[conn] = struct{}{}
+		}
+		s.mu.Unlock()
+		if full {
+			s.refuse("connections", 1, "more than "+fmt.Sprint(s.options.MaxConnections)+" at once")
+			_ = conn.Close()
+			continue
+		}
+		s.instruments.connections.Inc()
+		s.done.Go(func() {
+			s.read(conn)
+			_ = conn.Close()
+			s.instruments.connections.Dec()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.open, conn)
+		})
+	}
+}
+
+// read stores the lines of a connection until it ends. Lines are durable before the server reads on.
+func (s *Server) read(conn net.Conn) {
+	in := s.newIntake()
+	defer func() { in.flush(s.running, true) }()
+	r := bufio.NewReaderSize(conn, max(s.options.MaxLineBytes, 16))
+	skipping := false // the rest of a line that is too long
+	for {
+		if r.Buffered() == 0 && !s.awaitData(conn) {
+			return
+		}
+		line, err := r.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if !skipping {
+				in.Refuse("line_length", line[:100])
+			}
+			skipping = true
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return // the rest of a line is no line
+		}
+		if !skipping {
+			s.options.Decoder.Decode(line, carbonara.FromTime(s.options.Now()), in)
+		}
+		skipping = false
+		if err != nil {
+			return
+		}
+		if r.Buffered() == 0 || in.measures >= maxBatch {
+			in.flush(s.running, true)
+		}
+	}
+}
+
+// awaitData lets a connection be idle for idleTimeout from now. It reports whether the server goes on.
+func (s *Server) awaitData(conn net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.closed && conn.SetReadDeadline(time.Now().Add(idleTimeout)) == nil
+}
