@@ -45,3 +45,30 @@ func TestFederateAndExport(t *testing.T) {
 		t.Errorf("another user gets %s", text)
 	}
 }
+
+// Samples of a query are lines for clients that ask for them, and warnings are headers.
+func TestQueriesAsLines(t *testing.T) {
+	s := newServer(t, nil)
+	get := func(path, accept, want string) http.Header {
+		t.Helper()
+		w := s.want(t, "GET /api/v1/"+path, "", http.StatusOK, want, "user", "jd", "Accept", accept)
+		if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, strings.Split(accept, ",")[0]) {
+			t.Errorf("%s: Content-Type %s", path, kind)
+		}
+		return w.Header()
+	}
+	const vector = `label_replace(vector(1.5),%22a%22,%22x\"y%22,%22%22,%22%22)`
+	get("query?time=1.5&query=2", "text/csv", "metric,timestamp,value\n\"{}\",1970-01-01T00:00:01.5Z,2\n")
+	get("query_range?start=0&end=60&step=60&query=time()", "application/x-ndjson",
+		`{"metric":{},"timestamp":"1970-01-01T00:00:00Z","value":0}`+"\n"+
+			`{"metric":{},"timestamp":"1970-01-01T00:01:00Z","value":60}`+"\n")
+	get("query?time=0&query="+vector, "text/csv",
+		"metric,timestamp,value\n\"{a=\"\"x\\\"\"y\"\"}\",1970-01-01T00:00:00Z,1.5\n")
+	get("query?time=0&query=0/vector(0)", "application/x-ndjson",
+		`{"metric":{},"timestamp":"1970-01-01T00:00:00Z","value":"NaN"}`+"\n")
+	get("query?time=0&query=1", "application/json", "~success")
+	if h := get("query?time=0&query=quantile(7,vector(1))", "text/csv", "~+Inf"); !strings.Contains(h.Get("Warning"),
+		"quantile value should be between 0 and 1") {
+		t.Errorf("Warning: %q", h.Get("Warning"))
+	}
+}

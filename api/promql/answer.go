@@ -19,6 +19,7 @@ type Answer struct {
 	Infos    []string
 	Empty    bool // there is nothing to show
 	Sent     bool // a stream was the answer
+	lines    *rows
 }
 
 // maxNotes is how many warnings, and how many infos, an answer has.
@@ -46,6 +47,10 @@ const answerBegins = `{"status":"success","data":`
 
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
+	if a.lines != nil {
+		a.writeLines(w, r)
+		return nil
+	}
 	if a.Sent {
 		return nil
 	}
@@ -92,8 +97,21 @@ func (e *Error) Write(w http.ResponseWriter, r *http.Request) {
 const minGzip = 1400
 
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	writeAs(w, r, status, "application/json", body)
+}
+
+// writeLines sends rows. What was noted goes into headers, since lines have no place for it.
+func (a *Answer) writeLines(w http.ResponseWriter, r *http.Request) {
+	for _, note := range append(a.Warnings, a.Infos...) {
+		w.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(note))
+	}
+	writeAs(w, r, http.StatusOK, a.lines.kind, a.lines.body)
+}
+
+func writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	header := w.Header()
-	header.Set("Content-Type", "application/json")
+	header.Set("Content-Type", kind)
+	header.Add("Vary", "Accept")
 	header.Add("Vary", "Accept-Encoding")
 	if len(body) >= minGzip && acceptsGzip(r) {
 		var packed bytes.Buffer

@@ -252,6 +252,13 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 	case upstream.Matrix:
 		value = upstream.Matrix(Cut(answer, v, limit))
 	}
+	if lines := rowsFor(r); lines != nil {
+		ok, err := lines.addAll(value, web.AcquireFor(ctx, budget.Answers))
+		if ok || err != nil {
+			answer.lines = lines
+			return answer, err
+		}
+	}
 	// Now: its memory is the engine's again once the query is closed.
 	encoded, err := Encoded(value, web.AcquireFor(ctx, budget.Answers))
 	if err != nil {

@@ -1,0 +1,79 @@
+package promql
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/gnocco-db/gnocco/api/web"
+)
+
+// rows is the samples of a result as lines for clients that accept text/csv or application/x-ndjson.
+type rows struct {
+	kind string
+	body []byte
+}
+
+// rowsFor returns rows without samples, nil for a client that accepts JSON before other types.
+func rowsFor(r *request) *rows {
+	form := web.AcceptedRows(r.Request)
+	if form == nil || form.Type[0] == "application/json" {
+		return nil
+	}
+	out := &rows{kind: form.Type[0]}
+	if out.isCSV() {
+		out.body = append(out.body, "metric,timestamp,value\n"...)
+	}
+	return out
+}
+
+func (o *rows) isCSV() bool { return strings.HasPrefix(o.kind, "text/csv") }
+
+// addAll adds the samples of a result, taking memory from acquire. ok is false for a string, which is no sample.
+func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok bool, err error) {
+	switch v := value.(type) {
+	case upstream.Scalar:
+		o.add(labels.EmptyLabels(), v.T, v.V)
+	case upstream.Vector:
+		for _, s := range v {
+			o.add(s.Metric, s.T, s.F)
+		}
+	case upstream.Matrix:
+		for _, s := range v {
+			before := cap(o.body)
+			for _, p := range s.Floats {
+				o.add(s.Metric, p.T, p.F)
+			}
+			if more := cap(o.body) - before; more > 0 && acquire != nil {
+				if err := acquire(more); err != nil {
+					return true, err
+				}
+			}
+		}
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+func (o *rows) add(of labels.Labels, at int64, value float64) {
+	stamp := time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+	if o.isCSV() {
+		o.body = fmt.Appendf(o.body, `"%s",%s,%s`+"\n", strings.ReplaceAll(of.String(), `"`, `""`), stamp,
+			strconv.FormatFloat(value, 'g', -1, 64))
+		return
+	}
+	o.body = appendLabels(append(o.body, `{"metric":`...), of)
+	o.body = fmt.Appendf(o.body, `,"timestamp":"%s","value":`, stamp)
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		o.body = fmt.Appendf(o.body, `"%v"}`+"\n", value)
+		return
+	}
+	o.body = append(strconv.AppendFloat(o.body, value, 'g', -1, 64), "}\n"...)
+}
