@@ -2,13 +2,14 @@ package promql
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
@@ -96,6 +97,12 @@ func (e *Error) Write(w http.ResponseWriter, r *http.Request) {
 // minGzip is from which size on an answer is worth compressing.
 const minGzip = 1400
 
+// packers are *gzip.Writer. A new one takes 1.2 MB, more than most answers. Against zstd they are as fast or faster.
+var packers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is known
+	return z
+}}
+
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	writeAs(w, r, status, "application/json", body)
 }
@@ -115,9 +122,11 @@ func writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, bo
 	header.Add("Vary", "Accept-Encoding")
 	if len(body) >= minGzip && acceptsGzip(r) {
 		var packed bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+		z := packers.Get().(*gzip.Writer)
+		z.Reset(&packed)
 		_, _ = z.Write(body) // into memory
 		_ = z.Close()
+		packers.Put(z)
 		body = packed.Bytes()
 		header.Set("Content-Encoding", "gzip")
 	}
