@@ -63,6 +63,18 @@ func TestExportsOfEveryKind(t *testing.T) {
 			t.Errorf("by %s twice, the export differs", form)
 		}
 	}
+	// A failed import leaves nothing behind.
+	line := func(name, policy string) string {
+		return fmt.Sprintf(`{"metric":{"__name__":%q},"values":[1],"timestamps":[1],"gnocco":{"archive_policy":%q}}`+"\n", name,
+			policy)
+	}
+	if _, stderr, status := run(t, line("gone1", "fine")+line("gone2", "fine")+line("b", "none"), "import", "jsonl", "--url",
+		first.url, "--requests", "1", "-"); status != 1 || !strings.Contains(stderr, "Archive policy none does not exist") {
+		t.Errorf("an unknown archive policy: status %d, %s", status, stderr)
+	}
+	if all := command(first, "", "list", "metrics"); strings.Contains(all, "gone") {
+		t.Errorf("a failed import left\n%s", all)
+	}
 	if all := command(first, "", "export", "csv", "cellar_x/power", "--granularity", "all"); !strings.HasPrefix(all,
 		"timestamp,resource,metric,unit,archive_policy,granularity,value\n") || strings.Count(all, ",fine,3600,") != 1 ||
 		strings.Count(all, ",fine,0.00025,") != 300 {

@@ -11,7 +11,7 @@ import (
 )
 
 // EnsureSeries returns the metric with these labels, its name among them as __name__, which it creates if it is not
-// there.
+// there. One that it has created has its ID even with an error.
 func (c *Client) EnsureSeries(ctx context.Context, labels map[string]string, create NewMetric) (found *Metric,
 	created bool, err error) {
 	var answer struct {
@@ -32,11 +32,12 @@ func (c *Client) EnsureSeries(ctx context.Context, labels map[string]string, cre
 	if err != nil {
 		return nil, false, err
 	}
+	found = &Metric{ID: answer.ID}
 	policy, err := c.knownPolicy(ctx, answer.PolicyName)
-	if err != nil {
-		return nil, true, err
+	if err == nil {
+		found.ArchivePolicy = *policy
 	}
-	return &Metric{ID: answer.ID, ArchivePolicy: *policy}, true, nil
+	return found, true, err
 }
 
 // series returns the metric that exactly these labels have.

@@ -167,10 +167,12 @@ func (i *Importer) ensureSeries(ctx context.Context, used []*metric) (existing [
 			}
 			found, created, err := i.options.Client.EnsureSeries(ctx, labels, client.NewMetric{ArchivePolicy: m.policy,
 				Unit: m.unit})
+			if created {
+				m.id, m.created = found.ID, true
+			}
 			if err != nil {
 				return fmt.Errorf("series %s: %w", m, err)
 			}
-			m.created = created
 			if !created {
 				mu.Lock()
 				defer mu.Unlock()
