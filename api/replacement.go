@@ -59,7 +59,7 @@ func (a *api) replace(ctx context.Context, who *auth.Identity, r *replacement) (
 	slices.SortFunc(r.metrics, model.CompareIDs)
 	r.metrics = slices.Compact(r.metrics)
 	shown := &replacedJSON{Lost: []lostGroupJSON{}, Backups: heldByBackups}
-	entry := &model.LedgerEntry{At: a.Now(), Who: who.User, Selector: shortened(r.selector, model.MostLedgerSelector),
+	entry := &model.LedgerEntry{Who: who.User, Selector: shortened(r.selector, model.MostLedgerSelector),
 		From: r.From, To: r.To, Reason: r.reason, Correction: len(r.Timestamps) > 0}
 	if !r.DryRun {
 		var err error

@@ -10,9 +10,9 @@ import (
 
 // LedgerEntry says who took measures out of archives, or put others in their place. It stays.
 type LedgerEntry struct {
-	ID         uuid.UUID // later ones are greater
-	At         time.Time
-	Correction bool // else a deletion
+	ID         uuid.UUID // of version 7: later ones are greater
+	At         time.Time // as the ID says
+	Correction bool      // else a deletion
 	Who        string
 	Selector   string // of the metrics
 	From, To   carbonara.Timestamp

@@ -8,24 +8,26 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// ledgerFields are the fields of an entry in the order of its value, a JSON list, which is shorter than an object.
-func ledgerFields(e *model.LedgerEntry, nanoseconds *int64) []any {
-	return []any{nanoseconds, &e.Who, &e.Correction, &e.Selector, &e.From, &e.To, &e.Reason, (*int)(&e.State),
+// ledgerFields are the fields of an entry in the order of its value, a JSON list, which is shorter than an object. The
+// range has its start and its length, and the ID has the time.
+func ledgerFields(e *model.LedgerEntry, length *carbonara.Timestamp) []any {
+	return []any{&e.Who, &e.Correction, &e.Selector, &e.From, length, &e.Reason, (*int)(&e.State),
 		&e.Done.Metrics, &e.Done.Before, &e.Done.After, &e.Done.Measures, &e.Done.Bytes, &e.Done.LostGroups,
 		&e.Done.Failed}
 }
 
 // PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.
 func (s *Store) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
-	at := e.At.UnixNano()
+	length := e.To - e.From
 	return s.log.Write(ctx, func(c *commits.Change) error {
-		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Ledger, e.ID), ledgerFields(e, &at))
+		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Ledger, e.ID), ledgerFields(e, &length))
 	})
 }
 
@@ -38,8 +40,8 @@ func (s *Store) Ledger(ctx context.Context, after uuid.UUID, f func(*model.Ledge
 				return true, nil
 			}
 			e := &model.LedgerEntry{ID: id}
-			var at int64
-			fields := ledgerFields(e, &at)
+			var length carbonara.Timestamp
+			fields := ledgerFields(e, &length)
 			var list []json.RawMessage
 			err := records.DecodeJSON(value, &list)
 			for i := 0; err == nil && i < min(len(list), len(fields)); i++ {
@@ -49,7 +51,7 @@ func (s *Store) Ledger(ctx context.Context, after uuid.UUID, f func(*model.Ledge
 				s.log.SkipCorrupt(fmt.Errorf("ledger %s: %w", id, err))
 				return true, nil
 			}
-			e.At = time.Unix(0, at).UTC()
+			e.To, e.At = e.From+length, time.Unix(id.Time().UnixTime()).UTC()
 			return f(e), nil
 		})
 }
