@@ -43,7 +43,24 @@ interface Props {
   small?: boolean;
 }
 
-export const colorOf = (index: number) => `var(--line-${(index % 8) + 1})`;
+// colorOf is the colour of a line in the page, lineColor in a picture: one of the theme's eight, then one of a circle
+// that is walked by the golden angle, in three shades, so that neighbours differ.
+export const colorOf = (index: number) => (index < 8 ? `var(--line-${index + 1})` : circle(index));
+export const lineColor = (index: number) => (index < 8 ? css(`--line-${index + 1}`) || "#000000" : circle(index));
+
+function circle(index: number): string {
+  const dark = theme.get() === "dark",
+    hue = (index * 137.508) % 360,
+    light = (dark ? [0.68, 0.58, 0.78] : [0.42, 0.32, 0.52])[index % 3];
+  const part = (n: number) => {
+    const k = (n + hue / 30) % 12,
+      value = light - 0.6 * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, "0");
+  };
+  return "#" + part(0) + part(8) + part(4);
+}
 
 // css is a colour of the theme. Asked for once: the browser would have to know the styles of the page as it is, each
 // time.
@@ -116,7 +133,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
   const series: uPlot.Series[] = [{}],
     bands: uPlot.Band[] = [];
   for (const line of p.lines) {
-    const color = css(`--line-${(line.color % 8) + 1}`) || "#000000";
+    const color = lineColor(line.color);
     const dots = line.look === "dots";
     series.push({
       label: line.label,

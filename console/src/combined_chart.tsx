@@ -22,7 +22,7 @@ import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
 import { readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
-import { DataTable, Summary, type Row } from "./table";
+import { DataTable, Summary, useHidden, type Row } from "./table";
 
 const Changed = lazy(() => import("./lazy_pages").then((m) => m.Changed));
 
@@ -88,15 +88,16 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
     range.live ? refreshEvery(params, Math.min(30, Math.max(1, finest))) : 0,
   );
   const rows = useMemo(() => (value ? rowsOf(value) : []), [value]);
+  const legend = useHidden(rows);
   // The chart draws again when it is given other lines, so they stay while the next ones are waited for.
   const lines = useMemo<Line[]>(
     () =>
-      rows.map((r) =>
+      legend.shown.map((r) =>
         banded && !r.derived
           ? { ...r, low: value!.columns[r.color].values.min, high: value!.columns[r.color].values.max }
           : r,
       ),
-    [rows, banded],
+    [legend.shown, banded],
   );
   const methods = [...new Set(metrics.flatMap((m) => m.policy.methods))].sort(
     (a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }),
@@ -252,6 +253,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         <Summary
           rows={rows}
           unit={unit}
+          legend={legend}
           onRemove={(id) => change({ m: metrics.map((m) => m.id).filter((m) => m !== id) })}
           href={(id) => link("metric", { id })}
         />

@@ -1,4 +1,4 @@
-import type { Line } from "./chart";
+import { lineColor, type Line } from "./chart";
 
 const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -24,7 +24,7 @@ export function picture(panel: string, title: string, lines: Line[], about: stri
       x = 16;
       row++;
     }
-    const at = { label: l.label, color: css(`--line-${(l.color % 8) + 1}`), x, row };
+    const at = { label: l.label, color: lineColor(l.color), x, row };
     x += wide;
     return at;
   });

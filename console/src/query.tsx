@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
-import { duration, moment } from "./format";
-import { Copy, Notice, Panel, save, useLoad } from "./widgets";
+import { duration, moment, show } from "./format";
+import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { RangeBar } from "./range_bar";
 import { readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
-import { DataTable, Summary, type Row } from "./table";
+import { DataTable, figures, Summary, useHidden, type Row } from "./table";
 
 const mostSeries = 40;
 
@@ -20,22 +20,25 @@ export function QueryView() {
   const range = readRange(params, 3600),
     step = stepFor(range.span),
     zone = zoneOf();
-  const wanted = params.get("g") ?? "60";
+  const wanted = params.get("g") ?? "60",
+    instant = lang === "promql" && params.get("view") === "instant";
   const { value, error, loading } = useLoad(
     async (signal) => {
       const range = readRange(params, 3600);
-      if (!query.trim()) return { range, rows: [] as Row[] };
-      return {
-        range,
-        rows: await (lang === "promql"
-          ? promql(query, range.from, range.to, step, signal)
-          : aggregates(query, range.from, range.to, wanted, signal)),
-      };
+      if (!query.trim()) return { range, ...nothing };
+      if (lang === "aggregates")
+        return { range, ...nothing, ...(await aggregates(query, range.from, range.to, wanted, signal)) };
+      const answer = instant
+        ? await promqlAt(query, range.to, signal)
+        : await promql(query, range.from, range.to, step, signal);
+      remember(query);
+      return { range, ...answer };
     },
-    [query, lang, wanted, params.get("from"), params.get("to"), params.get("live")],
+    [query, lang, instant, wanted, params.get("from"), params.get("to"), params.get("live")],
     range.live && query.trim() ? refreshEvery(params, Math.min(30, Math.max(2, step))) : 0,
   );
-  const rows = value?.rows ?? [],
+  const rows = value?.rows ?? noRows,
+    legend = useHidden(rows),
     table = params.get("view") === "table";
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   return (
@@ -62,6 +65,16 @@ export function QueryView() {
           id="drawn"
           aside={
             <>
+              {lang === "promql" && (
+                <button
+                  type="button"
+                  aria-pressed={instant}
+                  title="The values at the end of the time, as a table"
+                  onClick={() => change({ view: instant ? null : "instant" })}
+                >
+                  Instant
+                </button>
+              )}
               <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
                 Table
               </button>
@@ -71,11 +84,11 @@ export function QueryView() {
                   void picture(
                     "drawn",
                     query,
-                    rows,
+                    legend.shown,
                     `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone}`,
                   ).then((png) => save(png, "query.png"))
                 }
-                disabled={table || !rows.length}
+                disabled={table || instant || !rows.length}
               >
                 PNG
               </button>
@@ -92,15 +105,30 @@ export function QueryView() {
           }
         >
           <p class="hint" id="archive">
-            {lang === "promql" ? `A value every ${duration(step)}` : `Groups of ${duration(+wanted)}`}
-            {rows.length === mostSeries ? `; the first ${mostSeries} series` : ""}
+            {instant
+              ? `At ${moment((value?.range ?? range).to, zone)}`
+              : lang === "promql"
+                ? `A value every ${duration(step)}`
+                : `Groups of ${duration(+wanted)}`}
+            {value && value.total > rows.length
+              ? lang === "promql"
+                ? `; top ${rows.length} of ${value.total.toLocaleString("en")} by ${instant ? "value" : "mean"}`
+                : `; the first ${rows.length} of ${value.total.toLocaleString("en")}`
+              : ""}
           </p>
+          {value?.notes.map((note) => (
+            <p class="hint note" key={note}>
+              {note}
+            </p>
+          ))}
           {value &&
-            (table ? (
+            (instant ? (
+              <Values rows={rows} />
+            ) : table ? (
               <DataTable rows={rows} unit="" zone={zone} name="query" />
             ) : (
               <Chart
-                lines={rows}
+                lines={legend.shown}
                 from={value.range.from}
                 to={value.range.to}
                 height={320}
@@ -115,7 +143,7 @@ export function QueryView() {
           {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
         </Panel>
       )}
-      {rows.length > 0 && <Summary rows={rows} unit="" />}
+      {rows.length > 0 && !instant && <Summary rows={rows} unit="" legend={legend} />}
     </>
   );
 }
@@ -123,29 +151,115 @@ export function QueryView() {
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
 const stepFor = (span: number) => steps.find((s) => span / s <= 600) ?? 86400;
 
-async function promql(query: string, from: number, to: number, step: number, signal: AbortSignal): Promise<Row[]> {
+const noRows: Row[] = [];
+// An Answer has the series with the highest means, how many there are, and what the server says of them.
+interface Answer {
+  rows: Row[];
+  total: number;
+  notes: string[];
+}
+const nothing: Answer = { rows: noRows, total: 0, notes: [] };
+
+interface Reply {
+  data: {
+    resultType: string;
+    result: { metric: Record<string, string>; values?: [number, string][]; value?: [number, string] }[];
+  };
+  infos?: string[];
+  warnings?: string[];
+}
+
+async function promql(query: string, from: number, to: number, step: number, signal: AbortSignal): Promise<Answer> {
   const start = Math.ceil(from / step) * step,
     end = Math.floor(to / step) * step;
-  const answer = await read<{ data: { result: { metric: Record<string, string>; values: [number, string][] }[] } }>(
+  const reply = await read<Reply>(
     "/api/v1/query_range?" + new URLSearchParams({ query, start: String(start), end: String(end), step: String(step) }),
     undefined,
     signal,
   );
-  return answer.data.result.slice(0, mostSeries).map(({ metric, values }, i) => {
-    const { __name__: name, ...labels } = metric;
+  return answer(query, reply, step);
+}
+
+// promqlAt asks for the values of one moment. A number or a text is one row without labels.
+async function promqlAt(query: string, time: number, signal: AbortSignal): Promise<Answer> {
+  const reply = await read<Reply>(
+    "/api/v1/query?" + new URLSearchParams({ query, time: time.toFixed(3) }),
+    undefined,
+    signal,
+  );
+  const { resultType, result } = reply.data;
+  if (resultType === "scalar" || resultType === "string")
+    reply.data.result = [{ metric: {}, value: result as unknown as [number, string] }];
+  return answer(query, reply, 1);
+}
+
+function answer(query: string, { data, infos = [], warnings = [] }: Reply, step: number): Answer {
+  const all = data.result.map(({ metric, values, value }, i) => {
+    const { __name__: name, ...labels } = metric,
+      samples = values ?? (value ? [value] : []);
     const rest = Object.entries(labels)
       .filter(([n]) => n !== "resource_type")
       .map(([n, v]) => `${n}=${v}`)
       .join(", ");
     return {
-      id: String(i),
+      id: JSON.stringify(metric),
       label: (name ?? "") + (rest ? `{${rest}}` : "") || query,
       color: i,
-      times: values.map(([t]) => t),
-      values: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)),
+      times: samples.map(([t]) => t),
+      values: samples.map(([, v]) => (Number.isFinite(+v) ? +v : null)),
       step,
     };
   });
+  const notes = [...new Set([...warnings, ...infos])];
+  if (all.length <= mostSeries) return { rows: all, total: all.length, notes };
+  const means = new Map(all.map((row) => [row, figures(row.values).mean ?? -Infinity]));
+  const rows = all.sort((a, b) => means.get(b)! - means.get(a)!).slice(0, mostSeries);
+  return { rows: rows.map((row, color) => ({ ...row, color })), total: all.length, notes };
+}
+
+// Values is the answer to an instant query, the highest first.
+function Values({ rows }: { rows: Row[] }) {
+  const sorted = [...rows].sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity));
+  return (
+    <div class="scroll">
+      <table id="instant">
+        <tbody>
+          {sorted.map((row) => (
+            <tr key={row.id}>
+              <td>{row.label}</td>
+              <td class="number" data-value={row.values.at(-1) ?? ""}>
+                {show(row.values.at(-1), "", 6)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// The queries that were run last, in this browser.
+const historyKey = "gnocco.queries",
+  mostRemembered = 30;
+function remembered(): string[] {
+  try {
+    const all: unknown = JSON.parse(localStorage.getItem(historyKey) ?? "[]");
+    return Array.isArray(all) ? all.filter((q): q is string => typeof q === "string") : [];
+  } catch {
+    return [];
+  }
+}
+function remember(query: string) {
+  const all = remembered();
+  if (all[0] === query) return;
+  try {
+    localStorage.setItem(
+      historyKey,
+      JSON.stringify([query, ...all.filter((q) => q !== query)].slice(0, mostRemembered)),
+    );
+  } catch {
+    /* a browser that stores nothing has no history */
+  }
 }
 
 async function aggregates(
@@ -154,7 +268,7 @@ async function aggregates(
   to: number,
   granularity: string,
   signal: AbortSignal,
-): Promise<Row[]> {
+): Promise<Pick<Answer, "rows" | "total">> {
   const answer = await read<{ measures: Record<string, unknown> }>(
     "/v1/aggregates?" +
       new URLSearchParams({ start: String(Math.floor(from)), stop: String(Math.ceil(to)), granularity }),
@@ -176,7 +290,7 @@ async function aggregates(
     } else for (const [name, inner] of Object.entries(value as object)) walk(label ? label + " " + name : name, inner);
   };
   walk("", answer.measures);
-  return rows.slice(0, mostSeries);
+  return { rows: rows.slice(0, mostSeries), total: rows.length };
 }
 
 // Editor is a box of text, in which Enter runs, and Shift and Enter begin a line. PromQL gets an editor with completion
@@ -266,6 +380,15 @@ function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" 
           <option value="promql">PromQL</option>
           <option value="aggregates">Aggregates</option>
         </select>
+        {lang === "promql" && remembered().length > 0 && (
+          <Menu title="History">
+            {remembered().map((q) => (
+              <button type="button" key={q} title={q} onClick={() => change({ q, m: null })}>
+                {q}
+              </button>
+            ))}
+          </Menu>
+        )}
         <button type="submit" class="main">
           Run
         </button>

@@ -1,7 +1,8 @@
 import { moment } from "./format";
 import { route } from "./router";
 
-// A Range is what the address says of time: from and to, in seconds since 1970. It is live if it ends now, or a time before now.
+// A Range is what the address says of time: from and to, in seconds since 1970. It is live if it ends now, or a span
+// before now.
 export interface Range {
   from: number;
   to: number;

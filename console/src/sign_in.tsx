@@ -13,7 +13,8 @@ export function SignIn() {
     try {
       await signIn(who.credentials, byToken ? "" : user, secret);
     } catch (error) {
-      setWrong((error as { status?: number }).status === 401 ? "These are not known here." : (error as Error).message);
+      const wrong = who.credentials === "token" ? "Wrong token or secret" : "Wrong user or password";
+      setWrong((error as { status?: number }).status === 401 ? wrong : (error as Error).message);
     }
   };
   return (

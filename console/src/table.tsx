@@ -50,15 +50,34 @@ export function figures(values: (number | null)[]): Figures {
 
 const columns: (keyof Figures)[] = ["last", "min", "mean", "p95", "max"];
 
-// Summary has a line for each series, the highest first by the figure that is chosen.
+// useHidden is which rows a chart leaves out.
+export function useHidden(rows: Row[]) {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set<string>());
+  const shown = useMemo(() => rows.filter((r) => !hidden.has(r.id)), [rows, hidden]);
+  const hide = (id: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(id)) next.add(id);
+    setHidden(next);
+  };
+  const isolate = (id: string) => {
+    const others = rows.map((r) => r.id).filter((r) => r !== id);
+    const isolated = !hidden.has(id) && others.every((r) => hidden.has(r));
+    setHidden(new Set(isolated ? [] : others));
+  };
+  return { shown, hidden, hide, isolate };
+}
+
+// Summary has a line for each series, the highest first by the figure that is chosen. It is the chart's legend.
 export function Summary({
   rows,
   unit,
+  legend: { hidden, hide, isolate },
   onRemove,
   href,
 }: {
   rows: Row[];
   unit: Unit;
+  legend: ReturnType<typeof useHidden>;
   onRemove?: (id: string) => void;
   href?: (id: string) => string;
 }) {
@@ -66,7 +85,7 @@ export function Summary({
   const all = useMemo(() => rows.map((row) => ({ row, figures: figures(row.values) })), [rows]);
   if (by) all.sort((a, b) => (b.figures[by] ?? -Infinity) - (a.figures[by] ?? -Infinity));
   return (
-    <Panel title="Of what is shown">
+    <Panel title="Statistics">
       <div class="scroll">
         <table id="summary">
           <thead>
@@ -80,14 +99,23 @@ export function Summary({
                   </button>
                 </th>
               ))}
-              {onRemove && <th />}
+              <th />
             </tr>
           </thead>
           <tbody>
             {all.map(({ row, figures }) => (
-              <tr key={row.id}>
+              <tr key={row.id} class={hidden.has(row.id) ? "off" : undefined}>
                 <td>
-                  <i class="dot" style={{ background: colorOf(row.color) }} />
+                  <button
+                    type="button"
+                    class="key"
+                    aria-pressed={!hidden.has(row.id)}
+                    aria-label={"Draw " + row.label}
+                    title="Draw this line, or not"
+                    onClick={() => hide(row.id)}
+                  >
+                    <i class="dot" style={{ background: colorOf(row.color) }} />
+                  </button>
                   {href && !row.derived ? <a href={href(row.id)}>{row.label}</a> : row.label}
                 </td>
                 {columns.map((c) => (
@@ -95,21 +123,30 @@ export function Summary({
                     {show(figures[c], unit)}
                   </td>
                 ))}
-                {onRemove && (
-                  <td>
-                    {!row.derived && (
-                      <button
-                        type="button"
-                        class="icon"
-                        aria-label={"Remove " + row.label}
-                        title="Remove"
-                        onClick={() => onRemove(row.id)}
-                      >
-                        ×
-                      </button>
-                    )}
-                  </td>
-                )}
+                <td class="number">
+                  {rows.length > 1 && (
+                    <button
+                      type="button"
+                      class="only"
+                      aria-label={"Only " + row.label}
+                      title="Draw this line only, or all again"
+                      onClick={() => isolate(row.id)}
+                    >
+                      only
+                    </button>
+                  )}
+                  {onRemove && !row.derived && (
+                    <button
+                      type="button"
+                      class="icon"
+                      aria-label={"Remove " + row.label}
+                      title="Remove"
+                      onClick={() => onRemove(row.id)}
+                    >
+                      ×
+                    </button>
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>

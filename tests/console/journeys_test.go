@@ -214,6 +214,8 @@ func TestSignIn(t *testing.T) {
 	}
 	b.wait("document.querySelector('.sign-in input')")
 	b.picture("sign-in")
+	signIn("wrong")
+	b.waitText("Wrong user or password")
 	signIn("secret")
 	b.wait("document.querySelectorAll('.tile canvas').length === 1")
 	if stored := eval[int](b, "localStorage.length + sessionStorage.length + document.cookie.length"); stored != 0 {

@@ -64,7 +64,7 @@ func TestSignInWithKeystone(t *testing.T) {
 		b.click(".sign-in button[type=submit]", "Sign in")
 	}
 	signIn(map[string]string{"secret": "bad"})
-	b.waitText("These are not known here.")
+	b.waitText("Wrong token or secret")
 	signIn(map[string]string{"secret": "good"})
 	b.wait("document.querySelectorAll('.tile canvas').length === 1")
 
@@ -72,7 +72,7 @@ func TestSignInWithKeystone(t *testing.T) {
 	b.click(".sign-in button", "Use an application credential")
 	b.wait("document.querySelector('.sign-in [name=user]')")
 	signIn(map[string]string{"user": "c1", "secret": "wrong"})
-	b.waitText("These are not known here.")
+	b.waitText("Wrong token or secret")
 	b.picture("sign-in-keystone")
 	signIn(map[string]string{"user": "c1", "secret": "s3cret"})
 	b.wait("document.querySelectorAll('.tile canvas').length === 1")
