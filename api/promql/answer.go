@@ -107,7 +107,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	writeAs(w, r, status, "application/json", body)
 }
 
-// writeLines sends rows. What was noted goes into headers, since lines have no place for it.
+// writeLines sends rows. Warnings and infos are headers, since lines have no place for them.
 func (a *Answer) writeLines(w http.ResponseWriter, r *http.Request) {
 	for _, note := range append(a.Warnings, a.Infos...) {
 		w.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(note))
