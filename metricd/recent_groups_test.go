@@ -232,8 +232,15 @@ func sameGroups(a, b *carbonara.Groups) bool {
 	return true
 }
 
-// Raw measures are kept decoded once a checkpoint has stored some: before, the head has all of them.
-func TestRecentMeasuresAreThoseOfCheckpoints(t *testing.T) {
+// Raw measures are kept decoded once they are many, or a checkpoint has stored some.
+func TestRecentMeasuresAreMany(t *testing.T) {
+	for _, many := range []bool{false, true} {
+		testRecentMeasures(t, many)
+	}
+}
+
+func testRecentMeasures(t *testing.T, many bool) {
+	t.Helper()
 	ctx, minute := context.Background(), time.Minute
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, nil)
@@ -262,7 +269,17 @@ func TestRecentMeasuresAreThoseOfCheckpoints(t *testing.T) {
 		}
 	}
 	f(false)
-	checkpoint(t, n)
+	if many {
+		m := &model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 100}, Values: make([]float64, 100)}
+		for i := range 100 {
+			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*1e6)
+		}
+		if err := errors.Join(n.Post(m), n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		checkpoint(t, n)
+	}
 	f(true)
 	n.Stop(ctx)
 }

@@ -46,8 +46,8 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	if err != nil {
 		return err
 	}
-	if h != nil && !end.Any {
-		v.recent.unask(h) // the head has all of them
+	if h != nil && !end.Any && h.Pending() < fewMeasures {
+		v.recent.unask(h)
 	}
 	kept, present, any := span(end.RawEnd)
 	if !any {

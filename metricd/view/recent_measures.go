@@ -22,6 +22,10 @@ const ofMeasures = -1
 // 1/recentShare of the cache at most.
 const mostMeasures = 16 << 10
 
+// fewMeasures is how many measures a head without stored ones has to have until they are kept decoded. Less are decoded
+// in less time than their place takes to find.
+const fewMeasures = 64
+
 func (c *recentCache) mostMeasures() int { return min(mostMeasures, c.limit/recentShare/16) }
 
 // readRecentMeasures appends what a read of raw measures asks for to dst if h keeps recent ones, or now begins to. Then
