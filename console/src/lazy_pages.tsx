@@ -6,3 +6,4 @@ export { picture } from "./export_png";
 export { Policies } from "./pages/policies";
 export { QueryView } from "./query";
 export { Correlations } from "./pages/correlations";
+export { Server } from "./pages/server";

@@ -11,7 +11,6 @@ import { change, link, route } from "./router";
 import { zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
-import { Server } from "./pages/server";
 import { lazy, type Page } from "./lazy";
 
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
@@ -19,7 +18,7 @@ const pages: { name: string; title?: string; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
   { name: "policies", title: "Policies", page: lazy(() => import("./lazy_pages").then((m) => m.Policies)) },
   { name: "correlations", title: "Correlations", page: lazy(() => import("./lazy_pages").then((m) => m.Correlations)) },
-  { name: "server", title: "Server", page: Server },
+  { name: "server", title: "Server", page: lazy(() => import("./lazy_pages").then((m) => m.Server)) },
   { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
 ];
 

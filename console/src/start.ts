@@ -5,7 +5,7 @@ import { firstPaths, parse } from "./paths";
 // them.
 firstPaths(location.hash).forEach(sendFirst);
 const { page } = parse(location.hash);
-if (page !== "explore" && page !== "server")
+if (page !== "explore")
   import("./lazy_pages").catch(() => {
     /* the page says so */
   });

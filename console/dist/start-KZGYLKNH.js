@@ -1,1 +1,0 @@
-import"./chunk-HTK7XWML.js";import"./chunk-6UDEE4JO.js";

@@ -1,0 +1,1 @@
+import"./chunk-RL4RY2ML.js";import"./chunk-6UDEE4JO.js";
