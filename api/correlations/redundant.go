@@ -82,7 +82,8 @@ func (a *Handlers) redundant(w http.ResponseWriter, r *http.Request, job *correl
 		shown := shownGroup{Keep: keep.ID, KeepName: keep.Name}
 		for _, other := range group.Others {
 			metric := job.Metric(other.Column)
-			shown.Drop = append(shown.Drop, shownMember{metric.ID, metric.Name, other.R, other.Changes, other.Lag, costs[0]})
+			shown.Drop = append(shown.Drop,
+				shownMember{metric.ID, metric.Name, other.R, other.Changes, other.Lag, costs[0]})
 			shown.Add(costs[0])
 			costs = costs[1:]
 		}

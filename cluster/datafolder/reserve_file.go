@@ -40,9 +40,9 @@ const (
 	formerReserve   = "ballast"
 	maxReserveBytes = 16 << 20
 	reserveInterval = time.Second
-	// fullInterval is the time between two attempts on a disk that is full although it shows room: a quota. Each attempt
-	// changes the data folder. On CephFS a look-up of the folder may wait 5 s for a change by another machine: attempts of
-	// five processes once a second held up heartbeats for longer than a lease.
+	// fullInterval is the time between two attempts on a disk that is full although it shows room: a quota. Each
+	// attempt changes the data folder. On CephFS a look-up of the folder may wait 5 s for a change by another machine:
+	// attempts of five processes once a second held up heartbeats for longer than a lease.
 	fullInterval = 30 * time.Second
 	// roomToStartBytes bounds the bytes that a process writes until it holds its share.
 	roomToStartBytes = 1 << 20
@@ -61,7 +61,7 @@ func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *Re
 
 // Remove removes the file, and reports whether there was one. Everything that waits for room asks often: the disk is
 // asked once in reserveInterval, and not while it has not answered. A look-up of the data folder hung for minutes on a
-// CephFS that was full; what waits for room must not hang with it.
+// CephFS that was full, and a writer that waits for room must not hang with it.
 func (r *ReserveFile) Remove() bool {
 	r.mu.Lock()
 	r.full = time.Now()

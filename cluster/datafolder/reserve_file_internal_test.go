@@ -96,7 +96,7 @@ func TestReserveFileOnAFullQuota(t *testing.T) {
 	})
 }
 
-// What waits for room asks several times a second, and the folder of all is looked at once.
+// A writer that waits for room asks several times a second, and the folder of all is looked at once.
 func TestReserveFileIsLookedForRarely(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

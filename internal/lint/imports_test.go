@@ -39,7 +39,7 @@ var layers = table(
 	"cluster/peer: storage model carbonara internal",
 	"api: . console internal/version internal/budget internal/trusted api ingest query storage/incoming storage/index model carbonara correlate",
 	"api/auth: api/policy internal/keystone",
-	"api/correlations: api/auth api/text api/web query model carbonara",
+	"api/correlations: api/auth api/text api/web query model carbonara correlate",
 	"api/influxdb: api/auth api/series api/web internal/version internal/budget ingest model carbonara",
 	"api/measures: model carbonara internal/decimal internal/idset",
 	"api/otlp: api/auth api/series api/text api/web internal/budget ingest model carbonara",

@@ -101,8 +101,8 @@ func (c *computation) next(ctx context.Context, from, to int) ([]*series, error)
 			continue
 		}
 		s.memory = append(s.memory, series{ctx: ctx, selection: c.sel, pushed: k.pushed, name: k.name,
-			labels: s.names[f.kind], metric: model.Metric{ID: f.id, ArchivePolicy: policy}, reading: r, archives: archives,
-			sack: int(f.sack), place: from + len(s.some), group: f.group})
+			labels: s.names[f.kind], metric: model.Metric{ID: f.id, ArchivePolicy: policy}, reading: r,
+			archives: archives, sack: int(f.sack), place: from + len(s.some), group: f.group})
 		one := &s.memory[len(s.memory)-1]
 		one.choose()
 		s.some = append(s.some, one)

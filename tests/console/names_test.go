@@ -42,8 +42,8 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// The list has a line for each name of pushed series, with their number, and opens it to the labels that differ. Filters
-// begin with job and instance, and then those that most series have.
+// The list has a line for each name of pushed series, with their number, and opens it to the labels that differ.
+// Filters begin with job and instance, and then those that most series have.
 func TestPushedNames(t *testing.T) {
 	s, _ := start(t, nil)
 	push(t, s.URL(), func(line func(format string, args ...any)) {

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// Measures are the raw measures of a series as an archive has them, their times in ns. Each is a sample at the ms that it
-// lies in, and Late ms later. Most rows follow from these alone, so no sample is made of them.
+// Measures are the raw measures of a series as an archive has them, their times in ns. Each is a sample at the ms that
+// it lies in, and Late ms later. Most rows follow from these alone, so no sample is made of them.
 type Measures[T ~int64] struct {
 	Times      []T // ascending strictly
 	Values     []float64
