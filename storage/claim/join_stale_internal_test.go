@@ -73,3 +73,40 @@ func TestJoinComparesNames(t *testing.T) {
 		}
 	})
 }
+
+// A member that ends while its names are compared says nothing about the mount.
+func TestJoinWhileAnotherMemberLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		join := func(node string, options Options) (Session, error) {
+			options.FS, options.Clock = fs, bubbleClock{}
+			f, err := NewFile("data", options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f.Join(t.Context(), Member{Node: node})
+		}
+		silent := Options{Ask: func(Member) (Pulse, bool) { return Pulse{}, false }}
+		a, err := join("a", silent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := false
+		b, err := join("b", Options{
+			Ask: func(Member) (Pulse, bool) { return a.Pulse(), !left },
+			Show: func(Member) (uint64, bool) {
+				if left {
+					return 0, false
+				}
+				round, err := a.ShowNames()
+				left = true
+				return round, errors.Join(err, a.Leave(t.Context())) == nil
+			}})
+		if err != nil {
+			t.Fatalf("not joined: %v", err)
+		}
+		if err := b.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

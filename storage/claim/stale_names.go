@@ -109,6 +109,9 @@ func (s *session) compareRound(ctx context.Context, m *Member) (again bool, err 
 			return true, nil
 		}
 		if now-began >= s.options.Slack {
+			if _, ok := s.options.Show(*m); !ok { // it left meanwhile, and its folder is gone
+				return false, nil
+			}
 			return false, fmt.Errorf("%w: member %s made names of round %d, and %s later its folder shows one of round %d",
 				ErrStaleNames, m.ID, round, now-began, lowestShown(names))
 		}
