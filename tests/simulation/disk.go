@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// disk is the shared file system as its server has it. Names are the same on every mount at once. The content of a file
+// disk is the shared file system as its server has it. A look-up sees names
+// as they are, a listing may be a little old. The content of a file
 // reaches the server, and with it other mounts, by a sync or by the kernel's own writing, up to a writeback later.
 type disk struct {
 	mu    sync.Mutex
@@ -25,7 +26,8 @@ type disk struct {
 	syncTime time.Duration // mean time of a sync
 	opTime   time.Duration // mean time of another operation
 	full     bool
-	frozen   int // one in so many contents that are overwritten stays as it was in another mount's cache; 0: none
+	late     time.Duration // for so long a listing may be old
+	frozen   int           // one in so many contents that are overwritten stays as it was in another mount's cache; 0: none
 }
 
 // writeback is how long a kernel keeps what no sync has asked for.

@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -132,6 +134,11 @@ var faults = []fault{
 		m.setRate(1 + (w.rand.Float64()-0.5)*4e-4) // twice as wrong as quartz is
 		return m.name, nothing
 	}},
+	{"clock jump", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.jump(time.Duration(w.rand.Int64N(int64(time.Minute))))
+		return m.name, nothing
+	}},
 	{"suspend", false, func(w *World) (string, func()) {
 		m := w.anyMachine()
 		var stopped []*process
@@ -158,7 +165,7 @@ const settled = time.Minute
 func (w *World) chosen() (kinds []fault, between time.Duration) {
 	between = w.options.Between
 	for _, f := range faults {
-		if w.options.Faults == "" || w.options.Faults == f.name {
+		if w.options.Faults == "" || slices.Contains(strings.Split(w.options.Faults, ","), f.name) {
 			kinds = append(kinds, f)
 		}
 	}

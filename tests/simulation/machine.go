@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -25,12 +27,13 @@ type machine struct {
 	gone   bool          // the disk is not mounted
 	seen   map[*inode][]byte
 	old    map[*inode][]byte // what its cache goes on showing
+	listed map[string]listing
 	rand   *rand.Rand
 }
 
 func newMachine(w *World, name, host string) *machine {
 	m := &machine{w: w, name: name, host: host, folder: filepath.Join(w.folder, name), rate: 1, began: time.Now(),
-		seen: make(map[*inode][]byte), old: make(map[*inode][]byte),
+		seen: make(map[*inode][]byte), old: make(map[*inode][]byte), listed: make(map[string]listing),
 		rand: rand.New(rand.NewPCG(w.options.Seed, uint64(host[len(host)-1])))}
 	m.offset = time.Duration(1+m.rand.IntN(1000)) * time.Hour
 	return m
@@ -49,6 +52,13 @@ func (m *machine) setRate(rate float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.offset, m.began, m.rate = now, time.Now(), rate
+}
+
+// jump sets the clock forward, as a machine that was moved to another host may find it. It never goes back.
+func (m *machine) jump(by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offset += by
 }
 
 // reach returns when the disk answers.
@@ -116,4 +126,33 @@ func (m *machine) cached(d *disk, i *inode) []byte {
 	}
 	m.seen[i], i.shared = i.server, true
 	return nil
+}
+
+// listing is a folder's names as a machine saw them.
+type listing struct {
+	names []string
+	at    time.Time
+}
+
+// list returns the names in a folder: those of the last listing while that is no older than late, as the attribute
+// cache of NFS does, unless this machine has changed the folder since.
+func (m *machine) list(dir string, late time.Duration, names func() ([]string, error)) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known, ok := m.listed[dir]; ok && time.Since(known.at) < late {
+		return slices.Clone(known.names), nil
+	}
+	fresh, err := names()
+	if err != nil {
+		return nil, err
+	}
+	m.listed[dir] = listing{fresh, time.Now()}
+	return slices.Clone(fresh), nil
+}
+
+// changed forgets the names in the folder of a path.
+func (m *machine) changed(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.listed, path.Dir(name))
 }

@@ -50,9 +50,9 @@ func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 			if old.entries != nil {
 				return syscall.EISDIR
 			}
-			m.d.leave(name)
+			m.leave(name)
 		}
-		return m.d.enter(name, i)
+		return m.enter(name, i)
 	}))
 }
 
@@ -85,7 +85,7 @@ func (m *mount) OpenReadWrite(name string, c vfs.DiskWriteCategory, _ ...vfs.Ope
 			return nil
 		}
 		i = new(inode)
-		return m.d.enter(m.path(name), i)
+		return m.enter(m.path(name), i)
 	})
 	return m.file(i, false, err)
 }
@@ -98,7 +98,7 @@ func (m *mount) Link(oldname, newname string) error {
 		if i == nil {
 			return &fs.PathError{Op: "link", Path: oldname, Err: fs.ErrNotExist}
 		}
-		return m.d.enter(m.path(newname), i)
+		return m.enter(m.path(newname), i)
 	})
 }
 
@@ -111,7 +111,7 @@ func (m *mount) Remove(name string) error {
 		if len(i.entries) > 0 {
 			return syscall.ENOTEMPTY
 		}
-		m.d.leave(m.path(name))
+		m.leave(m.path(name))
 		return nil
 	})
 }
@@ -160,10 +160,10 @@ func (m *mount) Rename(oldname, newname string) error {
 			case other.entries != nil && i.entries == nil:
 				return syscall.EISDIR
 			}
-			m.d.leave(to)
+			m.leave(to)
 		}
-		m.d.leave(from)
-		return m.d.enter(to, i)
+		m.leave(from)
+		return m.enter(to, i)
 	})
 }
 
@@ -190,7 +190,7 @@ func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
 		for _, name := range slices.Backward(missing) {
 			i := newFolder()
 			i.links = 0
-			if err := m.d.enter(name, i); err != nil {
+			if err := m.enter(name, i); err != nil {
 				return err
 			}
 		}
@@ -230,14 +230,27 @@ func (l *lock) Close() error {
 
 func (m *mount) List(dir string) (names []string, err error) {
 	err = m.call(func() error {
-		i := m.d.find(m.path(dir))
-		if i == nil || i.entries == nil {
-			return &fs.PathError{Op: "list", Path: dir, Err: fs.ErrNotExist}
-		}
-		names = slices.Sorted(maps.Keys(i.entries))
-		return nil
+		names, err = m.p.machine.list(m.path(dir), m.d.late, func() ([]string, error) {
+			i := m.d.find(m.path(dir))
+			if i == nil || i.entries == nil {
+				return nil, &fs.PathError{Op: "list", Path: dir, Err: fs.ErrNotExist}
+			}
+			return slices.Sorted(maps.Keys(i.entries)), nil
+		})
+		return err
 	})
 	return names, err
+}
+
+// enter and leave change a name, and this machine sees it at once.
+func (m *mount) enter(name string, i *inode) error {
+	m.p.machine.changed(name)
+	return m.d.enter(name, i)
+}
+
+func (m *mount) leave(name string) {
+	m.p.machine.changed(name)
+	m.d.leave(name)
 }
 
 func (m *mount) Stat(name string) (info vfs.FileInfo, err error) {

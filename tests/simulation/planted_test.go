@@ -13,28 +13,29 @@ var tries = flag.Int("sim.tries", 0, "seeds of TestPlanted for each bug; 0: it s
 var planted = []struct {
 	name  string
 	edits []edit
+	kinds string // of fault; "": all
 }{
-	{"members are dead after one beat", []edit{{"storage/claim/options.go",
+	{name: "members are dead after one beat", edits: []edit{{"storage/claim/options.go",
 		"DeadAfter() time.Duration { return o.TTL + o.Slack }", "DeadAfter() time.Duration { return o.Beat }"}}},
-	{"the last claim wins", []edit{{"storage/claim/durable_files.go", `	err = fs.Link(from, to)
+	{name: "the last claim wins", edits: []edit{{"storage/claim/durable_files.go", `	err = fs.Link(from, to)
 	if err == nil {`, `	_ = fs.Remove(to)
 	err = fs.Link(from, to)
 	if err == nil {`}}},
-	{"another's counter is a heartbeat", []edit{{"storage/claim/failure_detector.go",
+	{name: "another's counter is a heartbeat", edits: []edit{{"storage/claim/failure_detector.go",
 		"pulse, ok := r.options.Ask(known.member)", "pulse, ok := r.options.Ask(known.member)\n		ok = true"}}},
-	{"names are not synced", []edit{{"storage/claim/durable_files.go",
+	{name: "names are not synced", edits: []edit{{"storage/claim/durable_files.go",
 		"	return errors.Join(file.Sync(), file.Close())\n}\n\n// makeFolders", "	return file.Close()\n}\n\n// makeFolders"}}},
-	{"202 before the sync", []edit{{"storage/incoming/committer.go", `	if err := db.ApplyNoSyncWait(batch, pebble.Sync); err != nil {
+	{name: "202 before the sync", edits: []edit{{"storage/incoming/committer.go", `	if err := db.ApplyNoSyncWait(batch, pebble.Sync); err != nil {
 		return err
 	}
 	return batch.SyncWait()`, "	return db.Apply(batch, pebble.NoSync)"}}},
-	{"201 before the sync", []edit{
+	{name: "201 before the sync", edits: []edit{
 		{"storage/index/commits/log.go", `if err := l.DB.ApplyNoSyncWait(c.Batch, pebble.Sync); err != nil {`,
 			`if err := l.DB.Apply(c.Batch, pebble.NoSync); err != nil {`},
 		{"storage/index/commits/log.go", "err = c.SyncWait()", "err = nil"}}},
-	{"checkpoints are not synced", []edit{{"storage/archive/checkpoint.go", "batch.Commit(pebble.Sync)",
+	{name: "checkpoints are not synced", edits: []edit{{"storage/archive/checkpoint.go", "batch.Commit(pebble.Sync)",
 		"batch.Commit(pebble.NoSync)"}}},
-	{"measures are deleted before a checkpoint", []edit{{"metricd/sack_checkpoint.go", `		return nil
+	{name: "measures are deleted before a checkpoint", edits: []edit{{"metricd/sack_checkpoint.go", `		return nil
 	}
 	if !s.heads.AnyDirty()`, `		return nil
 	}
@@ -43,15 +44,15 @@ var planted = []struct {
 		return err
 	}
 	if !s.heads.AnyDirty()`}}},
-	{"an adopted store is removed before it is drained", []edit{{"cluster/reconcile_incoming.go",
+	{name: "an adopted store is removed before it is drained", edits: []edit{{"cluster/reconcile_incoming.go",
 		"store.Empty(); err != nil || !empty {", "store.Empty(); err != nil || empty && false {"}}},
-	{"a mark is one record ahead", []edit{{"metricd/sack_checkpoint.go", "s.intake.EachMark(c.SetMark)",
+	{name: "a mark is one record ahead", edits: []edit{{"metricd/sack_checkpoint.go", "s.intake.EachMark(c.SetMark)",
 		"s.intake.EachMark(func(id string, n uint64) { c.SetMark(id, n+1) })"}}},
-	{"a refresh waits for nothing", []edit{{"metricd/feed.go", "func (s *sack) refresh(ctx context.Context) error {\n",
+	{name: "a refresh waits for nothing", edits: []edit{{"metricd/feed.go", "func (s *sack) refresh(ctx context.Context) error {\n",
 		"func (s *sack) refresh(ctx context.Context) error {\n	if true {\n		return nil\n	}\n"}}},
-	{"later measures make earlier ones too old", []edit{{"metricd/intake/order_across_stores.go",
+	{name: "later measures make earlier ones too old", edits: []edit{{"metricd/intake/order_across_stores.go",
 		"s.runs[n].at <= max(upTo, s.origin.settled)", "true"}}},
-	{"a checkpoint's heads go before its archive comes", []edit{{"metricd/view/view.go",
+	{name: "a checkpoint's heads go before its archive comes", edits: []edit{{"metricd/view/view.go",
 		`	if err := c.Commit(); err != nil {
 		return err
 	}
@@ -65,6 +66,20 @@ var planted = []struct {
 		return err
 	}
 `}}},
+	// Stopped in a sync, a process goes on when others have its stores, for the milliseconds until it ends. The fence of
+	// its files and that of its answers each suffice.
+	{name: "neither files nor answers ask the lease", kinds: "stop,slow syncs", edits: []edit{
+		{"storage/claim/fence.go", `	if f.lease.Valid() {
+		return nil
+	}
+	return f.lease.Err()
+}
+
+// after`, `	return nil
+}
+
+// after`},
+		{"cluster/fenced_answers.go", "!w.lease.Valid()", "false"}}},
 }
 
 // Each planted bug is found.
@@ -77,7 +92,7 @@ func TestPlanted(t *testing.T) {
 			program := build(t, bug.edits...)
 			began, virtual, seeds := time.Now(), time.Duration(0), 0
 			caught := ""
-			simulateMany(t, program, "", *first, *tries, *length, func(seed uint64, r result) bool {
+			simulateMany(t, program, "", bug.kinds, *first, *tries, *length, func(seed uint64, r result) bool {
 				virtual += r.virtual
 				seeds++
 				if len(r.breaches) > 0 {

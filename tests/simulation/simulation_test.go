@@ -44,7 +44,7 @@ var virtualTime = regexp.MustCompile(`, ([0-9hms.]+) virtual`)
 
 // simulate runs one seed in a process of its own. The folder has the same name each time, since the
 // order of goroutines depends on names.
-func simulate(t *testing.T, program string, seed uint64, length time.Duration, check string) (r result) {
+func simulate(t *testing.T, program string, seed uint64, length time.Duration, check, kinds string) (r result) {
 	t.Helper()
 	base := os.TempDir()
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
@@ -56,7 +56,7 @@ func simulate(t *testing.T, program string, seed uint64, length time.Duration, c
 	}
 	defer os.RemoveAll(folder)
 	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(seed),
-		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile,
+		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile, "-sim.fault", kinds, "-sim.late", late.String(),
 		fmt.Sprintf("-sim.stop=%v", check == ""))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
 	began := time.Now()
@@ -83,7 +83,7 @@ func simulate(t *testing.T, program string, seed uint64, length time.Duration, c
 }
 
 // simulateMany runs seeds on all processors until f returns false.
-func simulateMany(t *testing.T, program, check string, from uint64, n int, length time.Duration,
+func simulateMany(t *testing.T, program, check, kinds string, from uint64, n int, length time.Duration,
 	f func(seed uint64, r result) bool) {
 	t.Helper()
 	var next atomic.Int64
@@ -97,7 +97,7 @@ func simulateMany(t *testing.T, program, check string, from uint64, n int, lengt
 				if i >= int64(n) {
 					return
 				}
-				r := simulate(t, program, from+uint64(i), length, check)
+				r := simulate(t, program, from+uint64(i), length, check, kinds)
 				mu.Lock()
 				if !f(from+uint64(i), r) {
 					stop.Store(true)
@@ -148,11 +148,11 @@ func TestSimulation(t *testing.T) {
 		if *runs == 1 {
 			break // one seed is looked at
 		}
-		if !report(f.seed, simulate(t, program, f.seed, f.length, check)) {
+		if !report(f.seed, simulate(t, program, f.seed, f.length, check, "")) {
 			t.Logf("it was found for: %s", f.fault)
 		}
 	}
-	simulateMany(t, program, check, *first, *runs, length, report)
+	simulateMany(t, program, check, *only, *first, *runs, length, report)
 	t.Logf("%v virtual", virtual.Round(time.Minute))
 	if *runs > 1 {
 		sameSeed(t, program)
@@ -164,7 +164,7 @@ func sameSeed(t *testing.T, program string) {
 	t.Helper()
 	lines := make(map[string]int)
 	for range 3 {
-		r := simulate(t, program, 1, 2*time.Minute, "")
+		r := simulate(t, program, 1, 2*time.Minute, "", "")
 		line, _, _ := strings.Cut(r.line, " virtual")
 		lines[line]++
 	}

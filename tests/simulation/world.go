@@ -27,8 +27,9 @@ type Options struct {
 	Answers io.Writer // for a line of each answer; nil: none
 	Folder  string    // real, for cluster.json, the key and the clocks
 	Clients int
-	Faults  string        // the only kind; "": all
+	Faults  string        // the only kinds, by commas; "": all
 	Between time.Duration // from one fault to the next, mean
+	Late    time.Duration // how old a listing of a folder may be
 	Stale   int           // one in so many contents stays in caches; 0: none
 	Pause   time.Duration // of a client, at most
 	Breach  func(string)  // called with each breach, unless nil
@@ -62,7 +63,7 @@ func newWorld(o Options) *World {
 	w := &World{options: o, folder: o.Folder, rand: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(),
 		network: newNetwork(o.Seed), disk: newDisk(o.Seed), answers: sha256.New(),
 		power: make(map[*machine]bool), boots: make(map[*machine]int)}
-	w.disk.frozen = o.Stale
+	w.disk.frozen, w.disk.late = o.Stale, o.Late
 	if o.Trace {
 		w.network.trace = w.log
 	}
