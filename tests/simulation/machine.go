@@ -134,8 +134,8 @@ type listing struct {
 	at    time.Time
 }
 
-// list returns the names in a folder: those of the last listing while that is no older than late, as the attribute
-// cache of NFS does, unless this machine has changed the folder since.
+// list returns the names in a folder, as the attribute cache of NFS has them: the last listing serves until it is older
+// than late, or this machine changes the folder.
 func (m *machine) list(dir string, late time.Duration, names func() ([]string, error)) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
