@@ -27,7 +27,7 @@ type disk struct {
 	opTime   time.Duration // mean time of another operation
 	full     bool
 	late     time.Duration // for so long a listing may be old
-	frozen   int           // one in so many contents that are overwritten stays as it was in another mount's cache; 0: none
+	frozen   int           // one in so many overwritten contents stays as it was in another mount's cache; 0: none
 }
 
 // writeback is how long a kernel keeps what no sync has asked for.

@@ -66,8 +66,8 @@ var planted = []struct {
 		return err
 	}
 `}}},
-	// Stopped in a sync, a process goes on when others have its stores, for the milliseconds until it ends. The fence of
-	// its files and that of its answers each suffice.
+	// Stopped in a sync, a process goes on when others have its stores, for the milliseconds until it ends. The fence
+	// of its files and that of its answers each suffice.
 	{name: "neither files nor answers ask the lease", kinds: "stop,slow syncs", edits: []edit{
 		{"storage/claim/fence.go", `	if f.lease.Valid() {
 		return nil
