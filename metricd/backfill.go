@@ -87,6 +87,9 @@ func (s *sack) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Ti
 	if c.Groups() == 0 {
 		return done, nil
 	}
+	if err := w.placePrevious(c); err != nil {
+		return done, err
+	}
 	return done, s.view.Commit(c, func() { s.view.Forget(h) })
 }
 
@@ -146,6 +149,7 @@ type backfillWindow struct {
 	waits        bool
 
 	had, more []carbonara.Groups // of the metric and of the other one, by granularity, without expired ones
+	last      carbonara.Groups   // the last group that is moved
 }
 
 // next returns the start of the first group that is left to move, at a time or later. Empty stretches of any length
@@ -218,8 +222,32 @@ func (w *backfillWindow) move(c *archive.Checkpoint, block, end carbonara.Timest
 		done.Moved++
 		for i := range puts {
 			c.PutGroups(w.head.Metric().ID, &puts[i])
+			last := puts[i].Slice(puts[i].Len()-1, puts[i].Len())
+			if w.last.Len() == 0 || last.Starts[0] > w.last.Starts[0] {
+				w.last = last
+			}
 		}
 	}
+}
+
+// placePrevious puts a measure of the last group that is moved before the raw series, at the group's start, with its last
+// value if the archive has that. Without it the raw series would say that it has all measures that ever were, and a
+// rebuild would compute wider groups from it alone. Of the measures before its limit, a raw series keeps the last one.
+func (w *backfillWindow) placePrevious(c *archive.Checkpoint) error {
+	id := w.head.Metric().ID
+	end, err := w.store.RawEnd(id)
+	if err != nil || w.last.Starts[0] >= end.KeptFrom {
+		return err
+	}
+	value, present := math.NaN(), end.Present
+	if column := w.last.Column(carbonara.ColumnLast); column != nil && !carbonara.IsAbsent(column[0]) {
+		value = column[0]
+	}
+	if present == end.Newest {
+		present = carbonara.MaxTimestamp // no measure is ahead
+	}
+	c.AppendRawAhead(id, end.KeptFrom, present, []carbonara.Timestamp{w.last.Starts[0]}, []float64{value})
+	return nil
 }
 
 // sameGroups reports whether two metrics have the same groups, to the last bit.

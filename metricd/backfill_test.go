@@ -303,3 +303,27 @@ func TestBackfillIsInvalid(t *testing.T) {
 		t.Errorf("into a metric without measures, which accepts all: %+v", done)
 	}
 }
+
+// A rebuild makes wider groups of history that was backfilled, also where no measure has left the raw series yet.
+func TestRebuildAfterBackfill(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	policy := newPolicy(t, "p", 0, []time.Duration{minute}, "sum", "count")
+	live, history := createMetric(t, n, policy), createMetric(t, n, policy)
+	const hour = 3600
+	post(t, n, live, map[int]float64{hour / 2: 1})
+	checkpoint(t, n)
+	post(t, n, history, map[int]float64{-2 * hour: 2, -2*hour + 60: 3, hour/2 - 60: 4})
+	if err := n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}); err != nil {
+		t.Fatal(err)
+	}
+	if done := backfill(t, n, live, history); done.Moved != 3 {
+		t.Fatalf("%+v", done)
+	}
+	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{minute, time.Hour}, "sum", "count"))
+	rebuild(t, n, live)
+	requireValues(t, values(t, n, live, time.Hour, carbonara.Sum), map[int]float64{-8400: 5, -1200: 5})
+	post(t, n, live, map[int]float64{hour/2 + 1: 8, hour / 2 * 3: 16})
+	checkpoint(t, n)
+	requireValues(t, values(t, n, live, time.Hour, carbonara.Sum), map[int]float64{-8400: 5, -1200: 13, 2400: 16})
+}
