@@ -60,6 +60,8 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 	var resource struct{ Metrics map[string]string }
 	s.call(http.MethodGet, "/v1/resource/generic/r", "", http.StatusOK, &resource)
 	s.measures("/v1/resource/generic/r/metric/e/measures?refresh=true&aggregation=sum")
+	// e only rises: unless its type says otherwise it counts as a counter, and is correlated by its increases.
+	s.call(http.MethodPatch, "/v1/metric/"+resource.Metrics["e"], `{"type": "gauge"}`, http.StatusOK, nil)
 
 	type pair struct {
 		X, Y    string

@@ -128,8 +128,7 @@ func TestAetos(t *testing.T) {
 		t.Error("no runtimeinfo")
 	}
 
-	// They pass these on as errors: an invalid expression, series without a selector, and deletion, which we do not
-	// offer.
+	// They pass these on as errors: an invalid expression, series without a selector, and what we do not offer.
 	refused := func(path string, query ...string) {
 		t.Helper()
 		status, text := send(http.MethodGet, path, query...)
@@ -141,7 +140,7 @@ func TestAetos(t *testing.T) {
 	}
 	refused("query", "query", "sum(")
 	refused("series")
-	for _, task := range []string{"delete_series", "clean_tombstones", "snapshot"} {
+	for _, task := range []string{"clean_tombstones", "snapshot"} {
 		if status, text := send(http.MethodPost, "admin/tsdb/"+task, "match[]",
 			"ceilometer_cpu"); status != http.StatusNotFound {
 			t.Errorf("%s: %d %s, want 404", task, status, text)
@@ -234,5 +233,5 @@ func TestCeilometerNames(t *testing.T) {
 	ask(
 		`"resultType":"matrix","result":[{"metric":{},"values":[[1767269340,"480000000000"],[1767269400,"540000000000"]]}]`, "query_range", "query", `sum(ceilometer_cpu{resource_name=~"vm.*"})`,
 		"start", "1767269340", "end", "1767269400", "step", "60")
-	ask(`"data":{"ceilometer_cpu":[{"type":"unknown","help":"","unit":"ns"}]`, "metadata", "metric", "ceilometer_cpu")
+	ask(`"data":{"ceilometer_cpu":[{"type":"counter","help":"","unit":"ns"}]`, "metadata", "metric", "ceilometer_cpu")
 }

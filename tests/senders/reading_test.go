@@ -191,12 +191,14 @@ func TestPrometheusClient(t *testing.T) {
 		"config":        func() error { _, err := api.Config(ctx); return err },
 		"flags":         func() error { _, err := api.Flags(ctx); return err },
 		"walreplay":     func() error { _, err := api.WalReplay(ctx); return err },
-		"delete_series": func() error { return api.DeleteSeries(ctx, []string{"load"}, from, to) },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), "404") {
 			t.Errorf("%s: %v, want 404", name, err)
 		}
 	}
+	check(t, api.DeleteSeries(ctx, []string{"load"}, from, to.Add(time.Hour)))
+	value, _, _, err = api.Query(ctx, "count(load) or count(size)", to)
+	want(value, err, "{} => 1 @[1767322920]")
 }
 
 // The requests of Grafana's stock data source, one by one.
