@@ -230,7 +230,7 @@ func (w *backfillWindow) move(c *archive.Checkpoint, block, end carbonara.Timest
 	}
 }
 
-// placePrevious puts a measure of the last group that is moved before the raw series, at the group's start, with its last
+// placePrevious puts a measure of the last group that is moved before the raw series, at its start, with its last
 // value if the archive has that. Without it the raw series would say that it has all measures that ever were, and a
 // rebuild would compute wider groups from it alone. Of the measures before its limit, a raw series keeps the last one.
 func (w *backfillWindow) placePrevious(c *archive.Checkpoint) error {

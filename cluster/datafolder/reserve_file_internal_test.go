@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -66,9 +67,10 @@ func TestReserveFileOnAFullQuota(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
-		tried, full := 0, true
+		var tried atomic.Int32
+		var roomy atomic.Bool
 		r.allocate = func(*os.File, int64) error {
-			if tried++; full {
+			if tried.Add(1); !roomy.Load() {
 				return syscall.EDQUOT
 			}
 			return nil
@@ -76,15 +78,15 @@ func TestReserveFileOnAFullQuota(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go r.Reconcile(ctx)
 		time.Sleep(59 * time.Second)
-		if tried != 2 {
-			t.Errorf("tried %d times in a minute", tried)
+		if n := tried.Load(); n != 2 {
+			t.Errorf("tried %d times in a minute", n)
 		}
-		full = false
+		roomy.Store(true)
 		for range 10 {
 			r.Remove() // something waits for room
 			time.Sleep(time.Second)
 		}
-		if tried != 2 {
+		if tried.Load() != 2 {
 			t.Error("tried while something waits for room")
 		}
 		time.Sleep(3 * time.Second)
@@ -121,9 +123,10 @@ func TestReserveFileOnAFolderThatHangs(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
-		asked, hangs := 0, make(chan struct{})
+		var asked atomic.Int32
+		hangs := make(chan struct{})
 		r.remove = func(string) error {
-			asked++
+			asked.Add(1)
 			<-hangs
 			return nil
 		}
@@ -133,8 +136,8 @@ func TestReserveFileOnAFolderThatHangs(t *testing.T) {
 				t.Error("removed nothing")
 			}
 		}
-		if took := time.Since(begun); asked != 1 || took > 2*reserveInterval {
-			t.Errorf("asked %d times in %v", asked, took)
+		if took := time.Since(begun); asked.Load() != 1 || took > 2*reserveInterval {
+			t.Errorf("asked %d times in %v", asked.Load(), took)
 		}
 		close(hangs)
 		if synctest.Wait(); !r.Remove() {
