@@ -81,6 +81,7 @@ func TestImportExposition(t *testing.T) {
 	s.want(t, "GET /api/v1/metadata?metric=answers_total", "", 200,
 		`~"type":"counter","help":"Answers \n given."`, "user", "jd")
 	f(400, `2 of 4 lines refused: line 2: `, "?timestamp=60000", "good 1", "bad", "good 2 59999", "{} 1")
+	f(400, `1 of 1 lines refused: line 1: parsing "line": invalid syntax`, "", "bad line")
 	f(400, "line 2: not valid UTF-8", "?timestamp=60000", "good 1", "bad{a=\"\xff\"} 1")
 	f(400, "line 1: timestamp 9223372036855 is not between", "", "bad 1 9223372036855")
 	f(400, "timestamp has to be milliseconds", "?timestamp=x", "good 1")

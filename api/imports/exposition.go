@@ -63,7 +63,7 @@ func (b *body) decodeText() error {
 			return err
 		}
 		if err != nil {
-			b.refused.Unreadable(b.line, err.Error())
+			b.refused.Unreadable(b.line, strings.TrimPrefix(err.Error(), "strconv.ParseFloat: "))
 		}
 	}
 	return nil
