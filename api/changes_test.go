@@ -122,6 +122,16 @@ func TestChangesByType(t *testing.T) {
 		add("load", i%5, "")
 	}
 	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
+	type metric struct {
+		ID string `json:"id"`
+	}
+	metrics := decode[[]metric](t, s.want(t, "GET /v1/metric", "", 200, "~").Body.String())
+	for _, m := range metrics { // until all are processed
+		s.want(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", 200, "~")
+	}
+	if len(metrics) != 8 {
+		t.Fatalf("%d metrics", len(metrics))
+	}
 	ask := func(more string) changes {
 		t.Helper()
 		body := fmt.Sprintf(`{"start":%d,"stop":%d%s}`, 10*window, 20*window, more)
