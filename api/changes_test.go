@@ -122,21 +122,7 @@ func TestChangesByType(t *testing.T) {
 		add("load", i%5, "")
 	}
 	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
-	type metric struct {
-		ID string `json:"id"`
-	}
-	list := func(more string) []metric {
-		t.Helper()
-		return decode[[]metric](t, s.want(t, "GET /v1/metric"+more, "", 200, "~").Body.String())
-	}
-	metrics := list("")
-	metrics = append(metrics, list("?marker="+metrics[len(metrics)-1].ID)...)
-	if len(metrics) != 8 {
-		t.Fatal(metrics)
-	}
-	for _, m := range metrics { // until all are processed
-		s.want(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", 200, "~")
-	}
+	s.refreshAll(t, "admin")
 	ask := func(more string) changes {
 		t.Helper()
 		body := fmt.Sprintf(`{"start":%d,"stop":%d%s}`, 10*window, 20*window, more)

@@ -98,6 +98,7 @@ func TestCompressedBodies(t *testing.T) {
 		headers = []string{"Content-Type", "application/x-protobuf", "Content-Encoding", encoding}
 		s.want(t, "POST /api/v1/write", compress(t, string(plain)), 204, "~", headers...)
 		s.want(t, "POST /api/v1/write", string(plain), 400, "~could not be uncompressed by "+encoding, headers...)
+		s.refreshAll(t, "admin")
 		s.want(t, "GET /api/v1/query?time=60&query=up%7Bencoding=%22"+encoding+"%22%7D", "", 200, `~[60,"1"]`)
 	}
 	s.want(t, "POST /api/v1/query", "query=1", 415, "~has to be gzip", "Content-Type", form, "Content-Encoding", "br")

@@ -90,12 +90,17 @@ func TestRemoteWriteKeepsLabels(t *testing.T) {
 // refreshAll waits until all measures of a user's metrics are processed.
 func (s *server) refreshAll(t *testing.T, user string) {
 	t.Helper()
-	var metrics []struct{ ID string }
-	w := s.want(t, "GET /v1/metric", "", 200, "~", "user", user)
-	check(t, json.Unmarshal(w.Body.Bytes(), &metrics))
-	for _, m := range metrics {
-		// in open modes the list has others'
-		s.call(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", "user", user)
+	for page := "/v1/metric?sort=id:asc"; ; {
+		var metrics []struct{ ID string }
+		check(t, json.Unmarshal(s.want(t, "GET "+page, "", 200, "~", "user", user).Body.Bytes(), &metrics))
+		if len(metrics) == 0 {
+			return
+		}
+		for _, m := range metrics {
+			// in open modes the list has others'
+			s.call(t, "GET /v1/metric/"+m.ID+"/measures?refresh=true", "", "user", user)
+			page = "/v1/metric?sort=id:asc&marker=" + m.ID
+		}
 	}
 }
 
