@@ -29,7 +29,7 @@ type Options struct {
 	ClockError func(clock uuid.UUID) time.Duration
 
 	Resampler carbonara.Resampler // nil: on the CPU
-	// that a checkpoint resamples together, more only of one metric; 0: 64 Ki, 1 Mi on a device
+	// that a checkpoint resamples together, more only of one metric or where a device is faster for more; 0: 16 Ki
 	BatchMeasures      int
 	Workers            int           // sacks worked on at a time; 0: one per core
 	CheckpointInterval time.Duration // the longest that a measure waits in a head; 0: 30 minutes
@@ -59,9 +59,6 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.BatchMeasures <= 0 {
 		o.BatchMeasures = 16 << 10
-		if _, lends := o.Resampler.(carbonara.Allocator); lends {
-			o.BatchMeasures = 1 << 20
-		}
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -40,6 +40,9 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	if m.Device, err = costOf(ctx, onDevice, onDevice); err != nil {
 		return m, err
 	}
+	if m.Busy, err = onDevice.busyShare(ctx); err != nil {
+		return m, err
+	}
 	r.SetModel(m)
 	r.options.Logger.Info("resampler calibrated", "model", m)
 	return m, nil
@@ -81,6 +84,18 @@ func costOf(ctx context.Context, engine, allocator carbonara.Resampler) (c Cost,
 	c.LongMoments = max(0, (tookLong(moments)-long)/calibrateLong-c.Moments)
 	c.LongOrder = max(0, (tookLong(order)-long)/calibrateLong/percentiles-c.Order)
 	return c, err
+}
+
+// busyShare measures the part of a batch's time in which the device works.
+func (r *Resampler) busyShare(ctx context.Context) (float64, error) {
+	var batch carbonara.Batch
+	defer batch.Release()
+	batch.Reset(r)
+	fillCalibration(&batch, calibrateLarge, calibrateEach,
+		carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean, carbonara.Median}))
+	started, before := time.Now(), r.busy.Load()
+	_, err := timeOf(ctx, r, &batch)
+	return min(1, float64(r.busy.Load()-before)/float64(time.Since(started))), err
 }
 
 // timeOf returns the nanoseconds of the fastest of a few calls.

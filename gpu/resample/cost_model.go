@@ -7,7 +7,12 @@ import (
 )
 
 // Model tells what a batch costs on the CPU and on a device.
-type Model struct{ CPU, Device Cost }
+type Model struct {
+	CPU, Device Cost
+
+	// Busy is the part of Device in which the device works. In the rest the host packs and unpacks.
+	Busy float64
+}
 
 // Cost is the nanoseconds that an engine takes for a batch.
 type Cost struct {
@@ -79,7 +84,7 @@ func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool
 	return r.wantsDevice(&l, making) && slices.ContainsFunc(r.devices, works)
 }
 
-// wantsDevice reports whether a device is expected to be that many times faster.
+// wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.
 func (r *Resampler) wantsDevice(l *load, times float64) bool {
 	if len(r.devices) == 0 {
 		return false
@@ -88,7 +93,19 @@ func (r *Resampler) wantsDevice(l *load, times float64) bool {
 		return true
 	}
 	m := r.model.Load()
-	return m != nil && times*m.Device.of(l) < m.CPU.of(l)
+	wait := float64(r.queued.Load()) / float64(len(r.devices))
+	return m != nil && wait+times*m.Device.of(l) < m.CPU.of(l)
+}
+
+// enqueue adds the device's work on a batch to what others wait for, and returns what takes it away.
+func (r *Resampler) enqueue(l *load) (done func()) {
+	m := r.model.Load()
+	if m == nil {
+		return func() {}
+	}
+	nanoseconds := int64(m.Busy * m.Device.of(l))
+	r.queued.Add(nanoseconds)
+	return func() { r.queued.Add(-nanoseconds) }
 }
 
 // SetModel makes r choose by m from now on. Without a model everything is done on the CPU.

@@ -32,3 +32,20 @@ func (g garbageFirst) Start(e *device.Engine, stream *device.Stream) error {
 
 // FuseFrom also fuses granularities of shorter groups.
 func (r *Resampler) FuseFrom(measures int) { r.fuseFrom = measures }
+
+// HoldJobs makes every job tell started, and wait until held is closed.
+func (r *Resampler) HoldJobs(started chan<- struct{}, held <-chan struct{}) {
+	r.job = func(c *chunk) device.Job { return heldJob{c, started, held} }
+}
+
+type heldJob struct {
+	*chunk
+	started chan<- struct{}
+	held    <-chan struct{}
+}
+
+func (h heldJob) Start(e *device.Engine, stream *device.Stream) error {
+	h.started <- struct{}{}
+	<-h.held
+	return h.chunk.Start(e, stream)
+}

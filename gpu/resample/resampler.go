@@ -24,6 +24,8 @@ type Resampler struct {
 	calls       sync.Pool     // of *call
 	instruments *device.EngineInstruments
 	model       atomic.Pointer[Model]
+	queued      atomic.Int64            // nanoseconds that the devices work on batches under way, by the model
+	busy        atomic.Int64            // nanoseconds of jobs
 	reported    sync.Once               // that no device is left
 	failed      sync.Once               // the same of a chunk that a device could not do
 	fuseFrom    int                     // see chunk
@@ -80,9 +82,11 @@ func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *device.Engine)
 // Resample implements carbonara.Resampler.
 func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result *carbonara.Result) error {
 	started := time.Now()
-	if l := loadOf(batch); !r.wantsDevice(&l, 1) {
+	l := loadOf(batch)
+	if !r.wantsDevice(&l, 1) {
 		return r.onCPU(ctx, batch, result, started)
 	}
+	defer r.enqueue(&l)()
 	d, e := r.open(ctx)
 	if d == nil {
 		if err := ctx.Err(); err != nil {
@@ -261,7 +265,9 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunk
 	<-c.hands
 	err := d.Run(ctx, r.job(p))
 	c.hands <- struct{}{}
-	r.instruments.Phase("device", time.Since(packed))
+	took := time.Since(packed)
+	r.instruments.Phase("device", took)
+	r.busy.Add(int64(took))
 	return err
 }
 

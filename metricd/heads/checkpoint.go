@@ -12,8 +12,19 @@ import (
 type Resamplers struct {
 	Many carbonara.Resampler     // for the measures of many heads
 	Few  *carbonara.CPUResampler // where Many does not support a series
-	// BatchMeasures are resampled together, more only of one metric.
+	// BatchMeasures are resampled together, more only of one metric, or where Many is faster for more.
 	BatchMeasures int
+}
+
+// deviceMeasures fill a device.
+const deviceMeasures = 1 << 20
+
+// batchMeasures returns how many of the pending measures are resampled together: a batch for the CPU stays in its cache.
+func (w *Resamplers) batchMeasures(pending int, plan *carbonara.Plan) int {
+	if n := min(pending, deviceMeasures); n > w.BatchMeasures && carbonara.Accelerates(w.Many, plan, n, n) {
+		return deviceMeasures
+	}
+	return w.BatchMeasures
 }
 
 // Note is told of the groups at the j-th granularity that a checkpoint writes of a head. Those that start before start
@@ -29,13 +40,17 @@ func (hs *Heads) Write(ctx context.Context, c *archive.Checkpoint, b *Batch, wit
 	walk := hs.options.Store.Walk() // the store as it was before
 	defer func() { err = errors.Join(err, walk.Close()) }()
 	b.Reset(with.Many)
+	most := 0
 	for i, h := range hs.dirty {
+		if len(b.entries) == 0 {
+			most = with.batchMeasures(hs.pending, h.Plan())
+		}
 		if h.pending.Len() > 0 {
 			if err := b.add(h, &walk); err != nil {
 				return err
 			}
 		}
-		if len(b.batch.Timestamps) < with.BatchMeasures && i+1 < len(hs.dirty) || len(b.entries) == 0 {
+		if len(b.batch.Timestamps) < most && i+1 < len(hs.dirty) || len(b.entries) == 0 {
 			continue
 		}
 		if err := b.Resample(ctx, with.Many, with.Few); err != nil {
