@@ -61,7 +61,7 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	if err := options.Validate(); err != nil {
 		return correlate.Result{}, err
 	}
-	if len(c.devices) == 0 || !c.options.Wants(source, &options, c.properties()) {
+	if len(c.devices) == 0 || !c.options.Wants(source, &options) {
 		return c.onCPU(ctx, source, options, selection, each)
 	}
 	started := time.Now()

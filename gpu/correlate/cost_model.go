@@ -1,8 +1,6 @@
 package correlate
 
 import (
-	"math"
-
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
@@ -28,7 +26,7 @@ var (
 )
 
 const (
-	openSeconds = 0.45   // opening a device that the process has not open for other work
+	openSeconds = 0.45   // opening a device, unless it is the first, which the process may have open for other work
 	h200Rate    = 1.3e13 // products a second at the costs above
 )
 
@@ -48,38 +46,49 @@ func rateOf(p *device.Properties) float64 {
 	return each * float64(max(1, p.Multiprocessors))
 }
 
-// Wants reports whether devices are expected to be faster than the CPU. Without devices, whether any there might be
-// could: so that the driver is not started for less.
-func (o Options) Wants(source correlate.Source, what *correlate.Options, devices []device.Properties) bool {
+// Wants reports whether a device that there might be could be faster than the CPU: the driver is not started for less.
+func (o Options) Wants(source correlate.Source, what *correlate.Options) bool {
+	fast := device.Properties{Major: 9, Multiprocessors: 1 << 20}
+	return o.Choose(source, what, []device.Properties{fast}) > 0
+}
+
+// Choose returns how many of the devices, the first ones, are expected to be faster than fewer of them; 0 is the CPU.
+func (o Options) Choose(source correlate.Source, what *correlate.Options, devices []device.Properties) int {
 	o.EnsureDefaults()
 	columns, lags := source.Columns(), 2*what.MaxLag+1
 	if columns > maxColumns || columns < 2 {
-		return false
+		return 0
 	}
 	if o.Always {
-		return true
+		return len(devices)
 	}
 	rows := rowsOf(source)
 	if rows == 0 { // text of an unknown length, which takes longer to read than to correlate so many columns
 		const fewColumns = 640
-		return columns*lags > fewColumns
+		if columns*lags > fewColumns {
+			return len(devices)
+		}
+		return 0
 	}
-	cpu, dev := cpuCost, deviceCost
 	workers := float64(o.Workers)
+	cpu := cpuCost
 	cpu.value, cpu.product, cpu.pair = cpu.value/workers, cpu.product/workers, cpu.pair/workers
-	if !o.Open {
-		dev.start += openSeconds
-	}
-	rate := math.Inf(1)
-	if len(devices) > 0 {
-		rate = 0
-		for i := range devices {
-			rate += rateOf(&devices[i])
+	best, fastest := 0, cpu.of(float64(columns), float64(rows), float64(lags))
+	rate := 0.0
+	for i := range devices {
+		rate += rateOf(&devices[i])
+		dev := deviceCost
+		dev.start += openSeconds * float64(i) // one after the other
+		if !o.Open {
+			dev.start += openSeconds
+		}
+		dev.product *= h200Rate / rate
+		dev.pair /= float64(i + 1)
+		if took := dev.of(float64(columns), float64(rows), float64(lags)); took < fastest {
+			best, fastest = i+1, took
 		}
 	}
-	dev.product *= h200Rate / rate
-	return dev.of(float64(columns), float64(rows), float64(lags)) < cpu.of(float64(columns),
-		float64(rows), float64(lags))
+	return best
 }
 
 // rowsOf returns how many rows a source has, or 0 if nobody knows.
@@ -91,15 +100,4 @@ func rowsOf(source correlate.Source) int64 {
 		return s.EstimateRows()
 	}
 	return 0
-}
-
-// properties returns those of the devices that are open.
-func (c *Correlator) properties() []device.Properties {
-	var all []device.Properties
-	for _, d := range c.devices {
-		if e := d.Ready(); e != nil {
-			all = append(all, e.Properties)
-		}
-	}
-	return all
 }

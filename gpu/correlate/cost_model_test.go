@@ -2,6 +2,7 @@ package correlate_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
@@ -30,7 +31,11 @@ func TestCorrelatorWants(t *testing.T) {
 	f := func(want bool, source correlate.Source, lag int, o gpucorrelate.Options, devices []device.Properties) {
 		t.Helper()
 		o.Workers = 16
-		if got := o.Wants(source, &correlate.Options{MaxLag: lag}, devices); got != want {
+		got := o.Wants(source, &correlate.Options{MaxLag: lag})
+		if devices != nil {
+			got = o.Choose(source, &correlate.Options{MaxLag: lag}, devices) > 0
+		}
+		if got != want {
 			t.Errorf("%+v, lag %d, %+v: got %v", source, lag, o, got)
 		}
 	}
@@ -54,4 +59,24 @@ func TestCorrelatorWants(t *testing.T) {
 	f(false, sized{2_000, 10_080}, 0, open, []device.Properties{{Major: 8, Minor: 6, Multiprocessors: 28}})
 	f(false, sized{1 << 17, 10_080}, 0, open, h200) // more than a device takes
 	f(true, sized{2, 2}, 0, gpucorrelate.Options{Always: true}, h200)
+}
+
+// Another device takes 0.45 s to open, and each has all rows.
+func TestCorrelatorChoosesFewDevices(t *testing.T) {
+	h200 := device.Properties{Major: 9, Multiprocessors: 132}
+	f := func(want int, source correlate.Source, lag, found int) {
+		t.Helper()
+		o := gpucorrelate.Options{Workers: 16, Open: true}
+		got := o.Choose(source, &correlate.Options{MaxLag: lag}, slices.Repeat([]device.Properties{h200}, found))
+		if got != want {
+			t.Errorf("%+v, lag %d: %d of %d devices", source, lag, got, found)
+		}
+	}
+	f(0, sized{1_000, 2_016}, 0, 2)
+	f(1, sized{2_000, 10_080}, 0, 2)
+	f(1, sized{10_000, 2_016}, 0, 2)
+	f(1, sized{10_000, 10_080}, 0, 4)
+	f(2, sized{30_000, 50_000}, 0, 2)
+	f(4, sized{10_000, 50_000}, 100, 4)
+	f(0, sized{10_000, 2_016}, 0, 0)
 }

@@ -15,7 +15,7 @@ type Options struct {
 	// Always uses devices for everything that they can do, also where the CPU is done before a device is open.
 	Always bool
 
-	// Open says that the process has the devices open for other work anyway, so that to open them takes a moment.
+	// Open says that the process has the first device open for other work, so that to open it takes a moment.
 	Open bool
 
 	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.

@@ -30,15 +30,13 @@ func NewCorrelator(choice, driver string, options gpucorrelate.Options) *Correla
 func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, options correlate.Options,
 	selection correlate.Selection, each func(correlate.Pair) error) (correlate.Result, error) {
 	var opened []*device.Device
-	if c.choice != "off" && c.options.Wants(source, &options, nil) {
+	if c.choice != "off" && c.options.Wants(source, &options) {
 		found, err := Choose(c.choice, c.driver, c.options.Logger)
 		if err != nil {
 			return correlate.Result{}, err
 		}
 		found = slices.DeleteFunc(found, c.failed)
-		if !c.options.Wants(source, &options, found) {
-			found = nil
-		}
+		found = found[:c.options.Choose(source, &options, found)]
 		opening := device.Options{Driver: c.driver, Logger: c.options.Logger, Registerer: c.options.Registerer}
 		opened = Open(found, opening, "correlations")
 	}
