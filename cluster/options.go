@@ -82,8 +82,8 @@ type Options struct {
 
 	ResourceAges // kept by the process that holds the index
 
-	// Resampler makes the resampler of workers and requests, and registers its metrics; nil: the CPU's. Its maker
-	// closes it.
+	// Resampler makes the resampler of workers and requests, and registers its metrics; nil, also of what it makes: the
+	// CPU's. Its maker closes it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
 
 	Logger     *slog.Logger          // nil: discard

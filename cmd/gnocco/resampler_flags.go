@@ -26,15 +26,27 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 	f.devices.Define(flags)
 }
 
-// resampler returns the constructor of a process's resampler; nil for the CPU's. Devices stay open until the process
-// ends. Their pinned memory is part of the process's, a sixteenth at most.
+// resampler returns the constructor of a process's resampler; nil for the CPU's, as is what it may return. Devices stay
+// open until the process ends. Their pinned memory is part of the process's, a sixteenth at most.
 func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *slog.Logger) (
 	func(prometheus.Registerer) carbonara.Resampler, error) {
-	found, err := devices.Choose(f.gpu, f.devices.Driver, logger)
-	if err != nil || len(found) == 0 {
-		return nil, err
+	// Starting the driver takes 0.2 s, in which the process opens its stores.
+	var found []device.Properties
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found, err = devices.Choose(f.gpu, f.devices.Driver, logger)
+	}()
+	if f.gpu != "auto" {
+		if <-done; err != nil || len(found) == 0 {
+			return nil, err
+		}
 	}
 	return func(registerer prometheus.Registerer) carbonara.Resampler {
+		if <-done; len(found) == 0 {
+			return nil
+		}
 		options := device.Options{Driver: f.devices.Driver, Logger: logger, Registerer: registerer}
 		options.PinnedBytes = pinnedBytes(memory, len(found))
 		opened := devices.Open(found, options, "resampling")
