@@ -33,6 +33,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	batches := batchHandlers{a}
 
 	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
+	a.sessions(at)
 	at("GET", "/v1/capabilities", a.AcceptJSON(getCapabilities))
 	at("GET", "/v1/status", a.Authorized("get status", a.getStatus))
 
@@ -106,6 +107,12 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 		a.AuthenticatedRows(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
 		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
+}
+
+// sessions are those of browsers.
+func (a *api) sessions(at func(method, path string, h http.HandlerFunc)) {
+	at("POST", "/v1/session", a.Authenticated(a.postSession))
+	at("DELETE", "/v1/session", a.AcceptJSON(a.deleteSession))
 }
 
 // routesForOperators are for the operators of the server.

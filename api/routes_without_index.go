@@ -30,6 +30,7 @@ func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
 	a.probes(page)
 	a.console(page)
 	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
+	a.sessions(at)
 	at("GET", "/v1/status", a.Authorized("get status", a.getStatus)) // it says why nobody holds the index
 	if !a.AsksResource("post measures") {
 		at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))

@@ -445,6 +445,9 @@ func (p *Process) Folder() string { return p.folder.Path }
 // Member returns this process as the others know it.
 func (p *Process) Member() claim.Member { return p.members.session.Member() }
 
+// Secret returns 32 bytes for a purpose, the same in all processes of the cluster.
+func (p *Process) Secret(purpose string) []byte { return p.peers.key.Derive(purpose) }
+
 // Index returns the index, wherever it is.
 func (p *Process) Index() *SharedIndex { return p.index.shared }
 

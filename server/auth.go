@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/policy"
 )
 
-// auth returns the authenticator of users and the rules of their rights.
-func (o *Options) auth() (auth.Authenticator, *policy.Rules, error) {
+// auth returns the authenticator of users, whose sessions are sealed with a secret, and the rules of their rights.
+func (o *Options) auth(secret []byte) (auth.Authenticator, *policy.Rules, error) {
 	o.Auth.ProxyHeaders = o.API.ProxyHeaders
 	authenticator, err := o.Auth.New(o.Logger)
 	if err != nil {
+		return nil, nil, err
+	}
+	if authenticator, err = auth.NewSessions(authenticator, secret, time.Now); err != nil {
 		return nil, nil, err
 	}
 	if o.PolicyFile == "" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
@@ -61,4 +63,64 @@ func TestServerAuth(t *testing.T) {
 			t.Errorf("%q: %s, want %d", user, answer.Status, want)
 		}
 	}
+}
+
+// A session that begins in one process is valid in the others, with the index and without it, and after a restart.
+func TestSessionInAnyProcess(t *testing.T) {
+	dir := t.TempDir()
+	users := filepath.Join(dir, "users")
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(users, []byte("admin:"+string(hash)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := func(role cluster.Role) *server.Server {
+		return start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Role: role, Sacks: 2},
+			Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users}})
+	}
+	ask := func(s *server.Server, method, path string, headers ...string) *http.Response {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(headers); i += 2 {
+			request.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer
+	}
+	first, second := begin(cluster.RoleBoth), begin(cluster.RoleAPI)
+	var cookies []string
+	for _, s := range []*server.Server{first, second} {
+		answer := ask(s, http.MethodPost, "/v1/session", "Authorization", "Basic YWRtaW46c2VjcmV0")
+		if answer.StatusCode != http.StatusNoContent || len(answer.Cookies()) != 1 {
+			t.Fatalf("%s: %v", answer.Status, answer.Header)
+		}
+		cookies = append(cookies, answer.Cookies()[0].Name+"="+answer.Cookies()[0].Value)
+	}
+	check := func(s *server.Server) {
+		t.Helper()
+		for _, cookie := range cookies {
+			for _, path := range []string{"/v1/archive_policy", "/v1/status"} { // the index's, and any process's
+				if answer := ask(s, http.MethodGet, path, "Cookie", cookie, "X-Gnocco-Session",
+					"1"); answer.StatusCode != http.StatusOK {
+					t.Errorf("%s: %s", path, answer.Status)
+				}
+			}
+		}
+	}
+	check(first)
+	check(second)
+	stop(t, second)
+	stop(t, first)
+	first = begin(cluster.RoleBoth)
+	check(first)
+	stop(t, first)
 }

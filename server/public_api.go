@@ -40,7 +40,7 @@ func (p *public) serveWhole(w http.ResponseWriter, r *http.Request) {
 // newPublic returns the API of a process, which becomes whole once the process takes the index.
 func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *prometheus.Registry,
 	notReady func() []string) (*public, error) {
-	authenticator, rules, err := o.auth()
+	authenticator, rules, err := o.auth(p.Secret("sessions"))
 	if err != nil {
 		return nil, err
 	}

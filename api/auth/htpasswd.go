@@ -133,6 +133,31 @@ func (h *Htpasswd) Authenticate(r *http.Request) (*Identity, error) {
 	return user.identity, nil
 }
 
+// keep implements keeper: the user's name, and a digest of the password's record. The password is not kept.
+func (h *Htpasswd) keep(r *http.Request) string {
+	name, _, _ := basicCredentials(r)
+	user, _ := h.user(name)
+	return user.record() + name
+}
+
+// resume implements keeper: the user goes on until the record changes.
+func (h *Htpasswd) resume(_ *http.Request, kept string) (*Identity, error) {
+	if len(kept) < sha256.Size {
+		return nil, ErrNoCredentials
+	}
+	user, known := h.user(kept[sha256.Size:])
+	if !known || user.record() != kept[:sha256.Size] {
+		return nil, ErrNoCredentials
+	}
+	return user.identity, nil
+}
+
+// record is a digest of the line's hash.
+func (u *htpasswdUser) record() string {
+	digest := sha256.Sum256([]byte(u.hash))
+	return string(digest[:])
+}
+
 // compare waits for its turn and checks a password.
 func (h *Htpasswd) compare(ctx context.Context, hash []byte, password string) error {
 	select {

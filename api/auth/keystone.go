@@ -130,6 +130,22 @@ func (k *Keystone) Authenticate(r *http.Request) (*Identity, error) {
 	}
 }
 
+// keep implements keeper: a token, or an application credential. Keystone is asked about it as before.
+func (*Keystone) keep(r *http.Request) string {
+	name := "X-Auth-Token"
+	if r.Header.Get(name) == "" {
+		name = "Authorization"
+	}
+	return name + ":" + r.Header.Get(name)
+}
+
+// resume implements keeper.
+func (k *Keystone) resume(r *http.Request, kept string) (*Identity, error) {
+	name, value, _ := strings.Cut(kept, ":")
+	sent := &http.Request{Header: http.Header{name: {value}}}
+	return k.Authenticate(sent.WithContext(r.Context()))
+}
+
 // Open implements Authenticator.
 func (*Keystone) Open() bool { return false }
 

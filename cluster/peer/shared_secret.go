@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -69,6 +70,13 @@ func makeKey(folder, path string) (err error) {
 		return err
 	}
 	return os.Link(file.Name(), path)
+}
+
+// Derive returns a secret of 32 bytes for another purpose, from which the key cannot be computed.
+func (k Key) Derive(purpose string) []byte {
+	mac := hmac.New(sha256.New, []byte(k))
+	mac.Write([]byte(purpose))
+	return mac.Sum(nil)
 }
 
 func (k Key) sign(r *http.Request) { r.Header.Set(keyHeader, string(k)) }

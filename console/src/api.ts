@@ -1,9 +1,22 @@
-import { basic, credentials, firstHeaders, get, root, takeFirst, type Credentials } from "./http";
+import {
+  basic,
+  cookies,
+  credentials,
+  firstHeaders,
+  get,
+  hasSessions,
+  remembered,
+  root,
+  sessionHeaders,
+  takeFirst,
+  userKey,
+  type Credentials,
+} from "./http";
 import { Store } from "./store";
 
 export type { Credentials };
 
-// Session is who we are to the server. It lives in memory only: a reload asks again.
+// Session is who we are to the server.
 export interface Session {
   credentials: Credentials;
   user: string;
@@ -11,13 +24,29 @@ export interface Session {
   expired?: boolean;
 }
 
-// The first visit needs no form where the server checks no password, or a proxy has asked.
 export const session = new Store<Session>({
   credentials,
-  user: credentials === "name" ? "admin" : "",
+  user: credentials === "none" ? "" : (remembered ?? (credentials === "name" ? "admin" : "")),
   headers: firstHeaders ?? {},
 });
 export const signInNeeded = new Store(firstHeaders === null);
+
+function enter(who: Session) {
+  session.set(who);
+  signInNeeded.set(false);
+}
+
+function leave(expired = false) {
+  session.set({ credentials, user: "", headers: {}, expired });
+  signInNeeded.set(true);
+}
+
+// Other tabs sign in and out, too.
+window.addEventListener("storage", ({ key, newValue }) => {
+  if (key !== userKey || !hasSessions) return;
+  if (newValue === null) leave();
+  else enter({ credentials, user: newValue, headers: sessionHeaders });
+});
 
 export class APIError extends Error {
   constructor(
@@ -36,17 +65,26 @@ function sessionOf(credentials: Credentials, user: string, secret: string): Sess
   };
 }
 
-// signIn asks the server first: pages see only what counts.
+// signIn asks the server first: pages see only what counts. Credentials that are too long for a cookie live until the
+// page is left.
 export async function signIn(credentials: Credentials, user: string, secret: string) {
   const who = sessionOf(credentials, user, secret);
-  await request("GET", "/v1/metric?limit=1", undefined, undefined, who);
-  session.set(who);
-  signInNeeded.set(false);
+  if (hasSessions) {
+    try {
+      await request("POST", "/v1/session", undefined, undefined, who);
+      who.headers = sessionHeaders;
+    } catch (error) {
+      if ((error as APIError).status !== 400) throw error;
+    }
+  } else await request("GET", "/v1/metric?limit=1", undefined, undefined, who);
+  if (!hasSessions || who.headers === sessionHeaders) localStorage.setItem(userKey, who.user);
+  enter(who);
 }
 
-export function signOut() {
-  session.set({ credentials, user: "", headers: {} });
-  signInNeeded.set(true);
+export async function signOut() {
+  if (session.get().headers === sessionHeaders) await request("DELETE", "/v1/session");
+  localStorage.removeItem(userKey);
+  leave();
 }
 
 // address is the URL of a path, for people: in commands to copy, and in links.
@@ -75,7 +113,13 @@ export async function request(
   try {
     answer = await (method === "GET"
       ? get(path, who.headers, signal)
-      : fetch(root + path, { method, headers, body: content, signal, credentials: "omit" }));
+      : fetch(root + path, {
+          method,
+          headers,
+          body: content,
+          signal,
+          credentials: path === "/v1/session" ? "same-origin" : cookies(who.headers),
+        }));
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
     throw new APIError(0, "The server does not answer");
@@ -83,8 +127,8 @@ export async function request(
   if (answer.ok) return answer;
   const text = await answer.text();
   if (answer.status === 401 && who === session.get() && who.credentials !== "none") {
-    session.set({ credentials: who.credentials, user: "", headers: {}, expired: who.user !== "" });
-    signInNeeded.set(true);
+    localStorage.removeItem(userKey);
+    leave(who.user !== "");
   }
   throw new APIError(answer.status, explain(answer.status, text));
 }

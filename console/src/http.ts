@@ -14,16 +14,36 @@ export function basic(user: string, password: string): Record<string, string> {
   return { Authorization: "Basic " + btoa(String.fromCharCode(...bytes)) };
 }
 
-// firstHeaders are those of a visit that needs no form: where the server checks no password, or a proxy has asked.
-export const firstHeaders = credentials === "name" ? basic("admin", "") : credentials === "none" ? {} : null;
+// Where credentials are checked, a cookie that no script sees stands for them: it counts beside this header.
+export const hasSessions = credentials === "password" || credentials === "token";
+export const sessionHeaders = { "X-Gnocco-Session": "1" };
+
+// The browser remembers the name of the user who has signed in, for this server.
+export const userKey = "user of " + new URL(root).pathname;
+export const remembered = localStorage.getItem(userKey);
+
+// firstHeaders are those of a visit that needs no form: a session goes on, the server checks no password, or a proxy
+// has asked.
+export const firstHeaders: Record<string, string> | null =
+  credentials === "none"
+    ? {}
+    : credentials === "name"
+      ? basic(remembered ?? "admin", "")
+      : remembered === null
+        ? null
+        : sessionHeaders;
 
 export const get = (path: string, headers: Record<string, string>, signal?: AbortSignal) =>
   fetch(root + path, {
     method: "GET",
     headers: { Accept: "application/json", ...headers },
     signal,
-    credentials: "omit",
+    credentials: cookies(headers),
   });
+
+// cookies says whether the browser sends its cookie.
+export const cookies = (headers: Record<string, string>): RequestCredentials =>
+  headers === sessionHeaders ? "same-origin" : "omit";
 
 const sent = new Map<string, Promise<Response>>();
 const fresh = 3000; // ms

@@ -111,7 +111,7 @@ function App() {
             {look === "dark" ? "☀" : "☾"}
           </button>
           {who.credentials !== "none" && who.user && (
-            <button type="button" onClick={signOut} title="Sign in as somebody else">
+            <button type="button" onClick={() => void signOut()} title="Sign out, or in as somebody else">
               {who.user}
             </button>
           )}

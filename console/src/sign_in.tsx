@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { session, signIn } from "./api";
 
-// SignIn asks for what the server's mode needs. What is typed is kept in memory until the page is left.
+// SignIn asks for what the server's mode needs.
 export function SignIn() {
   const who = session.use()!;
   const [user, setUser] = useState(""),

@@ -71,9 +71,21 @@ func open(t *testing.T, server, address string) *tab {
 		browser.err = chromedp.Do(browser.context)
 	})
 	check(t, browser.err)
+	return openIn(t, browser.context, server, address, chromedp.WithNewBrowserContext())
+}
+
+// beside returns another tab of the same visitor.
+func (b *tab) beside(address string) *tab {
+	b.t.Helper()
+	other := openIn(b.t, b.context, b.server, address)
+	other.allow = b.allow
+	return other
+}
+
+func openIn(t *testing.T, parent context.Context, server, address string, options ...chromedp.ContextOption) *tab {
+	t.Helper()
 	b := &tab{t: t, server: server}
-	ctx, cancel := chromedp.NewContext(browser.context, chromedp.WithNewBrowserContext(),
-		chromedp.WithListener(b.listen))
+	ctx, cancel := chromedp.NewContext(parent, append(options, chromedp.WithListener(b.listen))...)
 	t.Cleanup(cancel)
 	t.Cleanup(b.judge)
 	b.context = ctx

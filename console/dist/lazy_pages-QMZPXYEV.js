@@ -1,6 +1,6 @@
 import{L as it,Q as lt,S as ct,T as se,U as ut,V as mt,W as dt,X as pt,Y as gt,b as de,c as w,d as O,e as H,f as z,g as J,h as e,i as x,k as et,l as $,m as N,n as Me,o as tt,p as at,q as D,r as U,s as B,
-t as L,u as Ee,v as rt,w as F,x as nt,y as st,z as ot}from"./chunk-YSGMGFPA.js";import{b as R,d as k,e as K,f as Se,g as Z,h as me,j as Xe,l as X,o as fe,p as W,q as C}from"./chunk-MQHZGXVX.js";
-import{i as We,n as De,o as Ue,p as Ke,q as Fe,r as Ve,s as ue,t as je,u as Qe,w as Ye,x as Ze}from"./chunk-6UDEE4JO.js";var ea=20;function ta(){let{params:t}=U.use(),a=F(),n=nt(t)??{from:0,to:1},{text:o,labels:s}=Ze(t),r=We(o,s),{value:i,error:c,loading:l}=D(f=>C("/v1/changes",{match:r,start:n.from,stop:n.to,limit:ea},
+t as L,u as Ee,v as rt,w as F,x as nt,y as st,z as ot}from"./chunk-TBFSW2OA.js";import{b as R,d as k,e as K,f as Se,g as Z,h as me,j as Xe,l as X,o as fe,p as W,q as C}from"./chunk-X37HJCMD.js";
+import{B as Ye,C as Ze,n as We,s as De,t as Ue,u as Ke,v as Fe,w as Ve,x as ue,y as je,z as Qe}from"./chunk-SFRQD3YE.js";var ea=20;function ta(){let{params:t}=U.use(),a=F(),n=nt(t)??{from:0,to:1},{text:o,labels:s}=Ze(t),r=We(o,s),{value:i,error:c,loading:l}=D(f=>C("/v1/changes",{match:r,start:n.from,stop:n.to,limit:ea},
 f),[r,n.from,n.to]),u=n.to-n.from,m=t.getAll("m"),g=(f,y)=>L({w:`${Math.floor(f)}-${Math.ceil(y)}`},!0),d=Math.max(...(i?.changes??[]).map(f=>f.score),1);return e($,{title:"What changed here?",id:"cha\
 nged",aside:e(R,{children:[e("span",{class:"mono",children:[z(n.from,a)," \u2013 ",z(n.to,a)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",
 "aria-label":"Mark earlier",title:"Earlier",onClick:()=>g(n.from-u/2,n.to-u/2),children:"\u2039"}),e("button",{type:"button","aria-label":"Mark later",title:"Later",onClick:()=>g(n.from+u/2,n.to+u/2),
@@ -190,7 +190,7 @@ if(a[0]!==t)try{localStorage.setItem(It,JSON.stringify([t,...a.filter(n=>n!==t)]
 floor(a)),stop:String(Math.ceil(n)),granularity:o}),{operations:t},s),i=[],c=(l,u)=>{if(Array.isArray(u)){let m=u;i.push({id:l,label:l,color:i.length,times:m.map(([g])=>Date.parse(g)/1e3),values:m.map(
 ([,,g])=>g),step:m[0]?.[1]??+o})}else for(let[m,g]of Object.entries(u))c(l?l+" "+m:m,g)};return c("",r.measures),{rows:i.slice(0,ze),total:i.length}}function Ra({query:t,lang:a}){let[n,o]=k(t),[s,r]=k(
 !1),i=Z(null),c=Z(null),l=Z(null),u=Z(n);u.current=n;let m=()=>L({q:u.current,m:null});return K(()=>{o(t),l.current?.set(t)},[t]),K(()=>{t||i.current?.focus()},[]),K(()=>{if(a!=="promql")return;let d=!1;
-return import("./editor-CTLLHRCC.js").then(({mountEditor:f})=>{if(d||!c.current)return;let y=document.activeElement===i.current;l.current=f(c.current,u.current,Et.promql,p=>{u.current=p,o(p)},m),
+return import("./editor-BL3I76UI.js").then(({mountEditor:f})=>{if(d||!c.current)return;let y=document.activeElement===i.current;l.current=f(c.current,u.current,Et.promql,p=>{u.current=p,o(p)},m),
 r(!0),y&&l.current.focus()},()=>{}),()=>{d=!0,l.current?.destroy(),l.current=null,r(!1)}},[a]),e("form",{class:"query",onSubmit:d=>{d.preventDefault(),m()},children:[e("div",{children:[e("div",{ref:c,
 class:"code",hidden:!s}),!s&&e("textarea",{ref:i,rows:1,"aria-label":"Expression",spellcheck:!1,value:n,onInput:d=>o(d.currentTarget.value),onKeyDown:d=>{d.key==="Enter"&&!d.shiftKey&&(d.preventDefault(),
 m())},placeholder:Et[a]})]}),e("div",{class:"aside",children:[e("select",{"aria-label":"Language",value:a,onChange:d=>L({lang:d.currentTarget.value==="promql"?null:d.currentTarget.value}),children:[e(
