@@ -26,39 +26,44 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 	f.devices.Define(flags)
 }
 
-// resampler returns the constructor of a process's resampler; nil for the CPU's, as is what it may return. Devices stay
-// open until the process ends. Their pinned memory is part of the process's, a sixteenth at most.
+// resampler returns the constructor of a process's resampler; nil for the CPU's. Devices stay open until the process
+// ends. Their pinned memory is part of the process's, a sixteenth at most. With auto they are looked for beside the
+// start, as the driver takes 0.2 s for that.
 func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *slog.Logger) (
 	func(prometheus.Registerer) carbonara.Resampler, error) {
-	// Starting the driver takes 0.2 s, in which the process opens its stores.
-	var found []device.Properties
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		found, err = devices.Choose(f.gpu, f.devices.Driver, logger)
-	}()
-	if f.gpu != "auto" {
-		if <-done; err != nil || len(found) == 0 {
-			return nil, err
-		}
-	}
-	return func(registerer prometheus.Registerer) carbonara.Resampler {
-		if <-done; len(found) == 0 {
-			return nil
-		}
+	onDevices := func(found []device.Properties, registerer prometheus.Registerer) *resample.Resampler {
 		options := device.Options{Driver: f.devices.Driver, Logger: logger, Registerer: registerer}
 		options.PinnedBytes = pinnedBytes(memory, len(found))
-		opened := devices.Open(found, options, "resampling")
 		// Workers and requests resample beside each other, on a goroutine each.
-		r := resample.New(opened, resample.Options{Workers: 1, Always: f.gpu == "on", Logger: logger,
-			Registerer: registerer})
-		if f.gpu != "on" {
+		return resample.New(devices.Open(found, options, "resampling"), resample.Options{Workers: 1,
+			Always: f.gpu == "on", Logger: logger, Registerer: registerer})
+	}
+	calibrate := func(r *resample.Resampler) {
+		if _, err := r.Calibrate(ctx); err != nil && ctx.Err() == nil {
+			logger.Warn("resampling on the CPU", "error", err)
+		}
+	}
+	if f.gpu == "auto" {
+		return func(registerer prometheus.Registerer) carbonara.Resampler {
+			r := devices.NewResampler()
 			go func() {
-				if _, err := r.Calibrate(ctx); err != nil && ctx.Err() == nil {
-					logger.Warn("resampling on the CPU", "error", err)
+				if found, _ := devices.Choose(f.gpu, f.devices.Driver, logger); len(found) > 0 {
+					d := onDevices(found, registerer)
+					calibrate(d)
+					r.Use(d)
 				}
 			}()
+			return r
+		}, nil
+	}
+	found, err := devices.Choose(f.gpu, f.devices.Driver, logger)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return func(registerer prometheus.Registerer) carbonara.Resampler {
+		r := onDevices(found, registerer)
+		if f.gpu != "on" {
+			go calibrate(r)
 		}
 		return r
 	}, nil

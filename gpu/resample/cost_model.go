@@ -2,6 +2,7 @@ package resample
 
 import (
 	"slices"
+	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 )
@@ -73,15 +74,27 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 	return m.CPU.of(&l), m.Device.of(&l)
 }
 
-// making is how many times a device's cost a batch is worth that is made for the device's sake only.
-const making = 2
+// timesToMake is how many times a device's cost a batch is worth that is made for the device's sake only.
+const timesToMake = 2
 
-// Accelerates implements carbonara.Accelerated.
+// Accelerates implements carbonara.Accelerated. One batch is made at a time: to make one takes the host about as long as
+// a median on the CPU, so that beside each other they are slower than there.
 func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
 	works := func(d *resamplerDevice) bool { return d.Err() == nil }
-	return r.wantsDevice(&l, making) && slices.ContainsFunc(r.devices, works)
+	if !r.wantsDevice(&l, timesToMake) || !slices.ContainsFunc(r.devices, works) {
+		return false
+	}
+	if r.options.Always {
+		return true
+	}
+	now, before := time.Now(), r.making.Load()
+	if before != nil && now.Before(*before) {
+		return false
+	}
+	until := now.Add(time.Duration(r.model.Load().CPU.of(&l)))
+	return r.making.CompareAndSwap(before, &until)
 }
 
 // wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.
@@ -105,6 +118,7 @@ func (r *Resampler) enqueue(l *load) (done func()) {
 	}
 	nanoseconds := int64(m.Busy * m.Device.of(l))
 	r.queued.Add(nanoseconds)
+	r.making.Store(nil)
 	return func() { r.queued.Add(-nanoseconds) }
 }
 

@@ -55,4 +55,17 @@ func TestQueuedBatches(t *testing.T) {
 			t.Error("an idle device is waited for")
 		}
 	}
+	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1e9}})
+	if !carbonara.Accelerates(r, plan, 1000, 1) || carbonara.Accelerates(r, plan, 1000, 1) {
+		t.Error("two batches are made beside each other")
+	}
+	go func() { <-jobs; held <- struct{}{} }()
+	var result carbonara.Result
+	defer result.Release()
+	if err := r.Resample(t.Context(), batch, &result); err != nil {
+		t.Fatal(err)
+	}
+	if !carbonara.Accelerates(r, plan, 1000, 1) {
+		t.Error("no batch is made after another one")
+	}
 }

@@ -24,12 +24,13 @@ type Resampler struct {
 	calls       sync.Pool     // of *call
 	instruments *device.EngineInstruments
 	model       atomic.Pointer[Model]
-	queued      atomic.Int64            // nanoseconds that the devices work on batches under way, by the model
-	busy        atomic.Int64            // nanoseconds of jobs
-	reported    sync.Once               // that no device is left
-	failed      sync.Once               // the same of a chunk that a device could not do
-	fuseFrom    int                     // see chunk
-	job         func(*chunk) device.Job // what runs a chunk
+	making      atomic.Pointer[time.Time] // when the CPU would be done with the batch that is being made; nil: none is
+	queued      atomic.Int64              // nanoseconds that the devices work on batches under way, by the model
+	busy        atomic.Int64              // nanoseconds of jobs
+	reported    sync.Once                 // that no device is left
+	failed      sync.Once                 // the same of a chunk that a device could not do
+	fuseFrom    int                       // see chunk
+	job         func(*chunk) device.Job   // what runs a chunk
 }
 
 type resamplerDevice struct {
