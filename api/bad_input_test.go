@@ -264,7 +264,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 		{"/v1/archive_policy_rule/{name}", "/v1/archive_policy_rule/disks"},
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
-		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]},
+		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]}, {"/v1/boards/{id}", "/v1/boards/" + b.names["board"]},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"}, {"{group}", "job/odd"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])
@@ -288,7 +288,7 @@ func (b *badInputServer) digest(t *testing.T) string {
 	for _, path := range []string{
 		"archive_policy", "archive_policy_rule", "resource_type",
 		"resource/generic?details=true&history=true", "metric",
-		"rebuild", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true",
+		"rebuild", "boards", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true",
 		"resource/host/web/metric/cpu/measures?refresh=true",
 	} {
 		w := b.call(t, "GET /v1/"+b.fill(path), "", "user", "admin")

@@ -74,6 +74,13 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.get))
 	at("DELETE", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.cancel))
 
+	boards := boardHandlers{a}
+	at("GET", "/v1/boards", a.Authenticated(boards.list))
+	at("POST", "/v1/boards", a.Authenticated(boards.create))
+	at("GET", "/v1/boards/{id}", a.Authenticated(boards.get))
+	at("PUT", "/v1/boards/{id}", a.Authenticated(boards.replace))
+	at("DELETE", "/v1/boards/{id}", a.Authenticated(boards.delete))
+
 	at("GET", "/v1/resource_type", a.Authorized("list resource type", types.list))
 	at("POST", "/v1/resource_type", a.Authorized("create resource type", types.create))
 	at("GET", "/v1/resource_type/{name}", a.Authorized("get resource type", types.get))

@@ -28,6 +28,7 @@ const (
 	Rebuild      = 'j' // its ID
 	Metadata     = 'w' // project, 0, name of series
 	Ledger       = 'g' // its ID: measures that were deleted or replaced
+	Board        = 'b' // its ID
 	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'
