@@ -65,18 +65,31 @@ func (k *knownStores) list(names []string, began time.Time) []string {
 	for _, name := range names {
 		k.add(name).announced = time.Time{} // from now on listings say when it is gone
 	}
-	for name, s := range k.stores {
-		if slices.Contains(names, name) {
-			continue
-		}
-		if time.Since(s.announced) < announceStays {
-			names = append(names, name)
-		} else {
+	names = k.withAnnounced(names)
+	for name := range k.stores {
+		if !slices.Contains(names, name) {
 			delete(k.stores, name)
 		}
 	}
 	k.publish()
 	return names
+}
+
+// withAnnounced returns the names of a listing and those of stores that were announced since. mu is held.
+func (k *knownStores) withAnnounced(names []string) []string {
+	for name, s := range k.stores {
+		if !slices.Contains(names, name) && time.Since(s.announced) < announceStays {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// all is withAnnounced for a refresh.
+func (k *knownStores) all(names []string) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.withAnnounced(names)
 }
 
 // heard notes that the sacks take from a store, and for how long it was silent.

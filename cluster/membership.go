@@ -117,8 +117,11 @@ func (m *membership) tellOthers(ctx context.Context, leaving string, want func(*
 
 // announce tells every process with workers of an incoming store that is about to accept measures. One that does not
 // answer is asked again until it does, or is dead: if it did not know of the store, it could take the store's measures
-// for too old.
+// for too old. A process that joins after the look finds the store in its first listing (sources.reconcile).
 func (m *membership) announce(ctx context.Context, store string) error {
+	if err := m.session.Look(ctx); err != nil {
+		return err
+	}
 	told, warned := make(map[string]bool), make(map[string]time.Time)
 	for {
 		members, err := m.session.Members(ctx)

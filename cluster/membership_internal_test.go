@@ -31,6 +31,8 @@ func (s *knownMembers) Members(context.Context) ([]claim.Member, error) {
 	return append([]claim.Member(nil), s.members...), nil
 }
 
+func (s *knownMembers) Look(context.Context) error { return nil }
+
 // Of many processes each is told of a store until it answers, and not again.
 func TestAnnounceTellsEachProcess(t *testing.T) {
 	const others = 50

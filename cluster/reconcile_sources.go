@@ -28,6 +28,7 @@ type sources struct {
 	clocks  *clocks
 
 	mu       sync.Mutex // held while sources come and go; above the locks of stores and ownership
+	fresh    bool       // a listing has shown the stores of all processes that did not announce theirs
 	attached map[string]*source
 	damaged  map[string]error // model.DamagedErrors of stores that other processes cannot open
 }
@@ -44,10 +45,12 @@ func (s *sources) reconcile(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	began := time.Now()
+	refreshed := s.fresh || s.folder.RefreshIncomingNames(s.members.session.Member().Node) == nil
 	names, err := s.folder.IncomingNames()
 	if err != nil {
 		return err
 	}
+	s.fresh = refreshed
 	names = s.known.list(names, began)
 	for name := range s.attached {
 		if !slices.Contains(names, name) {
@@ -93,6 +96,7 @@ func (s *sources) reach(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		names = s.known.all(names)
 		missing := s.missing(names)
 		if missing == "" {
 			return nil
@@ -119,6 +123,9 @@ func (s *sources) reach(ctx context.Context) error {
 func (s *sources) missing(names []string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.fresh {
+		return "an incoming store that no listing shows yet"
+	}
 	for _, name := range names {
 		if s.attached[name] == nil {
 			return name

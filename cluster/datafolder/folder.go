@@ -116,10 +116,7 @@ const (
 
 // IncomingNames returns the names of the incoming stores, as claims have them.
 func (f *Folder) IncomingNames() ([]string, error) {
-	disk := f.fs
-	if disk == nil {
-		disk = vfs.Default
-	}
+	disk := f.disk()
 	entries, err := disk.List(f.IncomingDir())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("datafolder: %w", err)
@@ -135,6 +132,23 @@ func (f *Folder) IncomingNames() ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// RefreshIncomingNames makes the next IncomingNames show all stores that other machines made before. node is this
+// process's.
+func (f *Folder) RefreshIncomingNames(node string) error {
+	err := claim.RefreshListing(f.disk(), f.IncomingDir(), node)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // there is none
+	}
+	return err
+}
+
+func (f *Folder) disk() vfs.FS {
+	if f.fs != nil {
+		return f.fs
+	}
+	return vfs.Default
 }
 
 // writeFile writes a small file so that after a crash it is there entirely or not at all.

@@ -29,6 +29,8 @@ type Session interface {
 	// Members returns those not known to be dead, this process included, ordered by node and ID. Right after Join those
 	// that died lately on other machines are still among them.
 	Members(ctx context.Context) ([]Member, error)
+	// Look makes Members return all that joined before, even if the mount shows them late.
+	Look(ctx context.Context) error
 	// Watch returns a channel that carries a token when members may have come, gone or died, or claims been given back;
 	// it has no more than one token at a time. It is forgotten, not closed, when ctx ends. Only etcd
 	// announces claims: with File, a member that waits for one asks Holder or tries Claim.

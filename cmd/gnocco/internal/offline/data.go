@@ -3,8 +3,6 @@ package offline
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -110,18 +108,18 @@ func (d *Data) CorruptIndexValues() (int, error) {
 
 // IncomingDirs returns the folders of the incoming stores by the names of their nodes.
 func (d *Data) IncomingDirs() (map[string]string, error) {
-	nodes, err := os.ReadDir(d.folder.IncomingDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := d.folder.IncomingNames()
+	if err != nil {
 		return nil, err
 	}
 	dirs := make(map[string]string)
-	for _, node := range nodes {
-		dir, err := Current(filepath.Join(d.folder.IncomingDir(), node.Name()))
+	for _, name := range names {
+		dir, err := Current(filepath.Join(d.folder.Path, name))
 		if err != nil {
 			return nil, err
 		}
 		if dir != "" {
-			dirs[node.Name()] = dir
+			dirs[filepath.Base(name)] = dir
 		}
 	}
 	return dirs, nil

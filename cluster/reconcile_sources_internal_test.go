@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// oldListing shows empty folders until this mount makes a file.
+type oldListing struct {
+	vfs.FS
+	changed bool
+}
+
+func (o *oldListing) List(dir string) ([]string, error) {
+	if !o.changed {
+		return nil, nil
+	}
+	return o.FS.List(dir)
+}
+
+func (o *oldListing) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	o.changed = true
+	return o.FS.Create(name, category)
+}
+
+// sourcesOn returns the sources of a process that starts on a mount.
+func sourcesOn(t *testing.T, mount vfs.FS) (*sources, *knownTrial) {
+	t.Helper()
+	folder, _, _, err := datafolder.Enter(t.TempDir(), datafolder.Terms{Sacks: 6, Make: true, FS: mount,
+		Coordination: datafolder.CoordinationFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = folder.Release() })
+	_, sacks := sackOf("a")
+	known := newKnownTrial()
+	return &sources{members: sacks.members, folder: folder, known: known.knownStores, attached: make(map[string]*source),
+		stores: &incomingStores{environment: sacks.environment}}, known
+}
+
+// The first look at the incoming stores passes a listing that is old.
+func TestSourcesPassOldListing(t *testing.T) {
+	s, known := sourcesOn(t, &oldListing{FS: vfs.Default})
+	if err := os.MkdirAll(filepath.Join(s.folder.IncomingDir(), "b"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if known.stores["incoming/b"] == nil {
+		t.Error("the store of another machine is not known")
+	}
+}
+
+// A refresh waits for a store that was announced and that no listing shows yet.
+func TestRefreshNeedsAnnouncedStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, known := sourcesOn(t, vfs.Default)
+		if err := s.reach(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		known.announce("incoming/b")
+		if err := s.reach(t.Context()); !errors.Is(err, model.ErrUnavailable) {
+			t.Errorf("a refresh without the announced store gives %v", err)
+		}
+	})
+}

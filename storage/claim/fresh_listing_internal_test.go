@@ -1,0 +1,71 @@
+package claim
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// cachingMount shows the first listing of a folder until this mount changes the folder, as a client of NFS does for the
+// time of its attribute cache.
+type cachingMount struct {
+	vfs.FS
+	listed map[string][]string
+}
+
+func (m *cachingMount) List(dir string) ([]string, error) {
+	if names, ok := m.listed[dir]; ok {
+		return slices.Clone(names), nil
+	}
+	names, err := m.FS.List(dir)
+	m.listed[dir] = names
+	return slices.Clone(names), err
+}
+
+func (m *cachingMount) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	delete(m.listed, m.PathDir(name))
+	return m.FS.Create(name, category)
+}
+
+func (m *cachingMount) Rename(from, to string) error {
+	delete(m.listed, m.PathDir(from))
+	delete(m.listed, m.PathDir(to))
+	return m.FS.Rename(from, to)
+}
+
+// A mount whose listing is old shows a member that has joined once Look was called.
+func TestLookPassesCachedListing(t *testing.T) {
+	disk, clock := vfs.NewMem(), new(setClock)
+	join := func(node string) *session {
+		mount := &cachingMount{disk, make(map[string][]string)}
+		s, err := (&File{root: "data", options: defaultsOf(Options{FS: mount, Clock: clock})}).enter(Member{Node: node})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.exit() })
+		return s
+	}
+	sees := func(s *session) bool {
+		members, err := s.Members(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(members) == 2
+	}
+	a := join("a")
+	join("b")
+	clock.now += 100 * time.Millisecond
+	if err := a.detector.look(0); err != nil || sees(a) {
+		t.Fatalf("the listing is not old: %v", err)
+	}
+	if err := a.Look(t.Context()); err != nil || !sees(a) {
+		t.Errorf("the other member is not seen after a look: %v", err)
+	}
+	if names, err := disk.List(a.detector.dir); err != nil || len(names) != 2 {
+		t.Errorf("look left something: %v, %v", names, err)
+	}
+}
+
+func defaultsOf(o Options) Options { o.EnsureDefaults(); return o }
