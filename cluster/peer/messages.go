@@ -22,6 +22,15 @@ type pollRequest struct {
 type pollSack struct {
 	Sack  int    `json:"sack"`
 	After uint64 `json:"after"`
+	// Processed is how far the sack is, for the backlog; nil: as far as After.
+	Processed *uint64 `json:"processed,omitempty"`
+}
+
+func (s *pollSack) processed() uint64 {
+	if s.Processed == nil {
+		return s.After
+	}
+	return *s.Processed
 }
 
 type sacksRequest struct {

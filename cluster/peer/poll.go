@@ -87,7 +87,7 @@ func (p *Process) drainSacks(store *incoming.Store, sacks []pollSack) (
 		if left <= 0 {
 			break
 		}
-		records, err := store.Drain(s.Sack, s.After, left)
+		records, err := store.Poll(s.Sack, s.After, s.processed(), left)
 		if err != nil && p.Unreadable != nil {
 			err = p.Unreadable(store.ID(), err)
 		}

@@ -26,6 +26,8 @@ const (
 	// bufferBytes bounds the records here that are not drained: beyond it the loop asks for no more.
 	bufferBytes = 32 << 20
 	retryPause  = 250 * time.Millisecond
+	// tellPause is the time until the other side learns what is processed, if no records come.
+	tellPause = 250 * time.Millisecond
 	// damagedPause is the time until a sack whose records are damaged is asked for again: a damaged block takes the
 	// other side half a second.
 	damagedPause = 10 * time.Second
@@ -48,6 +50,7 @@ type Source struct {
 	size     int                // of the records that are here
 	changed  chan struct{}      // capacity 1: there is something else to ask
 	cancel   context.CancelFunc // of the request that waits
+	telling  bool               // tellProgress is due
 	asked    time.Time          // when the first request without an answer was due; zero for none
 }
 
@@ -56,6 +59,8 @@ type stream struct {
 	ready   chan struct{} // capacity 1
 	records []incoming.Record
 	last    uint64 // the next request asks for records behind it
+	read    uint64 // up to which the reader has processed them
+	told    uint64 // read, in the last request
 
 	// Records that the store gets behind last have later stamps; ok is false if that is not known.
 	frontier incoming.Stamp
@@ -63,6 +68,13 @@ type stream struct {
 
 	damaged error // a model.DamagedError, if the records behind last cannot be read; nil: they can
 	again   time.Time
+}
+
+// position is what the next request says of the sack.
+func (k *stream) position(sack int) pollSack {
+	read := k.read
+	k.told = read
+	return pollSack{Sack: sack, After: k.last, Processed: &read}
 }
 
 // wake wakes the sack's worker.
@@ -108,7 +120,7 @@ func (s *Source) ID() string { return s.id }
 func (s *Source) Follow(sack int, after uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sacks[sack] = &stream{ready: make(chan struct{}, 1), last: after}
+	s.sacks[sack] = &stream{ready: make(chan struct{}, 1), last: after, read: after, told: after}
 	s.ask()
 }
 
@@ -142,6 +154,10 @@ func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record,
 	if k == nil {
 		return nil, nil
 	}
+	if k.read = max(k.read, after); k.read != k.told && !s.telling {
+		s.telling = true
+		time.AfterFunc(tellPause, s.tellProgress)
+	}
 	taken := 0
 	for taken < len(k.records) && k.records[taken].Sequence <= after {
 		taken++
@@ -163,6 +179,19 @@ func (s *Source) Drain(sack int, after uint64, maxBytes int) ([]incoming.Record,
 	return slices.Clone(k.records[:n]), nil
 }
 
+// tellProgress sends a new request instead of the one that waits, unless a later one has said what is processed.
+func (s *Source) tellProgress() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.telling = false
+	for _, k := range s.sacks {
+		if k.read != k.told {
+			s.ask()
+			return
+		}
+	}
+}
+
 // Acknowledge implements metricd.Source. The next request carries the acknowledgement.
 func (s *Source) Acknowledge(sack int, upTo uint64) error {
 	s.mu.Lock()
@@ -180,7 +209,7 @@ func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 		s.mu.Unlock()
 		return false, nil
 	}
-	request := pollRequest{Store: s.id, Sacks: []pollSack{{sack, k.last}}}
+	request := pollRequest{Store: s.id, Sacks: []pollSack{k.position(sack)}}
 	streams := map[int]*stream{sack: k}
 	s.mu.Unlock()
 	_, lasts, err := s.poll(ctx, &request, streams)
@@ -281,12 +310,12 @@ func (s *Source) next(ctx context.Context) (*pollRequest, map[int]*stream, conte
 			if k.damaged != nil && time.Now().Before(k.again) {
 				continue
 			}
-			request.Sacks = append(request.Sacks, pollSack{sack, k.last})
+			request.Sacks = append(request.Sacks, k.position(sack))
 			streams[sack] = k
 		}
 	}
 	for sack, upTo := range s.finished {
-		request.Finished = append(request.Finished, pollSack{sack, upTo})
+		request.Finished = append(request.Finished, pollSack{Sack: sack, After: upTo})
 	}
 	if len(request.Sacks) == 0 {
 		request.Wait = 0
@@ -383,7 +412,7 @@ func (s *Source) tell(ctx context.Context) error {
 	s.mu.Lock()
 	request := &pollRequest{Store: s.id}
 	for sack, upTo := range s.finished {
-		request.Finished = append(request.Finished, pollSack{sack, upTo})
+		request.Finished = append(request.Finished, pollSack{Sack: sack, After: upTo})
 	}
 	s.mu.Unlock()
 	if len(request.Finished) == 0 {

@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Backlog counts the measures accepted but not yet processed, as the readers reported in Drain. It is counted without
-// looking at the records: each of them carries what its sack had been sent before it.
+// Backlog counts the measures accepted but not yet processed, as the readers reported in Drain and Poll. Of a silent
+// reader it counts all that was not acknowledged. It is counted without looking at more than one record of a sack: each
+// carries what its sack had been sent before it.
 type Backlog struct {
 	SackBacklog
 	Sacks []SackBacklog
@@ -37,10 +38,18 @@ func (s *Store) AcceptedMeasures() int64 { return s.instruments.measures.Load() 
 func (s *Store) Backlog() Backlog {
 	b := Backlog{Sacks: make([]SackBacklog, len(s.sacks))}
 	for i, k := range s.sacks {
+		s.doubtSilent(i)
 		b.Sacks[i] = k.backlog()
 		b.add(b.Sacks[i])
 	}
 	return b
+}
+
+// doubtSilent takes back what the reader of a sack reported, if it is silent.
+func (s *Store) doubtSilent(sack int) {
+	if s.sacks[sack].isSilent() {
+		_ = s.noteProcessed(sack, 0) // a store that cannot be read fails its next request
+	}
 }
 
 func (b *SackBacklog) add(other SackBacklog) {
@@ -55,6 +64,9 @@ func (b *SackBacklog) add(other SackBacklog) {
 // the whole backlog. Corrupt blocks are left out: the reader reports them.
 func (s *Store) PendingByMetric() (map[uuid.UUID]int, error) {
 	pending := make(map[uuid.UUID]int)
+	for i := range s.sacks {
+		s.doubtSilent(i)
+	}
 	err := s.read(func() error {
 		for i, k := range s.sacks {
 			k.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -14,13 +15,29 @@ import (
 //
 // A record that is corrupt is returned like any other; its block does not decode.
 func (s *Store) Drain(sack int, after uint64, maxBytes int) (records []Record, err error) {
+	s.sacks[sack].setPolled(time.Time{})
+	return s.drain(sack, after, maxBytes, true)
+}
+
+// Poll is Drain for a reader in another process. That one has brought over the records up to after, and processed those
+// up to processed. If it polls no more, all that it did not acknowledge counts as backlog.
+func (s *Store) Poll(sack int, after, processed uint64, maxBytes int) (records []Record, err error) {
+	s.sacks[sack].setPolled(time.Now())
+	if records, err = s.drain(sack, after, maxBytes, processed >= after); err != nil || processed >= after {
+		return records, err
+	}
+	return records, s.noteProcessed(sack, processed)
+}
+
+// drain notes that everything up to after is processed, if it is.
+func (s *Store) drain(sack int, after uint64, maxBytes int, processed bool) (records []Record, err error) {
 	err = s.read(func() error {
 		var last uint64
 		var inMemory bool
-		if records, last, inMemory = s.drainRecent(s.sacks[sack], after, maxBytes); inMemory {
+		if records, last, inMemory = s.drainRecent(s.sacks[sack], after, maxBytes, processed); inMemory {
 			return nil
 		}
-		records, err = s.drainStore(sack, after, last, maxBytes)
+		records, err = s.drainStore(sack, after, last, maxBytes, processed)
 		return err
 	})
 	if err != nil {
@@ -29,20 +46,48 @@ func (s *Store) Drain(sack int, after uint64, maxBytes int) (records []Record, e
 	return records, nil
 }
 
+// noteProcessed notes how far the reader has processed what it brought over.
+func (s *Store) noteProcessed(sack int, processed uint64) error {
+	k := s.sacks[sack]
+	last := s.Last(sack)
+	err := s.read(func() error {
+		return s.scan(sack, processed, last, func(_ uint64, value []byte) (more bool) {
+			r, err := decodeRecord(value)
+			if err != nil {
+				return true // the reader reports it
+			}
+			block, _ := r.whole(s.db, sack) // its list goes when it was acknowledged meanwhile
+			_, accepted, _ := BlockMeasures(block)
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.process(processed, r.before, accepted)
+			return false
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("incoming: read backlog: %w", err)
+	}
+	return nil
+}
+
 // drainRecent drains from memory; if the recent records do not reach back to after, inMemory is false. last is the
 // highest published sequence.
-func (s *Store) drainRecent(k *sack, after uint64, maxBytes int) (records []Record, last uint64, inMemory bool) {
+func (s *Store) drainRecent(k *sack, after uint64, maxBytes int, processed bool) (
+	records []Record, last uint64, inMemory bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	dropped := 0
 	switch {
 	case after >= k.last:
-		k.processAll(after)
+		if processed {
+			k.processAll(after)
+		}
 		dropped = k.recent.drop(len(k.recent.records))
 	case after >= k.recent.floor:
 		dropped = k.recent.drop(k.recent.search(after))
-		next := &k.recent.records[0]
-		k.process(after, next.before, next.accepted)
+		if next := &k.recent.records[0]; processed {
+			k.process(after, next.before, next.accepted)
+		}
 		records = k.recent.first(maxBytes)
 	default:
 		return nil, k.last, false
@@ -52,7 +97,7 @@ func (s *Store) drainRecent(k *sack, after uint64, maxBytes int) (records []Reco
 }
 
 // drainStore reads the records behind after, up to last, from Pebble.
-func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records []Record, err error) {
+func (s *Store) drainStore(sack int, after, last uint64, maxBytes int, processed bool) (records []Record, err error) {
 	size := 0
 	var failure error
 	err = s.scan(sack, after, last, func(sequence uint64, value []byte) (more bool) {
@@ -70,7 +115,7 @@ func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records 
 			return false
 		}
 		_, accepted, _ := BlockMeasures(block)
-		if len(records) == 0 && err == nil {
+		if len(records) == 0 && err == nil && processed {
 			k := s.sacks[sack]
 			k.mu.Lock()
 			k.process(after, r.before, accepted)
@@ -84,7 +129,7 @@ func (s *Store) drainStore(sack int, after, last uint64, maxBytes int) (records 
 	if err = errors.Join(err, failure); err != nil {
 		return nil, err
 	}
-	if len(records) == 0 {
+	if len(records) == 0 && processed {
 		s.sacks[sack].skip(after, last)
 	}
 	return records, nil

@@ -20,6 +20,23 @@ type sack struct {
 	processed     uint64
 	processedSent total     // up to processed
 	oldest        time.Time // when the first record behind processed was accepted; zero without one
+	polled        time.Time // when a reader in another process last reported; zero: the reader is in this one
+}
+
+// silentAfter is how long a reader in another process does not poll before what it processed and did not save counts as
+// backlog: it may have died. One that is well polls every 2 s.
+const silentAfter = 10 * time.Second
+
+func (s *sack) setPolled(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.polled = at
+}
+
+func (s *sack) isSilent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.polled.IsZero() && time.Since(s.polled) > silentAfter
 }
 
 // publish makes a record visible.
