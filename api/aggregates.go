@@ -45,7 +45,11 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err != nil {
 		return err
 	}
-	web.NoteQuery(r.Context(), func() string { return r.URL.RawQuery + fmt.Sprint(" ", body) })
+	text := "a body of more than 4 KiB"
+	if r.ContentLength >= 0 && r.ContentLength <= 4<<10 {
+		text = fmt.Sprint(body)
+	}
+	web.NoteQuery(r.Context(), text, func() string { return r.URL.RawQuery + " " + text })
 	keys := []string{"operations*"}
 	if object, ok := body.(map[string]any); ok && (object["resource_type"] != nil || object["search"] != nil) {
 		keys = append(keys, "resource_type*", "search*")

@@ -52,14 +52,12 @@ func New(options Options) (http.Handler, error) {
 		MaxBodyBytes: options.MaxBodyBytes, MaxLimit: options.MaxLimit,
 		Prefix: options.Prefix, ProxyHeaders: options.ProxyHeaders,
 		Limits: options.Limits, AccessLog: options.AccessLog, Budget: options.Budget,
-		Logger: options.Logger, Now: options.now,
+		Activity: options.Activity, Logger: options.Logger, Now: options.now,
 	}, options.Registerer)
 	if err != nil {
 		return nil, err
 	}
-	if options.AccessLog.Enabled() {
-		options.Archives = countedArchives{options.Archives}
-	}
+	options.Archives = countedArchives{options.Archives}
 	a := &api{Env: env, options: options}
 	a.incoming.Most = a.Budget.MostKept()
 	a.reader = &query.Reader{Archives: options.Archives, Resampler: options.Resampler}

@@ -3,13 +3,13 @@ package api
 import (
 	"context"
 
-	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/activity"
 )
 
-// countedArchives count for the access log what each request reads.
+// countedArchives count what each query reads.
 type countedArchives struct{ query.Archives }
 
 // Prefetch implements query.Archives.
@@ -41,22 +41,16 @@ type countedReader struct{ query.GroupReader }
 func (r countedReader) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups) error {
 	err := r.GroupReader.Groups(ctx, read, staleness, dst)
-	count(ctx, dst)
+	activity.Of(ctx).Read(read.Metric.ID, dst.Len())
 	return err
 }
 
 // EachGroups implements query.GroupReader.
 func (r countedReader) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups, use func(i int) error) error {
+	q := activity.Of(ctx)
 	return r.GroupReader.EachGroups(ctx, reads, staleness, dst, func(i int) error {
-		count(ctx, dst)
+		q.Read(reads[i].Metric.ID, dst.Len())
 		return use(i)
 	})
-}
-
-func count(ctx context.Context, read *carbonara.Groups) {
-	if l := web.RequestLogOf(ctx); l != nil {
-		l.Metrics.Add(1)
-		l.Groups.Add(int64(read.Len()))
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -45,6 +46,10 @@ type Options struct {
 	// of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
 	Resampler    carbonara.Resampler
 	KnownMetrics int // most metrics kept by name; 0: the default of package ingest
+
+	Activity *activity.Tracker // the queries of this process; nil: one of its own
+	// OtherActivity asks the other processes of the cluster for theirs; nil: there are none.
+	OtherActivity func(context.Context, activity.Request) []*activity.Report
 
 	Budget       *budget.Budget // the memory that requests share; nil: no bound
 	LabelBytes   int64          // of memory for the labels of series; 0: 64 MiB

@@ -61,6 +61,10 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
 	at("PUT", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("delete metric", metrics.correctMeasures)))
 	at("POST", "/v1/measures/delete", a.Authenticated(metrics.deleteMeasures))
+	at("GET", "/v1/queries", a.Authenticated(a.listQueries))
+	at("DELETE", "/v1/queries/{id}", a.Authenticated(a.killQuery))
+	at("GET", "/v1/queries/costs", a.Authorized("list queries", a.listCosts))
+	at("GET", "/v1/queries/unread", a.Authorized("list queries", a.Timed(a.listUnread)))
 	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
 	at("POST", "/v1/metric/{id}/backfill",
 		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))

@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -78,12 +79,14 @@ type Options struct {
 	// set.
 	Figures func() model.MemberFigures
 
+	Activity *activity.Tracker // of this process's queries; nil: it has none
+
 	SkipDefaultPolicies bool
 
 	ResourceAges // kept by the process that holds the index
 
-	// Resampler makes the resampler of workers and requests, and registers its metrics; nil, also of what it makes: the
-	// CPU's. Its maker closes it.
+	// Resampler makes the resampler of workers and requests, and registers its metrics. A nil function or a nil
+	// resampler stands for the CPU's. Its maker closes it.
 	Resampler func(prometheus.Registerer) carbonara.Resampler
 
 	Logger     *slog.Logger          // nil: discard

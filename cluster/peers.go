@@ -104,7 +104,8 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 			}
 			return nil, nil
 		},
-		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Budget: p.options.Budget,
+		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Activity: p.options.Activity,
+		Budget:    p.options.Budget,
 		ShowNames: p.members.session.ShowNames,
 		Pulse:     func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
 		Logger:    p.logger,

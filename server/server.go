@@ -19,6 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -99,6 +100,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 			Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices),
 		}
 	}
+	options.Cluster.Activity = activity.New()
 	options.Cluster.Logger, options.Cluster.Registerer = options.Logger, registry
 	process, err := cluster.Open(ctx, options.Cluster)
 	if err != nil {

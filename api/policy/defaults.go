@@ -51,6 +51,7 @@ var defaults = map[string]string{
 	"update metric": "role:admin", // gives it another archive policy
 	"rebuild":       "role:admin",
 
+	"list queries":  "role:admin", // of all users, to end them, and what they cost
 	"list ledger":   "role:admin", // of measures that were deleted or corrected
 	"delete series": "role:admin", // by Prometheus' API for administrators
 }

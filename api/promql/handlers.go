@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -152,7 +154,6 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		}
 		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
-	web.NoteQuery(r.Context(), r.Form.Encode)
 	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures"), w, nil}
 	timeout, err := request.Duration("timeout")
 	if err != nil {
@@ -162,11 +163,12 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 	if limit := a.Limits.QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
 		timeout, bounded = limit, true
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	if bounded {
-		ctx, cancel = context.WithTimeoutCause(r.Context(), timeout, web.ErrQueryTimeout)
+	if !bounded {
+		timeout = math.MaxInt64
 	}
-	defer cancel()
+	ctx, end := a.BeginQuery(r, who, timeout)
+	defer end()
+	web.NoteQuery(ctx, strings.Join(append(r.Form["match[]"], r.Form.Get("query")), " "), r.Form.Encode)
 	release, err := a.AwaitTurn(ctx, who)
 	if err != nil {
 		return err
@@ -179,6 +181,9 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		return err
 	})
 	if err != nil {
+		if killed := web.Killed(ctx); killed != nil {
+			return &Error{Status: http.StatusServiceUnavailable, Type: Canceled, Err: killed}
+		}
 		return err
 	}
 	release() // a client that reads slowly keeps nobody waiting

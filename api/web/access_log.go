@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/query/activity"
 )
 
 // AccessLog says which requests are logged once they are answered. The zero value logs none.
@@ -32,33 +32,33 @@ func (l AccessLog) Validate() error {
 	return nil
 }
 
-// RequestLog gathers the attributes of a request's line in the access log. Only the counters may be changed by several
-// goroutines at once.
-type RequestLog struct {
+// requestLog gathers the attributes of a request's line in the access log.
+type requestLog struct {
 	user, project, query string
-
-	Metrics, Groups atomic.Int64 // read from archives
+	reads                *activity.Query // nil: the request reads no archive
 }
 
 type requestLogKey struct{}
 
-// RequestLogOf returns the log of the request with a context, nil if the request is not logged.
-func RequestLogOf(ctx context.Context) *RequestLog {
-	l, _ := ctx.Value(requestLogKey{}).(*RequestLog)
+// requestLogOf returns the log of the request with a context, nil if the request is not logged.
+func requestLogOf(ctx context.Context) *requestLog {
+	l, _ := ctx.Value(requestLogKey{}).(*requestLog)
 	return l
 }
 
 // noteUser notes the user of a request.
 func noteUser(ctx context.Context, who *auth.Identity) {
-	if l := RequestLogOf(ctx); l != nil {
+	if l := requestLogOf(ctx); l != nil {
 		l.user, l.project = who.User, who.ProjectID
 	}
 }
 
-// NoteQuery notes the query of a request where the URL does not have it.
-func NoteQuery(ctx context.Context, query func() string) {
-	if l := RequestLogOf(ctx); l != nil {
-		l.query = query()
+// NoteQuery notes the query of a request where the URL does not have it: without times for the activity, and whole for
+// the access log.
+func NoteQuery(ctx context.Context, text string, whole func() string) {
+	activity.Of(ctx).Describe(text)
+	if l := requestLogOf(ctx); l != nil {
+		l.query = whole()
 	}
 }
 
@@ -69,7 +69,7 @@ const requestIDHeader = "X-Request-Id"
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:+/=-]{1,128}$`)
 
 // begin starts the log of a request, if requests are logged.
-func (e *Env) begin(w http.ResponseWriter, r *http.Request) (*http.Request, *RequestLog) {
+func (e *Env) begin(w http.ResponseWriter, r *http.Request) (*http.Request, *requestLog) {
 	id := r.Header.Get(requestIDHeader)
 	if !requestID.MatchString(id) {
 		if id = ""; !e.AccessLog.Enabled() {
@@ -86,7 +86,7 @@ func (e *Env) begin(w http.ResponseWriter, r *http.Request) (*http.Request, *Req
 	if !e.AccessLog.Enabled() {
 		return r, nil
 	}
-	l := new(RequestLog)
+	l := new(requestLog)
 	return r.WithContext(context.WithValue(r.Context(), requestLogKey{}, l)), l
 }
 
@@ -94,7 +94,7 @@ func (e *Env) begin(w http.ResponseWriter, r *http.Request) (*http.Request, *Req
 const maxLoggedQuery = 4 << 10
 
 // logRequest logs a request that is answered.
-func (e *Env) logRequest(r *http.Request, l *RequestLog, answer *statusWriter, took time.Duration) {
+func (e *Env) logRequest(r *http.Request, l *requestLog, answer *statusWriter, took time.Duration) {
 	slow := e.AccessLog.Slow > 0 && took > e.AccessLog.Slow
 	if !slow && !e.AccessLog.All {
 		return
@@ -104,7 +104,7 @@ func (e *Env) logRequest(r *http.Request, l *RequestLog, answer *statusWriter, t
 		slog.String("user", l.user), slog.String("project", l.project), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path), slog.String("route", e.route(r)), slog.Int("status", answer.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes),
-		slog.Int64("metrics_read", l.Metrics.Load()), slog.Int64("groups_read", l.Groups.Load()),
+		slog.Int64("metrics_read", l.reads.Metrics()), slog.Int64("groups_read", l.reads.Groups()),
 	}
 	// traceparent is version-trace-span-flags.
 	if parts := strings.Split(r.Header.Get("Traceparent"), "-"); len(parts) >= 4 && len(parts[1]) == 32 {

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/query/activity"
 )
 
 // Env has the shared parts of all protocols' handlers: permissions, the limits of a request, the process's log and
@@ -23,7 +24,8 @@ type Env struct {
 	ProxyHeaders bool   // believe Forwarded and X-Forwarded-*
 	Limits       Limits
 	AccessLog    AccessLog
-	Budget       *budget.Budget // nil: no bound
+	Budget       *budget.Budget    // nil: no bound
+	Activity     *activity.Tracker // nil: one of its own
 	Logger       *slog.Logger
 	Now          func() time.Time
 	instruments  *instruments
@@ -33,6 +35,9 @@ type Env struct {
 
 // NewEnv completes e.
 func NewEnv(e *Env, registerer prometheus.Registerer) (*Env, error) {
+	if e.Activity == nil {
+		e.Activity = activity.New()
+	}
 	var err error
 	if e.instruments, err = newInstruments(registerer); err != nil {
 		return nil, err

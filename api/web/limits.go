@@ -68,9 +68,14 @@ func (e *Env) Timed(h UserHandler) UserHandler {
 		if limit == 0 {
 			limit = math.MaxInt64
 		}
-		ctx := &queryDeadline{Context: r.Context(), at: time.Now().Add(limit), cause: ErrQueryTimeout}
-		defer ctx.end() // and with it what h leaves behind
+		ctx, end := e.BeginQuery(r, who, limit)
+		defer end() // and with it what h leaves behind
 		err := h(w, r.WithContext(ctx), who)
+		if err != nil && errors.Is(err, context.Canceled) {
+			if killed := Killed(ctx); killed != nil {
+				return &Error{Status: http.StatusServiceUnavailable, Err: err, Detail: killed.Error()}
+			}
+		}
 		var rows *query.TooManyRowsError
 		if errors.As(err, &rows) {
 			e.instruments.refusedQueries.WithLabelValues("rows").Inc()

@@ -64,10 +64,12 @@ func TestQueryDeadline(t *testing.T) {
 					if child.Err() != wantErr || context.Cause(child) != wantCause {
 						t.Errorf("%s, %s: child %v because of %v", first, name, child.Err(), context.Cause(child))
 					}
-					d.end()
+					d.end(nil)
 				})
 			}
-			f("ended", context.Canceled, context.Canceled, func(d *queryDeadline, _ func()) { d.end() })
+			f("ended", context.Canceled, context.Canceled, func(d *queryDeadline, _ func()) { d.end(nil) })
+			killed := &KilledError{By: "anna"}
+			f("killed", context.Canceled, killed, func(d *queryDeadline, _ func()) { d.end(killed) })
 			f("the parent ended", context.Canceled, context.Canceled,
 				func(_ *queryDeadline, cancelParent func()) { cancelParent() })
 			cause := why
@@ -86,7 +88,7 @@ func TestQueryDeadlineWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("why")
 		d := &queryDeadline{Context: context.Background(), at: time.Now().Add(time.Second), cause: why}
-		defer d.end()
+		defer d.end(nil)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/query/activity"
 )
 
 // turns bounds how many queries are evaluated at once: those that combine many metrics, or search among all. The rest
@@ -164,6 +165,9 @@ func (t *turns) call() {
 
 // AwaitTurn waits until a user's query may be evaluated. Its turn lasts until release or the end of ctx.
 func (e *Env) AwaitTurn(ctx context.Context, who *auth.Identity) (release func(), err error) {
+	q := activity.Of(ctx)
+	q.Wait(true)
+	defer q.Wait(false)
 	return e.turns.acquire(ctx, who)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
 )
 
 // ErrUnreachable says that a process did not answer, or gave another kind of answer. It is a model.ErrUnavailable.
@@ -170,6 +171,12 @@ func (c *Client) Announce(ctx context.Context, address, store string) error {
 func (c *Client) Status(ctx context.Context, address string) (*Status, error) {
 	status := new(Status)
 	return status, c.call(ctx, address, "status", struct{}{}, status)
+}
+
+// Activity returns the queries of a process, and ends one there if request says so.
+func (c *Client) Activity(ctx context.Context, address string, request activity.Request) (*activity.Report, error) {
+	answer := new(activity.Report)
+	return answer, c.call(ctx, address, "activity", request, answer)
 }
 
 // Refresh makes all measures visible that were accepted for these sacks, which the process holds.

@@ -19,6 +19,7 @@
 //	/peer/revive    resources that ended, and got measures since
 //	/peer/wake      members or claims have changed
 //	/peer/status    the stores that a process holds, and their backlog
+//	/peer/activity  the queries of a process; one of them may be ended
 //	/peer/ping      nothing: a process that does not answer it is silent (pings.go)
 //	/peer/api/…     a request of the public API, passed on to the holder of the index
 //

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -50,6 +51,7 @@ type Process struct {
 	// Announce is told of an incoming store that is about to accept measures.
 	Announce func(store string)
 	Status   func() *Status
+	Activity *activity.Tracker // nil for a process without queries
 	Pulse    func() Pulse
 	// ShowNames is claim.Session's.
 	ShowNames func() (round uint64, err error)
@@ -98,6 +100,13 @@ func (p *Process) Handler() http.Handler {
 		return writeJSON(w, round)
 	})
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
+	at("activity", func(w http.ResponseWriter, r *http.Request) error {
+		var request activity.Request
+		if err := readJSON(r, &request); err != nil {
+			return err
+		}
+		return writeJSON(w, p.Activity.Answer(request))
+	})
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.Key.signed(r) {
