@@ -16,7 +16,7 @@ import (
 // listings make the tables of gnocco list, by kind.
 var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
-	"ledger": listLedger,
+	"ledger": listLedger, "queries": listQueries, "costs": listCosts, "unread": listUnread,
 }
 
 func newList() *cobra.Command {
@@ -25,10 +25,10 @@ func newList() *cobra.Command {
 	kinds := slices.Sorted(maps.Keys(listings))
 	cmd := &cobra.Command{
 		Use:   "list KIND [SELECTOR...]",
-		Short: "List the metrics, resources, archive policies, types, rules or ledger of a server",
+		Short: "List the metrics, resources, archive policies and queries of a server, and more",
 		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
-policy a new metric gets) or the ledger (deletions and corrections of measures). Only metrics may be
-selected.
+policy a new metric gets), the ledger (deletions and corrections of measures), queries (that run),
+costs (of queries so far) or unread (metrics that no query has read). Only metrics may be selected.
 
 ` + selectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'

@@ -16,6 +16,7 @@ func TestCommandsThatAsk(t *testing.T) {
 		"--resource", "house", "-"); status != 0 {
 		t.Fatal(stderr)
 	}
+	s.call(http.MethodPost, "/v1/metric", `{"name":"later","archive_policy_name":"seconds"}`, http.StatusCreated, nil)
 	f := func(status int, want, wantErr string, args ...string) {
 		t.Helper()
 		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
@@ -29,7 +30,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "seconds  0:00:01 for 0:16:40", "", "list", "policies")
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
-	f(1, "", "none of ledger, metrics, policies, resources, rules, types", "list", "metric")
+	f(1, "", "none of costs, ledger, metrics, policies, queries, resources, rules, types, unread", "list", "metric")
 	f(1, "", "no metric is attic", "list", "metrics", "attic")
 	f(1, "", "cannot be selected", "list", "rules", "a")
 	f(1, "", "none of table, json and csv", "list", "rules", "-o", "yaml")
@@ -41,6 +42,10 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--start", "2026-02-01", "-o", "csv")
 
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--since", "1d", "-o", "csv")
+	f(0, "/v1/metric/", "", "top", "--count", "1")
+	f(1, "", "Query 5f does not run", "top", "--kill", "5f")
+	f(0, "SECONDS  COUNT", "", "list", "costs")
+	f(0, "metric,policy,resource id,id\nlater,", "", "list", "unread", "-o", "csv")
 	f(0, "house/out  sum          3", "", "watch", "house/out", "--start", "2025-12-01", "--count", "2", "--every", "100ms")
 	f(1, "", "--every must be at least 100ms", "watch", "house/out", "--every", "1ms")
 	complete := func(want string, args ...string) {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/query/activity"
+)
+
+// topCosts is how many of the most expensive queries gnocco top shows.
+const topCosts = 10
+
+func newTop() *cobra.Command {
+	var remote remoteFlags
+	var again repeatFlags
+	var kill string
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Show the queries that run, and those that cost most",
+		Long: `Show the queries that run in all processes, the longest first, and those that took most time since
+the processes began, again and again until it is interrupted. --kill ends a query that runs.
+
+gnocco list queries, costs and unread write the same as JSON or CSV, and the metrics that no query
+has read.`,
+		Example: `  gnocco top
+  gnocco top --kill 5f0c3b6a1d2e4f78`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := remote.client()
+			if err != nil {
+				return err
+			}
+			if kill != "" {
+				return c.Do(cmd.Context(), "DELETE", "/v1/queries/"+url.PathEscape(kill), nil, nil)
+			}
+			return again.repeat(cmd, func() (func(io.Writer) error, error) {
+				running, err := listQueries(cmd.Context(), c, nil)
+				if err != nil {
+					return nil, err
+				}
+				costs, err := listCosts(cmd.Context(), c, nil)
+				if err != nil {
+					return nil, err
+				}
+				costs.rows = costs.rows[:min(len(costs.rows), topCosts)]
+				return func(out io.Writer) error {
+					if err := running.write(out, "table"); err != nil {
+						return err
+					}
+					fmt.Fprintln(out)
+					return costs.write(out, "table")
+				}, nil
+			})
+		},
+	}
+	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	again.define(cmd.Flags(), 2*time.Second)
+	cmd.Flags().StringVar(&kill, "kill", "", "end the query with this ID")
+	return cmd
+}
+
+func listQueries(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var all []activity.Running
+	err := c.Do(ctx, "GET", "/v1/queries", nil, &all)
+	t := &table{columns: []string{"id", "user", "seconds", "state", "metrics", "groups", "query"}}
+	for _, q := range all {
+		state := "runs"
+		if q.Waiting {
+			state = "waits"
+		}
+		t.add(q.ID, q.User, seconds(q.Seconds), state, q.Metrics, q.Groups, queryText(q.Route, q.Query))
+	}
+	return t, err
+}
+
+func listCosts(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var answer struct {
+		Queries []activity.Cost `json:"queries"`
+	}
+	err := c.Do(ctx, "GET", "/v1/queries/costs", nil, &answer)
+	t := &table{columns: []string{"seconds", "count", "metrics", "groups", "query"}}
+	for _, q := range answer.Queries {
+		t.add(seconds(q.Seconds), q.Count, q.Metrics, q.Groups, queryText(q.Route, q.Query))
+	}
+	return t, err
+}
+
+func listUnread(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var answer struct {
+		List []struct {
+			ID, Name string
+			Policy   string `json:"archive_policy_name"`
+			Resource string `json:"resource_id"`
+		}
+	}
+	err := c.Do(ctx, "GET", "/v1/queries/unread", nil, &answer)
+	t := &table{columns: []string{"metric", "policy", "resource id", "id"}}
+	for _, m := range answer.List {
+		t.add(m.Name, m.Policy, m.Resource, m.ID)
+	}
+	return t, err
+}
+
+// seconds rounds to milliseconds.
+func seconds(s float64) float64 { return float64(int64(s*1000+0.5)) / 1000 }
+
+// queryText is a query's text on one line, after its route unless that is a part of it.
+func queryText(route, text string) string {
+	const most = 100
+	if len(text) == 0 || text[0] != '/' {
+		text = route + " " + text
+	}
+	line := []rune(fmt.Sprintf("%q", text))
+	line = line[1 : len(line)-1]
+	if len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	return string(line)
+}
