@@ -98,7 +98,7 @@ func New(options Options) (http.Handler, error) {
 	options.Correlations.Budget = a.Budget
 	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
 		otlp.New(env, writer), imports.New(env, writer),
-		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata,
+		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata, TypeOf: writer.TypeOf,
 			Delete: a.deleteSeries},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels, TypeOf: writer.TypeOf}}

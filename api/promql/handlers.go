@@ -35,6 +35,7 @@ type Handlers struct {
 	Series *postings.Catalog
 	// SentMetadata returns what senders of a user's project said of their series, by name.
 	SentMetadata func(*auth.Identity) map[string]series.Metadata
+	TypeOf       func(*model.Metric) (model.SeriesType, model.TypeSource)
 	// Delete deletes the measures of metrics from start to end, both included, for a user.
 	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
 		start, end time.Time) error
@@ -335,8 +336,33 @@ func (a Handlers) listSeries(r *request) (*Answer, error) {
 		return nil, err
 	}
 	answer := new(Answer)
-	answer.Data = web.OrEmpty(Cut(answer, found, limit))
+	found = Cut(answer, found, limit)
+	if ids {
+		a.describe(found, a.SentMetadata(r.who))
+	}
+	answer.Data = web.OrEmpty(found)
 	return answer, nil
+}
+
+// describe adds the type of its metric to each series that has its ID, and the unit that senders name.
+func (a Handlers) describe(found []labels.Labels, sent map[string]series.Metadata) {
+	builder := labels.NewBuilder(labels.EmptyLabels())
+	for i, l := range found {
+		id, err := uuid.Parse(l.Get("metric_id"))
+		if err != nil {
+			continue
+		}
+		builder.Reset(l)
+		if metric := a.Index.Lookup(id); metric != nil {
+			if t, source := a.TypeOf(metric); source != model.TypeIsUnknown {
+				builder.Set("metric_type", string(t))
+			}
+		}
+		if l.Get("metric_unit") == "" {
+			builder.Set("metric_unit", sent[l.Get(labels.MetricName)].Unit)
+		}
+		found[i] = builder.Labels()
+	}
 }
 
 // countSeries says how many series there are, and how many of them have each value of their labels.

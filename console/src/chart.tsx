@@ -41,6 +41,8 @@ interface Props {
   marks?: Mark[];
   shades?: Shade[];
   small?: boolean;
+  log?: boolean; // values that are not positive are left out
+  stacked?: boolean;
 }
 
 // colorOf is the colour of a line in the page, lineColor in a picture: one of the theme's eight, then one of a circle
@@ -124,6 +126,37 @@ function table(lines: Line[]): uPlot.AlignedData {
     : [[]];
 }
 
+// stack adds each line to those before it. The lines get one time axis, on which a missing value counts nothing.
+function stack(lines: Line[]): Line[] {
+  const times = [...new Set(lines.flatMap((l) => l.times))].sort((a, b) => a - b),
+    sums = new Float64Array(times.length);
+  return lines.map((line) => {
+    const at = new Map(line.times.map((t, i) => [t, line.values[i]]));
+    return {
+      ...line,
+      low: undefined,
+      high: undefined,
+      times,
+      values: times.map((t, i) => (sums[i] += at.get(t) ?? 0)),
+    };
+  });
+}
+
+// drawnOf is the data of a chart.
+function drawnOf({ lines, stacked, log }: Props): uPlot.AlignedData {
+  const positive = (all: (number | null)[]) => all.map((v) => (v !== null && v > 0 ? v : null));
+  if (stacked) return table(stack(lines));
+  if (!log) return table(lines);
+  return table(
+    lines.map((l) => ({
+      ...l,
+      values: positive(l.values),
+      low: l.low && positive(l.low),
+      high: l.high && positive(l.high),
+    })),
+  );
+}
+
 function alpha(color: string, share: number): string {
   const n = parseInt(color.slice(1), 16);
   return `rgba(${n >> 16}, ${(n >> 8) & 255}, ${n & 255}, ${share})`;
@@ -143,7 +176,11 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
       ...(dots && { paths: () => null }),
       points: dots ? { show: true, size: 4, width: 0, fill: alpha(color, 0.75) } : { show: line.times.length < 3 },
     });
-    if (line.low && line.high) {
+    if (p.stacked) {
+      const fill = alpha(color, 0.35);
+      if (series.length > 2) bands.push({ series: [series.length - 1, series.length - 2], fill });
+      else series[1].fill = fill;
+    } else if (line.low && line.high) {
       bands.push({ series: [series.length + 1, series.length], fill: alpha(color, 0.16) });
       series.push(
         { stroke: "transparent", points: { show: false } },
@@ -167,17 +204,20 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
     padding: [10, 30, 0, 0],
     scales: {
       x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] },
-      y: { range: (_, low, high) => bounds(low, high, p.unit) },
+      y: p.log
+        ? { distr: 3, range: (_, low, high) => (low > 0 ? uPlot.rangeLog(low, high, 10, false) : [1, 10]) }
+        : { range: (_, low, high) => bounds(low, high, p.unit) },
     },
     axes: [
       { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
       {
         ...axis,
         space: p.small ? 28 : 40,
-        incrs: p.unit.startsWith("bytes") ? powersOfTwo : undefined,
+        incrs: p.unit.startsWith("bytes") && !p.log ? powersOfTwo : undefined,
         size: (_, texts) =>
           Math.max(p.small ? 56 : 68, 14 + 6 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
-        values: (_, values) => values.map((v) => show(v, p.unit, digitsBetween(values))),
+        values: (_, values) =>
+          values.map((v) => (v === null ? "" : show(v, p.unit, p.log ? 3 : digitsBetween(values)))),
       },
     ],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
@@ -274,10 +314,12 @@ function mark(u: uPlot, p: Props) {
   u.ctx.restore();
 }
 
-// bounds leaves some air, and keeps the zero where values are near it.
+// bounds leaves some air, and keeps the zero where values are near it. A share has the whole.
 function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Range.MinMax {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high))
     return [0, unit === "percent" ? 100 : 1];
+  const whole = unit === "percent" ? 100 : unit === "ratio" ? 1 : 0;
+  if (whole && low >= 0 && high <= whole) return [0, whole];
   if (low === high) {
     const d = Math.abs(low) * 0.1 || 1;
     low -= d;
@@ -285,7 +327,7 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
   }
   const air = (high - low) * 0.06;
   const floor = low >= 0 && low < (high - low) * 1.5 ? 0 : low - air;
-  return [floor, unit === "percent" && high <= 100 && high > 60 ? 100 : high + air];
+  return [floor, high + air];
 }
 
 // digitsBetween is how many digits tell the ticks of an axis apart, 4 at least.
@@ -319,8 +361,9 @@ function readOut(u: uPlot, p: Props, tip: HTMLElement) {
   const rows: HTMLElement[] = [];
   let column = 1;
   for (const line of p.lines) {
-    const value = u.data[column]?.[idx] as number | null | undefined;
-    const banded = !!(line.low && line.high);
+    let value = u.data[column]?.[idx] as number | null | undefined;
+    if (p.stacked && column > 1 && typeof value === "number") value -= (u.data[column - 1][idx] as number | null) ?? 0;
+    const banded = !!(line.low && line.high) && !p.stacked;
     if (value !== null && value !== undefined) {
       const row = document.createElement("div");
       const dot = document.createElement("i");
@@ -377,6 +420,8 @@ export function Chart(p: Props) {
     p.small,
     !!p.onZoom,
     !!p.onPan,
+    !!p.log,
+    !!p.stacked,
     p.lines.map((l) => [l.label, l.color, l.look, !!l.low && !!l.high, l.times.length < 3]),
   ]);
   const plotAs = (looks: string, width: number) => {
@@ -384,12 +429,12 @@ export function Chart(p: Props) {
     shape.current = looks;
     // The plot stays while what it shows changes.
     const live = new Proxy(p, { get: (_, name) => now.current[name as keyof Props] });
-    plot.current = new uPlot(options(live, width || 300, tip.current!), table(now.current.lines), box.current!);
+    plot.current = new uPlot(options(live, width || 300, tip.current!), drawnOf(now.current), box.current!);
   };
   useLayoutEffect(() => {
     wanted.current = looks;
     if (!plot.current) return; // its width is told below
-    if (shape.current === looks) plot.current.setData(table(p.lines));
+    if (shape.current === looks) plot.current.setData(drawnOf(p));
     else plotAs(looks, plot.current.width);
   }, [looks, p.lines, p.from, p.to, p.marks, JSON.stringify(p.shades)]);
   // The browser tells the width before it draws, of all charts at once: a chart that measured itself would have it lay

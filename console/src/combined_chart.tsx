@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { address } from "./api";
 import { lazy } from "./lazy";
+import { axisOf, AxisMenu } from "./axis";
 import { Chart, type Line } from "./chart";
 import { duration, moment, perSecond, unitOf } from "./format";
 import {
@@ -108,7 +109,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const plain = unitOf(metrics[0].name ?? "", metrics[0].unit),
     unit = rated && isCounter(metrics[0]) ? perSecond(plain) : plain,
     zone = zoneOf();
-  const table = params.get("view") === "table",
+  const axis = axisOf(params, unit),
+    table = params.get("view") === "table",
     window = readWindow(params);
   const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : `${metrics.length} metrics`;
   const shown = value?.range ?? range;
@@ -188,6 +190,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
             <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
               Table
             </button>
+            <AxisMenu axis={axis} />
             <Menu title="Copy">
               <CopyButtons metrics={metrics} columns={value?.columns} method={method} range={shown} />
               {!table && (
@@ -231,14 +234,14 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         )}
         {value &&
           (table ? (
-            <DataTable rows={rows} unit={unit} zone={zone} name={title} />
+            <DataTable rows={rows} unit={axis.unit} zone={zone} name={title} />
           ) : (
             <Chart
               lines={lines}
               from={shown.from}
               to={shown.to}
               height={340}
-              unit={unit}
+              {...axis}
               zone={zone}
               title={title}
               shades={shades(window)}
@@ -252,7 +255,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
       {value && (
         <Summary
           rows={rows}
-          unit={unit}
+          unit={axis.unit}
           legend={legend}
           onRemove={(id) => change({ m: metrics.map((m) => m.id).filter((m) => m !== id) })}
           href={(id) => link("metric", { id })}

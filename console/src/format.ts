@@ -1,5 +1,6 @@
 // unitOf guesses from a metric's name how its values are to be read.
-export type Unit = "bytes" | "percent" | "seconds" | "" | "bytes/s" | "/s";
+export type Unit = "bytes" | "percent" | "ratio" | "seconds" | "" | "bytes/s" | "/s";
+export const allUnits: Unit[] = ["bytes", "percent", "ratio", "seconds", "bytes/s", "/s"];
 
 // perSecond is the unit of a counter's rate. Seconds of a second are a number.
 export const perSecond = (unit: Unit): Unit => (unit === "bytes" ? "bytes/s" : unit === "seconds" ? "" : "/s");
@@ -8,7 +9,8 @@ export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
   if (/byte/i.test(text) || unit === "B") return "bytes";
   if (/percent|%/i.test(text)) return "percent";
-  if (/seconds?\b/i.test(text)) return "seconds";
+  if (/_ratio\b|^ratio /.test(text)) return "ratio";
+  if (/(?<!milli|micro|nano)seconds?(?![a-z])/i.test(text)) return "seconds";
   return "";
 }
 
@@ -27,6 +29,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
     const text = show(value, unit === "/s" ? "" : "bytes", significant);
     return text + (unit === "/s" ? " /s" : "/s");
   }
+  if (unit === "ratio") return show(100 * value, "percent", significant);
   const size = Math.abs(value);
   if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
   if (unit === "bytes") {
@@ -91,3 +94,20 @@ export function moment(seconds: number, zone: string): string {
 }
 
 export const count = (n: number, noun: string) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");
+
+// unitOfQuery guesses the unit of an expression's values from the names in it; "" where they do not agree.
+export function unitOfQuery(query: string): Unit {
+  const bare = query.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, ""),
+    names = [...query.matchAll(/\{\s*"([^"]+)"/g)].map((m) => m[1]),
+    words =
+      bare.replace(/\{[^}]*\}|\b(by|without|on|ignoring)\s*\([^)]*\)/g, " ").match(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g) ??
+      [];
+  if (/\b(count|absent|changes|resets)\w*\s*\(/.test(bare)) return "";
+  if (bare.includes("/")) return /\b100\b/.test(bare) ? "percent" : "";
+  const units = new Set(
+    [...names, ...words].map((name) => unitOf(name.replace(/_(bucket|sum|total)$/, ""))).filter(Boolean),
+  );
+  if (units.size !== 1) return "";
+  const [unit] = units;
+  return /\b(i?rate|deriv)\s*\(/.test(bare) && !bare.includes("histogram_quantile") ? perSecond(unit) : unit;
+}

@@ -2,13 +2,15 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Notice } from "./widgets";
 
+type Component<P> = (props: P) => VNode | null;
+
 // Page is a component that needs nothing.
-export type Page = () => VNode | null;
+export type Page = Component<object>;
 
 // lazy returns a component whose code is loaded when it is first drawn.
-export function lazy(load: () => Promise<Page>): Page {
-  let found: Page | undefined;
-  return function Lazy() {
+export function lazy<P extends object = object>(load: () => Promise<Component<P>>): Component<P> {
+  let found: Component<P> | undefined;
+  return function Lazy(props: P) {
     const [, tick] = useState(0),
       [failed, fail] = useState(false);
     useLayoutEffect(() => {
@@ -22,7 +24,7 @@ export function lazy(load: () => Promise<Page>): Page {
         );
     }, []);
     const Found = found;
-    if (Found) return <Found />;
+    if (Found) return <Found {...props} />;
     return failed ? (
       <Notice bad>
         This page could not be loaded. The server may have another version by now: load the page again.

@@ -7,3 +7,5 @@ export { Policies } from "./pages/policies";
 export { QueryView } from "./query";
 export { Correlations } from "./pages/correlations";
 export { Server } from "./pages/server";
+export { Boards } from "./pages/boards";
+export { SaveView } from "./save_view";

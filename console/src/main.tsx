@@ -16,6 +16,7 @@ import { lazy, type Page } from "./lazy";
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
 const pages: { name: string; title?: string; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
+  { name: "boards", title: "Boards", page: lazy(() => import("./lazy_pages").then((m) => m.Boards)) },
   { name: "policies", title: "Policies", page: lazy(() => import("./lazy_pages").then((m) => m.Policies)) },
   { name: "correlations", title: "Correlations", page: lazy(() => import("./lazy_pages").then((m) => m.Correlations)) },
   { name: "server", title: "Server", page: lazy(() => import("./lazy_pages").then((m) => m.Server)) },

@@ -1,6 +1,6 @@
 import { read } from "./api";
 import { timespan } from "./format";
-import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
+import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote, selector } from "./paths";
 
 export interface Item {
   granularity: number;
@@ -109,7 +109,7 @@ export interface Series {
   resource: string;
   place: Labels;
   labels: Labels;
-  of: { name: string | null; unit: string | null; policy: string };
+  of: { name: string | null; unit: string | null; policy: string; type?: string };
 }
 
 // titles returns the names of metrics, and behind those that several have what differs between these.
@@ -136,7 +136,8 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
     const policies = await policiesWith(missing.map((s) => s.of.policy)).catch(() => new Map<string, Policy>());
     for (const { id, resource, place, of } of missing) {
       const policy = policies.get(of.policy);
-      if (policy) known.set(id, { id, name: of.name, unit: of.unit, resource: resource || null, place, policy });
+      if (policy)
+        known.set(id, { id, name: of.name, unit: of.unit, resource: resource || null, place, policy, type: of.type });
     }
   }
   return (await Promise.all(all.map((s) => metricByID(s.id).catch(() => null)))).filter((m): m is Metric => m !== null);
@@ -190,6 +191,7 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       metric_id: id,
       metric_name,
       metric_unit,
+      metric_type: type,
       archive_policy,
       resource_id: resource = "",
       original_resource_id: original,
@@ -200,7 +202,7 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       resource,
       place: resource ? { "": hostOf(labels, original) || resource } : labels,
       labels,
-      of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy },
+      of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy, type },
     }),
   );
   return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
@@ -382,6 +384,37 @@ export const quantilesOf = (selector: string) =>
       (q) => `label_replace(histogram_quantile(${q}, sum by (le) (rate(${selector}[5m]))), "quantile", "${q}", "", "")`,
     )
     .join(" or ");
+
+// readQuantiles reads these of a histogram, by the name and the filters of one of its buckets, as metrics of their own.
+export async function readQuantiles(
+  bucket: Metric,
+  labels: [string, string][],
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<{ query: string; columns: Columns[] }> {
+  const item = bucket.policy.items[0],
+    step = Math.max(item.granularity, Math.ceil((to - from) / 300)),
+    query = quantilesOf(selector("", [...labels, ["__name__", bucket.name ?? ""]]));
+  const { data } = await read<Matrix>(
+    "/api/v1/query_range?" +
+      new URLSearchParams({
+        query,
+        start: String(Math.ceil(from / step) * step),
+        end: String(Math.floor(to / step) * step),
+        step: String(step),
+      }),
+    undefined,
+    signal,
+  );
+  const columns = data.result.map(({ metric: { quantile }, values }, i) => ({
+    metric: { ...bucket, id: i ? bucket.id + quantile : bucket.id, name: quantile, place: {}, type: "gauge" },
+    item: { ...item, granularity: step },
+    times: values.map(([time]) => time),
+    values: { quantile: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
+  }));
+  return { query, columns };
+}
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.
 export interface Archive {

@@ -53,6 +53,8 @@ export const rebuildsPath = "/v1/rebuild";
 export const typesPath = "/v1/resource_type";
 export const jobsPath = "/v1/correlations";
 export const jobPath = (id: string) => jobsPath + "/" + encodeURIComponent(id);
+export const boardsPath = "/v1/boards";
+export const boardPath = (id: string) => boardsPath + "/" + encodeURIComponent(id);
 export const statusPath = "/v1/status?details=false";
 export const figuresPath = "/metrics";
 export const metricPath = (id: string) => "/v1/metric/" + encodeURIComponent(id);
@@ -92,6 +94,8 @@ export function firstPaths(hash: string): string[] {
       return id ? [metricPath(id), metricPath(id) + "/archive"] : [];
     case "policies":
       return [policiesPath, rulesPath, rebuildsPath, ...(policy ? [costPath(policy)] : [])];
+    case "boards":
+      return [params.has("id") ? boardPath(params.get("id")!) : boardsPath];
     case "correlations":
       return [jobsPath, typesPath, ...(job ? [jobPath(job) + "?limit=1"] : [])];
     case "server":

@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
-import { duration, moment, show } from "./format";
+import { axisOf, AxisMenu } from "./axis";
+import { duration, moment, show, unitOfQuery, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { RangeBar } from "./range_bar";
@@ -12,10 +13,26 @@ import { DataTable, figures, Summary, useHidden, type Row } from "./table";
 
 const mostSeries = 40;
 
-// QueryView draws an expression in PromQL, or in the language of dynamic aggregates.
+// queriesOf are the expressions of an address.
+export const queriesOf = (params: URLSearchParams) => params.getAll("q").filter((q) => q.trim());
+
+// unitOfQueries is the unit on which all agree.
+export function unitOfQueries(queries: string[]): Unit {
+  const units = new Set(queries.map(unitOfQuery));
+  return units.size === 1 ? [...units][0] : "";
+}
+
+// evaluate draws expressions of PromQL on one chart.
+export async function evaluate(queries: string[], from: number, to: number, signal: AbortSignal): Promise<Answer> {
+  const step = stepFor(to - from);
+  return join(await Promise.all(queries.map((q) => promql(q, from, to, step, signal))));
+}
+
+// QueryView draws expressions in PromQL, or one in the language of dynamic aggregates.
 export function QueryView() {
   const { params } = route.use();
   const query = params.get("q") ?? "",
+    queries = queriesOf(params),
     lang = params.get("lang") === "aggregates" ? "aggregates" : "promql";
   const range = readRange(params, 3600),
     step = stepFor(range.span),
@@ -25,25 +42,33 @@ export function QueryView() {
   const { value, error, loading } = useLoad(
     async (signal) => {
       const range = readRange(params, 3600);
-      if (!query.trim()) return { range, ...nothing };
+      if (!queries.length) return { range, ...nothing };
       if (lang === "aggregates")
         return { range, ...nothing, ...(await aggregates(query, range.from, range.to, wanted, signal)) };
       const answer = instant
-        ? await promqlAt(query, range.to, signal)
-        : await promql(query, range.from, range.to, step, signal);
-      remember(query);
+        ? join(await Promise.all(queries.map((q) => promqlAt(q, range.to, signal))))
+        : await evaluate(queries, range.from, range.to, signal);
+      if (query.trim()) remember(query);
       return { range, ...answer };
     },
-    [query, lang, instant, wanted, params.get("from"), params.get("to"), params.get("live")],
-    range.live && query.trim() ? refreshEvery(params, Math.min(30, Math.max(2, step))) : 0,
+    [queries.join("\0"), lang, instant, wanted, params.get("from"), params.get("to"), params.get("live")],
+    range.live && queries.length ? refreshEvery(params, Math.min(30, Math.max(2, step))) : 0,
   );
   const rows = value?.rows ?? noRows,
+    axis = axisOf(params, lang === "promql" ? unitOfQueries(queries) : ""),
     legend = useHidden(rows),
     table = params.get("view") === "table";
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   return (
     <>
-      <Editor query={query} lang={lang} />
+      <Editor
+        query={query}
+        others={params
+          .getAll("q")
+          .slice(1)
+          .filter((q) => q.trim())}
+        lang={lang}
+      />
       <RangeBar range={value?.range ?? range}>
         {lang === "aggregates" && (
           <label class="aside">
@@ -59,7 +84,7 @@ export function QueryView() {
         )}
       </RangeBar>
       {error && <Notice bad>{error}</Notice>}
-      {query.trim() && (
+      {queries.length > 0 && (
         <Panel
           title={lang === "promql" ? "PromQL" : "Dynamic aggregates"}
           id="drawn"
@@ -78,6 +103,7 @@ export function QueryView() {
               <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
                 Table
               </button>
+              <AxisMenu axis={axis} />
               <button
                 type="button"
                 onClick={() =>
@@ -123,16 +149,16 @@ export function QueryView() {
           ))}
           {value &&
             (instant ? (
-              <Values rows={rows} />
+              <Values rows={rows} unit={axis.unit} />
             ) : table ? (
-              <DataTable rows={rows} unit="" zone={zone} name="query" />
+              <DataTable rows={rows} unit={axis.unit} zone={zone} name="query" />
             ) : (
               <Chart
                 lines={legend.shown}
                 from={value.range.from}
                 to={value.range.to}
                 height={320}
-                unit=""
+                {...axis}
                 zone={zone}
                 title={query}
                 onZoom={look}
@@ -143,7 +169,7 @@ export function QueryView() {
           {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
         </Panel>
       )}
-      {rows.length > 0 && !instant && <Summary rows={rows} unit="" legend={legend} />}
+      {rows.length > 0 && !instant && <Summary rows={rows} unit={axis.unit} legend={legend} />}
     </>
   );
 }
@@ -153,7 +179,7 @@ const stepFor = (span: number) => steps.find((s) => span / s <= 600) ?? 86400;
 
 const noRows: Row[] = [];
 // An Answer has the series with the highest means, how many there are, and what the server says of them.
-interface Answer {
+export interface Answer {
   rows: Row[];
   total: number;
   notes: string[];
@@ -210,15 +236,32 @@ function answer(query: string, { data, infos = [], warnings = [] }: Reply, step:
       step,
     };
   });
-  const notes = [...new Set([...warnings, ...infos])];
-  if (all.length <= mostSeries) return { rows: all, total: all.length, notes };
-  const means = new Map(all.map((row) => [row, figures(row.values).mean ?? -Infinity]));
-  const rows = all.sort((a, b) => means.get(b)! - means.get(a)!).slice(0, mostSeries);
-  return { rows: rows.map((row, color) => ({ ...row, color })), total: all.length, notes };
+  return { rows: all, total: all.length, notes: [...warnings, ...infos] };
+}
+
+const letter = (i: number) => String.fromCharCode(65 + i);
+
+// join puts answers on one chart: of more series than it draws, those with the highest means.
+function join(answers: Answer[]): Answer {
+  let rows = answers.flatMap(({ rows }, i) =>
+    answers.length > 1
+      ? rows.map((row) => ({ ...row, id: letter(i) + row.id, label: `${letter(i)} ${row.label}` }))
+      : rows,
+  );
+  const total = rows.length;
+  if (total > mostSeries) {
+    const means = new Map(rows.map((row) => [row, figures(row.values).mean ?? -Infinity]));
+    rows = rows.sort((a, b) => means.get(b)! - means.get(a)!).slice(0, mostSeries);
+  }
+  return {
+    rows: rows.map((row, color) => ({ ...row, color })),
+    total,
+    notes: [...new Set(answers.flatMap((a) => a.notes))],
+  };
 }
 
 // Values is the answer to an instant query, the highest first.
-function Values({ rows }: { rows: Row[] }) {
+function Values({ rows, unit }: { rows: Row[]; unit: Unit }) {
   const sorted = [...rows].sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity));
   return (
     <div class="scroll">
@@ -228,7 +271,7 @@ function Values({ rows }: { rows: Row[] }) {
             <tr key={row.id}>
               <td>{row.label}</td>
               <td class="number" data-value={row.values.at(-1) ?? ""}>
-                {show(row.values.at(-1), "", 6)}
+                {show(row.values.at(-1), unit, 6)}
               </td>
             </tr>
           ))}
@@ -295,7 +338,7 @@ async function aggregates(
 
 // Editor is a box of text, in which Enter runs, and Shift and Enter begin a line. PromQL gets an editor with completion
 // and checks as soon as that is loaded.
-function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" }) {
+function Editor({ query, others, lang }: { query: string; others: string[]; lang: "promql" | "aggregates" }) {
   const [text, setText] = useState(query),
     [rich, setRich] = useState(false);
   const plain = useRef<HTMLTextAreaElement>(null),
@@ -303,7 +346,9 @@ function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" 
     editor = useRef<Rich | null>(null);
   const now = useRef(text);
   now.current = text;
-  const run = () => change({ q: now.current, m: null });
+  const run = () => change({ q: [now.current, ...rest.current], m: null });
+  const rest = useRef(others);
+  rest.current = others;
   useEffect(() => {
     setText(query);
     editor.current?.set(query);
@@ -383,16 +428,51 @@ function Editor({ query, lang }: { query: string; lang: "promql" | "aggregates" 
         {lang === "promql" && remembered().length > 0 && (
           <Menu title="History">
             {remembered().map((q) => (
-              <button type="button" key={q} title={q} onClick={() => change({ q, m: null })}>
+              <button type="button" key={q} title={q} onClick={() => change({ q: [q, ...others], m: null })}>
                 {q}
               </button>
             ))}
           </Menu>
         )}
+        {lang === "promql" && query.trim() && (
+          <button
+            type="button"
+            title="Keep this expression on the chart, and write another"
+            onClick={() => change({ q: ["", ...[query, ...others].filter((q) => q.trim())] })}
+          >
+            + Query
+          </button>
+        )}
         <button type="submit" class="main">
           Run
         </button>
       </div>
+      {lang === "promql" && others.length > 0 && (
+        <ul class="others">
+          {others.map((q, i) => (
+            <li key={q}>
+              <b>{letter(i + (query.trim() ? 1 : 0))}</b>
+              <code>{q}</code>
+              <button
+                type="button"
+                class="only"
+                aria-label={"Edit " + q}
+                onClick={() => change({ q: [q, ...[query, ...others].filter((o) => o.trim() && o !== q)] })}
+              >
+                edit
+              </button>
+              <button
+                type="button"
+                class="only"
+                aria-label={"Remove " + q}
+                onClick={() => change({ q: [query, ...others.filter((o) => o !== q)] })}
+              >
+                remove
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
     </form>
   );
 }

@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { moment } from "./format";
 import { parseTimes, spans, zoneOf, type Range } from "./range";
+import { lazy } from "./lazy";
 import { change, route } from "./router";
+
+const SaveView = lazy(() => import("./lazy_pages").then((m) => m.SaveView));
 
 const refreshes: [string, string][] = [
   ["", "Live"],
@@ -15,55 +18,64 @@ const refreshes: [string, string][] = [
 
 // RangeBar chooses the time that is shown.
 export function RangeBar({ range, children }: { range: Range; children?: ComponentChildren }) {
-  const { params } = route.use();
+  const { page, params } = route.use();
   const named = params.get("from") ?? spans.find(([, span]) => span === range.span)?.[0];
   const move = (share: number, by = share) =>
     change({
       from: String(Math.floor(range.from + share * range.span)),
       to: String(Math.ceil(range.to + by * range.span)),
     });
+  const [saves, setSaves] = useState(false);
   return (
-    <div class="bar" role="group" aria-label="Time">
-      <div class="group">
-        {spans.map(([name]) => (
-          <button
-            type="button"
-            key={name}
-            aria-pressed={!params.get("to") && named === name}
-            onClick={() => change({ from: name, to: null })}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      <div class="group">
-        <button type="button" aria-label="Earlier" title="Earlier" onClick={() => move(-0.5)}>
-          ‹
-        </button>
-        <button type="button" aria-label="Later" title="Later" onClick={() => move(0.5)}>
-          ›
-        </button>
-        <button type="button" onClick={() => move(-0.5, 0.5)}>
-          Zoom out
-        </button>
-      </div>
-      <Times range={range} />
-      {range.live || params.get("live") === "0" ? (
-        <select
-          aria-label="Refresh"
-          value={params.get("live") ?? ""}
-          onChange={(e) => change({ live: e.currentTarget.value || null })}
-        >
-          {refreshes.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
+    <>
+      <div class="bar" role="group" aria-label="Time">
+        <div class="group">
+          {spans.map(([name]) => (
+            <button
+              type="button"
+              key={name}
+              aria-pressed={!params.get("to") && named === name}
+              onClick={() => change({ from: name, to: null })}
+            >
+              {name}
+            </button>
           ))}
-        </select>
-      ) : null}
-      <span class="grow" />
-      {children}
-    </div>
+        </div>
+        <div class="group">
+          <button type="button" aria-label="Earlier" title="Earlier" onClick={() => move(-0.5)}>
+            ‹
+          </button>
+          <button type="button" aria-label="Later" title="Later" onClick={() => move(0.5)}>
+            ›
+          </button>
+          <button type="button" onClick={() => move(-0.5, 0.5)}>
+            Zoom out
+          </button>
+        </div>
+        <Times range={range} />
+        {range.live || params.get("live") === "0" ? (
+          <select
+            aria-label="Refresh"
+            value={params.get("live") ?? ""}
+            onChange={(e) => change({ live: e.currentTarget.value || null })}
+          >
+            {refreshes.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        ) : null}
+        <span class="grow" />
+        {children}
+        {page !== "boards" && (
+          <button type="button" aria-pressed={saves} title="Put this view on a board" onClick={() => setSaves(!saves)}>
+            Save
+          </button>
+        )}
+      </div>
+      {saves && <SaveView onDone={() => setSaves(false)} />}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import {
   isCounter,
   metricsOf,
   newestBefore,
+  readQuantiles,
   readShown,
   standardSpan,
   titles,
@@ -16,6 +17,7 @@ import {
 } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { readRange, refreshEvery, zoneOf, type Range } from "./range";
+import { RangeBar } from "./range_bar";
 import { link, route } from "./router";
 
 const mostTiles = 12,
@@ -27,6 +29,7 @@ const mostTiles = 12,
 interface Drawn {
   range: Range;
   columns: Columns[];
+  query?: string; // of quantiles
 }
 
 // Tiles draw what was found in small: one chart for the metrics of a resource whose names differ by numbers only, such
@@ -63,11 +66,20 @@ export function Tiles({ finder }: { finder: FinderState }) {
       };
       finest.current = Math.min(10, ...[...metrics.values()].map((m) => m.policy.items[0].granularity));
       const together = new Map<number, Metric[][]>();
+      const histograms: Promise<Drawn>[] = [];
       for (const [, series] of groups) {
         const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
-        if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
+        if (tile.length && series[0].labels.le && /_bucket$/.test(series[0].name)) {
+          const range = readRange(params, standardSpan(tile));
+          histograms.push(
+            readQuantiles(tile[0], finder.labels, range.from, range.to, signal).then((drawn) => ({ range, ...drawn })),
+          );
+        } else if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
       }
-      const drawn = await Promise.all([...together].map(([span, tiles]) => draw(tiles, readRange(params, span))));
+      const drawn = await Promise.all([
+        ...[...together].map(([span, tiles]) => draw(tiles, readRange(params, span))),
+        ...histograms,
+      ]);
       return new Map(drawn.flat().map((d) => [d.columns[0]?.metric.id ?? "", d]));
     },
     [groups, params.get("from"), params.get("to")],
@@ -84,6 +96,9 @@ export function Tiles({ finder }: { finder: FinderState }) {
   return (
     <>
       {error && <Notice bad>{error}</Notice>}
+      {(finder.text || finder.labels.length > 0 || params.has("from")) && (
+        <RangeBar range={[...(value?.values() ?? [])][0]?.range ?? readRange(params)} />
+      )}
       <div class="tiles">
         {groups
           .slice(0, rest ? mostTiles : firstTiles)
@@ -119,7 +134,7 @@ function group(series: Series[]): [string, Series[]][] {
 
 function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
   if (!drawn?.columns.length) return null;
-  const { columns, range } = drawn;
+  const { columns, range, query } = drawn;
   const plain = unitOf(name, columns[0].metric.unit),
     unit = isCounter(columns[0].metric) ? perSecond(plain) : plain;
   const names = titles(columns.map((c) => c.metric));
@@ -132,7 +147,11 @@ function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
   }));
   const last = lines.map((l) => l.values.at(-1)).filter((v) => v !== undefined && v !== null);
   return (
-    <a class="panel tile" href={link("explore", { m: columns.map((c) => c.metric.id) })} data-name={name}>
+    <a
+      class="panel tile"
+      href={link("explore", query ? { q: query } : { m: columns.map((c) => c.metric.id) })}
+      data-name={name}
+    >
       <header>
         <h3 title={name}>{name}</h3>
         <span class="now">

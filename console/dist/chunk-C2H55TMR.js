@@ -1,0 +1,13 @@
+var f=new URL("..",location.href.split("#")[0]).href.replace(/\/$/,""),i=document.documentElement.dataset.credentials||"none";function y(t,e){let n=new TextEncoder().encode(t+":"+e);return{Authorization:"\
+Basic "+btoa(String.fromCharCode(...n))}}var X=i==="password"||i==="token",R={"X-Gnocco-Session":"1"},S="user of "+new URL(f).pathname,x=localStorage.getItem(S),P=i==="none"?{}:i==="name"?y(x??"admin",
+""):x===null?null:R,U=(t,e,n)=>fetch(f+t,{method:"GET",headers:{Accept:"application/json",...e},signal:n,credentials:C(e)}),C=t=>t===R?"same-origin":"omit",c=new Map,j=3e3;function D(t){if(!P||c.has(t))
+return;let e=U(t,P);e.catch(()=>{}),c.set(t,e)}async function J(t){let e=c.get(t);if(c.delete(t),!e||performance.now()>j)return null;let n=await e.catch(()=>null);return n?.ok?n:null}var _=t=>t.replace(/[\\^$.|?*+()[\]{}]/g,"\\$&"),m=t=>'"'+t.replace(/\\/g,"\\\\").replace(/"/g,'\\"').replace(/\n/g,"\\n")+'"';function a(t,e){let n=t.trim().split(/\s+/).filter(Boolean).map(r=>`__nam\
+e__=~${m("(?is).*"+_(r)+".*")}`);return"{"+[...n.length?n:['__name__!=""'],...e.map(([r,s])=>`${r}=${m(s)}`)].join(",")+"}"}var L=300,b=(t,e)=>"/api/v1/series?"+new URLSearchParams({"match[]":t,limit:String(
+e),ids:"true"}),$=(t,e)=>b(a(t,e),L),k=t=>b(`{metric_id=~${m(t.map(_).join("|"))}}`,0),A=(t,e)=>[u(a(t,e),[]),...e.map(([n])=>u(a(t,e.filter(([r])=>r!==n)),[n]))],u=(t,e,n="50")=>"/api/v1/series_count\
+?"+new URLSearchParams([["match[]",t],["limit",n],...e.map(r=>["label",r])]),I=(t,e)=>u(a(t,e),["__name__"],"1000"),d="/v1/archive_policy",q="/v1/archive_policy_rule",E="/v1/rebuild",F="/v1/resource_t\
+ype",w="/v1/correlations",B=t=>w+"/"+encodeURIComponent(t),v="/v1/boards",G=t=>v+"/"+encodeURIComponent(t),H="/v1/status?details=false",T="/metrics",g=t=>"/v1/metric/"+encodeURIComponent(t),z=t=>d+"/"+
+encodeURIComponent(t)+"/cost",K=t=>({text:t.get("find")??"",labels:t.getAll("l").map(e=>e.split(/=(.*)/s).slice(0,2))});function M(t){let[e,n]=t.replace(/^#\/?/,"").split(/\?(.*)/s);return{page:e||"ex\
+plore",params:new URLSearchParams(n??"")}}function O(t){let{page:e,params:n}=M(t),r=n.get("id"),s=n.get("job"),h=n.get("policy");switch(e){case"explore":{let{text:p,labels:l}=K(n),o=n.getAll("m");return[
+...o.length===1?[g(o[0])]:[...o.length?[k(o)]:[],d],$(p,l),...A(p,l),I(p,l)]}case"metric":return r?[g(r),g(r)+"/archive"]:[];case"policies":return[d,q,E,...h?[z(h)]:[]];case"boards":return[n.has("id")?
+G(n.get("id")):v];case"correlations":return[w,F,...s?[B(s)+"?limit=1"]:[]];case"server":return[H,T]}return[]}export{f as a,i as b,y as c,X as d,R as e,S as f,x as g,P as h,U as i,C as j,D as k,J as l,m,a as n,$ as o,k as p,A as q,I as r,d as s,q as t,E as u,F as v,w,B as x,v as y,G as z,H as A,T as B,g as C,
+z as D,K as E,M as F,O as G};
