@@ -34,16 +34,16 @@ help: ## this list
 build: ## bin/gnocco, bin/metricd
 	CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 
-migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/migrating.md)
+migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/how-to/migrate-from-gnocchi.md)
 	cd cmd/gnocco-migrate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
 
-dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/installing.md)
+dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/how-to/install.md)
 	cd tools/dist && go run .
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
 
-correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/correlate.md)
+correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/how-to/correlate.md)
 	cd cmd/gnocco-correlate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
@@ -75,7 +75,7 @@ crash: programs ## processes are killed, stopped and cut off, power fails at eve
 full: programs ## the other tests that -short shortens, at full length
 	@set -o pipefail; $(TEST) -vet=off $(FULL) | $(SUM)
 
-long: ## hundreds of rounds of what is random, for hours, with a line in docs/long-runs.md; ONLY="chaos damage" SCALE=0.1
+long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
 
 arm64: ## what clients read has the same bits on arm64: nothing is fused, tests of series, stores and histories by qemu-aarch64-static

@@ -97,9 +97,9 @@ func checkParameters(t *testing.T, operation string, parameters openapi3.Paramet
 	}
 }
 
-// docs/compatibility.md has a state for every path and every parameter.
+// docs/reference/compatibility.md has a state for every path and every parameter.
 func TestCompatibilityIsComplete(t *testing.T) {
-	page, err := os.ReadFile("../docs/compatibility.md")
+	page, err := os.ReadFile("../docs/reference/compatibility.md")
 	check(t, err)
 	c, err := openAPI()
 	check(t, err)
@@ -109,7 +109,7 @@ func TestCompatibilityIsComplete(t *testing.T) {
 		for _, name := range append(names, o.Path) {
 			if !strings.Contains(string(page), "`"+name+"`") && !lacks[name] {
 				lacks[name] = true
-				t.Errorf("docs/compatibility.md lacks `%s`", name)
+				t.Errorf("docs/reference/compatibility.md lacks `%s`", name)
 			}
 		}
 	}

@@ -2,7 +2,8 @@ package api_test
 
 import "testing"
 
-// The command in docs/promql.md adds std and first to the policy of pushed series that an earlier version created.
+// The command in docs/reference/promql.md adds std and first to the policy of pushed series that an earlier version
+// created.
 func TestMethodsAreAddedToThePolicyOfSeries(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "POST /v1/archive_policy", `{"name":"prometheus","back_window":2,

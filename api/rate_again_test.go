@@ -2,7 +2,7 @@ package api_test
 
 import "testing"
 
-// Rates that are aggregated once more, across metrics or over time, are as docs/compatibility.md says.
+// Rates that are aggregated once more, across metrics or over time, are as docs/reference/compatibility.md says.
 func TestRatesAggregatedAgain(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "POST /v1/archive_policy", `{"name":"rates","aggregation_methods":["rate:mean","rate:max"],

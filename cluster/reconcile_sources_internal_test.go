@@ -42,8 +42,8 @@ func sourcesOn(t *testing.T, mount vfs.FS) (*sources, *knownTrial) {
 	t.Cleanup(func() { _ = folder.Release() })
 	_, sacks := sackOf("a")
 	known := newKnownTrial()
-	return &sources{members: sacks.members, folder: folder, known: known.knownStores, attached: make(map[string]*source),
-		stores: &incomingStores{environment: sacks.environment}}, known
+	return &sources{members: sacks.members, folder: folder, known: known.knownStores,
+		attached: make(map[string]*source), stores: &incomingStores{environment: sacks.environment}}, known
 }
 
 // The first look at the incoming stores passes a listing that is old.

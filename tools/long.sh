@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run what is random for many rounds, from seeds that no run had before, and append a line for each kind to docs/long-runs.md.
+# Run what is random for many rounds, from seeds that no run had before, and append a line for each kind to docs/explain/long-runs.md.
 #
 #   ONLY="chaos damage"   these kinds (default: all, some five hours)
 #   SCALE=0.1             a tenth of the rounds
@@ -23,7 +23,7 @@ try() {
         failed=1
     fi
     printf '| %s | %s | %s | %d s | %s |\n' "$(date -u +%F)" "$commit" "$what" $((SECONDS - begun)) "$result" |
-        tee -a docs/long-runs.md
+        tee -a docs/explain/long-runs.md
 }
 test_of() { go test -count=1 -timeout 0 "$@"; }
 for kind in $kinds; do

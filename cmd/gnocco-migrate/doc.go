@@ -4,7 +4,7 @@
 //
 // Read first: pass.go, one pass over a source; then source.go with rest.go, what a source gives; moments.go, how
 // aggregates become the columns of groups; target.go, the folder. verify.go compares two servers by their REST API.
-// docs/migrating.md is for people, docs/decisions/0052-migration.md says why.
+// docs/how-to/migrate-from-gnocchi.md is for people, docs/decisions/0052-migration.md says why.
 //
 // Invariants:
 //   - The source is only read: by GET, SELECT and reading files.

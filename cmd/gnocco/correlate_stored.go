@@ -50,7 +50,7 @@ gnocco-correlate, a program of its own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("%s: gnocco-correlate, a program of its own, correlates the columns of files "+
-					"(docs/correlate.md); this command correlates stored metrics", args[0])
+					"(docs/how-to/correlate.md); this command correlates stored metrics", args[0])
 			}
 			return flags.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -220,7 +220,7 @@ func listens(set *appsv1.StatefulSet, port int32) bool {
 	})
 }
 
-// secretKeys returns the files that the Secrets have which docs/installing.md makes.
+// secretKeys returns the files that the Secrets have which docs/how-to/install.md makes.
 func secretKeys(t *testing.T) map[string][]string {
 	t.Helper()
 	found := make(map[string][]string)

@@ -19,15 +19,15 @@ import (
 
 func installing(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("../../docs/installing.md")
+	content, err := os.ReadFile("../../docs/how-to/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(content)
 }
 
-// makeCertificates runs the commands of docs/installing.md for the Secret of peers in a new folder, for other names if
-// there are any.
+// makeCertificates runs the commands of docs/how-to/install.md for the Secret of peers in a new folder, for other names
+// if there are any.
 func makeCertificates(t *testing.T, names string) string {
 	t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
@@ -41,7 +41,7 @@ func makeCertificates(t *testing.T, names string) string {
 	}
 	script := strings.Join(commands, "")
 	if len(commands) != 2 || strings.Count(script, "DNS:*.gnocco-peers.gnocco.svc") != 1 {
-		t.Fatalf("docs/installing.md: %s", script)
+		t.Fatalf("docs/how-to/install.md: %s", script)
 	}
 	if names != "" {
 		script = strings.Replace(script, "DNS:*.gnocco-peers.gnocco.svc", names, 1)
@@ -55,7 +55,7 @@ func makeCertificates(t *testing.T, names string) string {
 	return dir
 }
 
-// The commands of docs/installing.md make a certificate for every pod of the cluster, for both directions, and for
+// The commands of docs/how-to/install.md make a certificate for every pod of the cluster, for both directions, and for
 // nobody else.
 func TestDocumentedCertificate(t *testing.T) {
 	dir := makeCertificates(t, "")

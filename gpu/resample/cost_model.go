@@ -77,8 +77,8 @@ func (m *Model) Estimate(batch *carbonara.Batch) (cpu, device float64) {
 // timesToMake is how many times a device's cost a batch is worth that is made for the device's sake only.
 const timesToMake = 2
 
-// Accelerates implements carbonara.Accelerated. One batch is made at a time: to make one takes the host about as long as
-// a median on the CPU, so that beside each other they are slower than there.
+// Accelerates implements carbonara.Accelerated. One batch is made at a time: to make one takes the host about as long
+// as a median on the CPU, so that beside each other they are slower than there.
 func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
@@ -110,7 +110,7 @@ func (r *Resampler) wantsDevice(l *load, times float64) bool {
 	return m != nil && wait+times*m.Device.of(l) < m.CPU.of(l)
 }
 
-// enqueue adds the device's work on a batch to what others wait for, and returns what takes it away.
+// enqueue adds the device's work on a batch to the queue. The function that it returns removes it.
 func (r *Resampler) enqueue(l *load) (done func()) {
 	m := r.model.Load()
 	if m == nil {

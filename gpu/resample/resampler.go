@@ -24,7 +24,7 @@ type Resampler struct {
 	calls       sync.Pool     // of *call
 	instruments *device.EngineInstruments
 	model       atomic.Pointer[Model]
-	making      atomic.Pointer[time.Time] // when the CPU would be done with the batch that is being made; nil: none is
+	making      atomic.Pointer[time.Time] // when the CPU would be done with the batch in the making; nil without one
 	queued      atomic.Int64              // nanoseconds that the devices work on batches under way, by the model
 	busy        atomic.Int64              // nanoseconds of jobs
 	reported    sync.Once                 // that no device is left

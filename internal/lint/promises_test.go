@@ -33,33 +33,33 @@ func TestPromisesNameTheirTests(t *testing.T) {
 			t.Errorf("tools/long.sh: there is no %s", m[1])
 		}
 	}
-	_, table, _ := strings.Cut(read("docs/operating.md"), "| promise | test |\n| --- | --- |\n")
+	_, table, _ := strings.Cut(read("docs/explain/promises.md"), "| promise | test |\n| --- | --- |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	rows := strings.Split(table, "\n")
+	rows := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
 	if len(rows) < 20 {
-		t.Fatalf("docs/operating.md has %d promises", len(rows))
+		t.Fatalf("docs/explain/promises.md has %d promises", len(rows))
 	}
 	for _, row := range rows {
 		cells := strings.Split(strings.Trim(row, "| "), " | ")
 		if len(cells) != 2 {
-			t.Errorf("docs/operating.md: not a promise and its tests: %s", row)
+			t.Errorf("docs/explain/promises.md: not a promise and its tests: %s", row)
 			continue
 		}
 		seen := make(map[string]bool)
 		_, kinds, _ := strings.Cut(cells[1], "`make long`")
 		for _, m := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(kinds, -1) {
 			if seen[m[1]] = true; !strings.Contains(long, "\n    "+m[1]+")") {
-				t.Errorf("docs/operating.md: make long has no kind %s: %s", m[1], cells[0])
+				t.Errorf("docs/explain/promises.md: make long has no kind %s: %s", m[1], cells[0])
 			}
 		}
 		for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(cells[1], -1) {
 			if !tests[m[1]] || seen[m[1]] {
-				t.Errorf("docs/operating.md: %s is not a test, or is named twice: %s", m[1], cells[0])
+				t.Errorf("docs/explain/promises.md: %s is not a test, or is named twice: %s", m[1], cells[0])
 			}
 			seen[m[1]] = true
 		}
 		if len(seen) == 0 {
-			t.Errorf("docs/operating.md: nothing tests %s", cells[0])
+			t.Errorf("docs/explain/promises.md: nothing tests %s", cells[0])
 		}
 	}
 }

@@ -43,7 +43,8 @@ var (
 	quotedPackage = regexp.MustCompile("`([^`]+)`")
 )
 
-// Each package has its line in the map of doc.go and in the table of docs/architecture.md, and these name no other.
+// Each package has its line in the map of doc.go and in the table of docs/explain/architecture.md, and these name no
+// other.
 func TestPackagesAreOnTheMap(t *testing.T) {
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("..", "..", name))
@@ -56,7 +57,7 @@ func TestPackagesAreOnTheMap(t *testing.T) {
 	for _, row := range mapRow.FindAllStringSubmatch(read("doc.go"), -1) {
 		inMap = append(inMap, expand(row[1])...)
 	}
-	_, section, _ := strings.Cut(read("docs/architecture.md"), "## Packages")
+	_, section, _ := strings.Cut(read("docs/explain/architecture.md"), "## Packages")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, row := range tableRow.FindAllStringSubmatch(section, -1) {
 		for _, name := range quotedPackage.FindAllStringSubmatch(row[1], -1) {
@@ -64,7 +65,7 @@ func TestPackagesAreOnTheMap(t *testing.T) {
 		}
 	}
 	all := packages(t)
-	for page, named := range map[string][]string{"doc.go": inMap, "docs/architecture.md": inTable} {
+	for page, named := range map[string][]string{"doc.go": inMap, "docs/explain/architecture.md": inTable} {
 		for _, folder := range slices.Sorted(maps.Keys(all)) {
 			if !slices.Contains(named, folder) {
 				t.Errorf("%s has no line for package %s", page, folder)

@@ -20,10 +20,10 @@ func TestSuitesAreThoseOfThePage(t *testing.T) {
 		}
 		return suites
 	}
-	run, page := find(".ci/run", `(?m)^suite ([a-z]+) ([0-9]+) `), find("docs/testing.md",
+	run, page := find(".ci/run", `(?m)^suite ([a-z]+) ([0-9]+) `), find("docs/explain/testing.md",
 		"(?m)^\\| `([a-z]+)` \\| ([0-9]+) \\|")
 	if len(run) == 0 || fmt.Sprint(run) != fmt.Sprint(page) {
-		t.Errorf(".ci/run has %q, docs/testing.md %q", run, page)
+		t.Errorf(".ci/run has %q, docs/explain/testing.md %q", run, page)
 	}
 	total := 0
 	for _, suite := range run {

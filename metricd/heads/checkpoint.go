@@ -19,7 +19,8 @@ type Resamplers struct {
 // deviceMeasures fill a device.
 const deviceMeasures = 1 << 20
 
-// batchMeasures returns how many of the pending measures are resampled together: a batch for the CPU stays in its cache.
+// batchMeasures returns how many of the pending measures are resampled together: a batch for the CPU stays in its
+// cache.
 func (w *Resamplers) batchMeasures(pending int, plan *carbonara.Plan) int {
 	if n := min(pending, deviceMeasures); n > w.BatchMeasures && carbonara.Accelerates(w.Many, plan, n, n) {
 		return deviceMeasures

@@ -63,7 +63,7 @@ func (s *store) regular(ids []uuid.UUID, first time.Time, step time.Duration, n 
 	}
 }
 
-// BenchmarkQuery takes queries of dashboards, as large as docs/benchmarks.md promises them.
+// BenchmarkQuery takes queries of dashboards, as large as docs/explain/benchmarks.md promises them.
 func BenchmarkQuery(b *testing.B) {
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	run := func(b *testing.B, name, expr string, end time.Time, step time.Duration, series, points int,

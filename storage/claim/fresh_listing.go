@@ -10,8 +10,8 @@ import (
 )
 
 // RefreshListing makes the next listing of a folder show all that other machines did before. The client of NFS caches
-// listings, and drops a cached one when it changes the folder itself. So RefreshListing makes an empty file and removes it. The name
-// is the member's own; a crash leaves the file until the next process of that node.
+// listings, and drops a cached one when it changes the folder itself. So RefreshListing makes an empty file and removes
+// it. The name is the member's own; a crash leaves the file until the next process of that node.
 func RefreshListing(fs vfs.FS, dir, node string) error {
 	path := fs.PathJoin(dir, temporary+"look-"+node)
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)

@@ -8,8 +8,8 @@ import (
 
 var pictured = flag.String("pictured", "", "URL of a running demo, of which the README's picture is taken")
 
-// The README's picture and those of docs/console.md are of a demo that has run for some minutes: docs/console.md has
-// the command.
+// The README's picture and those of docs/how-to/console.md, which has the command, are of a demo that has run for some
+// minutes.
 func TestPicture(t *testing.T) {
 	if *pictured == "" {
 		t.Skip("-pictured: no demo is named")

@@ -4,5 +4,6 @@
 //
 //	go run . -out ../../dist
 //
-// It is a module of its own, so that the product needs nothing of it. docs/installing.md lists the contents of each.
+// It is a module of its own, so that the product needs nothing of it. docs/how-to/install.md lists the contents of
+// each.
 package main

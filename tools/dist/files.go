@@ -104,17 +104,28 @@ var gnocchiPrograms = []string{"gnocchi-api", "gnocchi-metricd", "gnocchi-statsd
 func (s *source) commonFiles(program string) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for to, from := range map[string]string{
-		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/operating.md": "docs/operating.md",
-		"doc/gnocchi-conf.md":  "docs/gnocchi-conf.md",
-		"doc/compatibility.md": "docs/compatibility.md", "doc/examples/gnocco.toml": "deploy/gnocco.toml",
-		"doc/openapi.yaml":       "openapi.yaml",
-		"doc/LICENSES-of-others": "cmd/gnocco/licenses.txt",
+		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/README.md": "docs/README.md",
+		"doc/examples/gnocco.toml": "deploy/gnocco.toml",
+		"doc/openapi.yaml":         "openapi.yaml",
+		"doc/LICENSES-of-others":   "cmd/gnocco/licenses.txt",
 	} {
 		content, err := s.read(from)
 		if err != nil {
 			return nil, err
 		}
 		all[to] = content
+	}
+	for _, kind := range []string{"start", "send", "how-to", "reference", "explain"} {
+		names, err := filepath.Glob(filepath.Join(s.root, "docs", kind, "*.md"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			to := path.Join("doc", kind, filepath.Base(name))
+			if all[to], err = os.ReadFile(name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for _, dir := range []string{"deploy/systemd", "deploy/systemd/gnocchi"} {
 		units, err := filepath.Glob(filepath.Join(s.root, dir, "*.service"))
@@ -155,14 +166,17 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 	return all, nil
 }
 
-var header = regexp.MustCompile(`(?m)\A(#.*\n)+`)
+var (
+	header        = regexp.MustCompile(`(?m)\A(#.*\n)+`)
+	documentation = regexp.MustCompile(`(?m)^(Documentation=file:.*\.md)$`)
+)
 
 // packagedUnit returns a unit as a package installs it: programs are in /usr/bin, and nothing is to be copied by hand.
 func packagedUnit(unit []byte) []byte {
 	text := header.ReplaceAllString(string(unit), "")
-	text = strings.NewReplacer("/usr/local/bin/", "/usr/bin/", "/usr/local/share/doc/", "/usr/share/doc/",
-		"operating.md", "operating.md.gz").Replace(text)
-	const note = "# The same in all units; docs/operating.md.gz#hardening says what it leaves out.\n"
+	text = strings.NewReplacer("/usr/local/bin/", "/usr/bin/", "/usr/local/share/doc/", "/usr/share/doc/").Replace(text)
+	text = documentation.ReplaceAllString(text, "$1.gz")
+	const note = "# The same in all units; docs/how-to/secure.md#hardening says what it leaves out.\n"
 	return []byte(strings.ReplaceAll(text, note, ""))
 }
 

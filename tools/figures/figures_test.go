@@ -13,7 +13,7 @@ func TestThePageIsWhatTheDataSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../docs/benchmarks.md")
+	page, err := os.ReadFile("../../docs/explain/benchmarks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestThePageIsWhatTheDataSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if drawn != string(page) {
-		t.Error("docs/benchmarks.md is not what docs/benchmarks/*.csv draws: go generate ./tools/figures")
+		t.Error("docs/explain/benchmarks.md is not what docs/benchmarks/*.csv draws: go generate ./tools/figures")
 	}
 	if marks.FindString(drawn) == "" {
 		t.Error("the page has no table")

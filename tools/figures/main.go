@@ -7,7 +7,7 @@ import (
 )
 
 func main() {
-	if err := run("../../docs/benchmarks.md", "../../docs/benchmarks/*.csv"); err != nil {
+	if err := run("../../docs/explain/benchmarks.md", "../../docs/benchmarks/*.csv"); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}

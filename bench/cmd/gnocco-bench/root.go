@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 		Long: `Measure a server over HTTP: a "gnocco serve" on a temporary folder, which the command starts, or
 with --url any server that speaks Gnocchi's REST API. Some benchmarks need no server: they say
 so. Results are lines in the format of Go's benchmarks, which benchstat reads. A wrong answer
-ends the run. docs/benchmarks.md explains each figure.`,
+ends the run. docs/explain/benchmarks.md explains each figure.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Example: `  gnocco-bench ingest --count 5 >new.txt

@@ -7,7 +7,7 @@ Both have to be empty, without archive policies. The files are api/testdata/bad_
 scenario.txt here. Besides what is said there, a request may have the lines
 
     As: NAME            the user; admin otherwise
-    Differs: REASON     that the answers differ is known; docs/compatibility.md has the reason at length
+    Differs: REASON     that the answers differ is known; docs/reference/compatibility.md has the reason at length
     Ours: REASON        not sent
 
 IDs are compared by the order in which they first appear, times of these days by their presence. The exit status is 1 if there is a

@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the table into docs/gnocchi-conf.md")
+var rewrite = flag.Bool("rewrite", false, "write the table into docs/reference/gnocchi-conf.md")
 
 // read reads a configuration from its text.
 func read(t *testing.T, folder, text string) *gnocchiconf.File {
@@ -236,7 +236,7 @@ func TestHelm(t *testing.T) {
 
 // The page shows the table of the code.
 func TestPage(t *testing.T) {
-	const path = "../../../../docs/gnocchi-conf.md"
+	const path = "../../../../docs/reference/gnocchi-conf.md"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
