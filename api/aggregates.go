@@ -97,6 +97,9 @@ func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *a
 	if err != nil {
 		return err
 	}
+	if operation.OfSketches() {
+		warnOfSketches(w)
+	}
 	out := newRowWriter(w)
 	out.Raw(`{"measures": `)
 	out.results(found, results)
@@ -110,10 +113,11 @@ func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *a
 
 // parseOperations reads operations, whose faults Gnocchi's clients know by these words.
 func parseOperations(in web.Node, exact bool) (*aggregates.Operation, error) {
-	operation, err := aggregates.Parse(in.Value)
-	if exact && err == nil {
-		operation, err = operation.Exact()
+	parse := aggregates.Parse
+	if exact {
+		parse = aggregates.ParseExact
 	}
+	operation, err := parse(in.Value)
 	var syntax *aggregates.SyntaxError
 	var invalid *aggregates.InvalidError
 	switch {

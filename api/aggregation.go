@@ -131,7 +131,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 	if read.resample != nil {
 		by, label = read.resample, groupingLabel(read.resample)
 	}
-	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by)
+	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by, read.exact)
 	if err != nil {
 		var invalid *aggregates.InvalidError
 		if errors.As(err, &invalid) {
@@ -165,7 +165,7 @@ func checkAggregation(metrics []*model.Metric, read *aggregation) (carbonara.Met
 	method, err := carbonara.ParseMethod(read.aggregation)
 	for _, metric := range metrics {
 		switch {
-		case err == nil && metric.ArchivePolicy.HasMethod(method):
+		case err == nil && metric.ArchivePolicy.Answers(method):
 		case len(metrics) == 1:
 			return 0, missing(metric, 0)
 		default:

@@ -47,9 +47,17 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 		w.Header().Add("Vary", "Accept")
 		out.Use(form)
 	}
+	if read.OfSketches() {
+		warnOfSketches(w)
+	}
 	writeAggregates(&out, &s.Aggregates, read)
 	s.body = out.Buffer()
 	return out.Finish()
+}
+
+// warnOfSketches says that percentiles are approximate.
+func warnOfSketches(w http.ResponseWriter) {
+	w.Header().Set("Warning", `299 - "percentiles are those of sketches, within 1.1 %"`)
 }
 
 // writeAggregates writes what was read.

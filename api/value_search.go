@@ -141,7 +141,7 @@ func (a *api) searchMetric(ctx context.Context, s *outgoingScratch, metric *mode
 		slices.Reverse(read.Granularities)
 	}
 	for _, granularity := range read.Granularities {
-		if !metric.ArchivePolicy.HasMethod(read.Method) || !metric.ArchivePolicy.HasGranularity(granularity) {
+		if !metric.ArchivePolicy.Answers(read.Method) || !metric.ArchivePolicy.HasGranularity(granularity) {
 			return noAggregation(search.name, granularity)
 		}
 	}

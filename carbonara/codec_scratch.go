@@ -49,5 +49,6 @@ func (s *scratch) release() {
 	clear(s.chunks)
 	s.chunks = s.chunks[:0]
 	s.groups.Columns, s.merged.Columns = nil, nil
+	s.groups.sketches, s.merged.sketches = nil, nil
 	scratches.Put(s)
 }

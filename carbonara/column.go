@@ -33,6 +33,9 @@ const (
 	ColumnFirstTime Column = 110
 	ColumnLastTime  Column = 111
 
+	// ColumnSketch is the distribution of the group's measures, a Sketch (sketch_column.go).
+	ColumnSketch Column = 112
+
 	rateBit Column = 0x80
 )
 
@@ -56,6 +59,9 @@ func (c Column) Percentile() int {
 	return 0
 }
 
+// IsSketch reports whether c is the column of sketches, whose values are no numbers.
+func (c Column) IsSketch() bool { return c == ColumnSketch }
+
 // IsCounter reports whether c is a column of counters.
 func (c Column) IsCounter() bool {
 	return c == ColumnResets || c == ColumnResetSum || c == ColumnFirstTime || c == ColumnLastTime
@@ -63,7 +69,7 @@ func (c Column) IsCounter() bool {
 
 var columnNames = map[Column]string{ColumnCount: "count", ColumnSum: "sum", ColumnMin: "min", ColumnMax: "max",
 	ColumnM2: "m2", ColumnFirst: "first", ColumnLast: "last", ColumnMean: "mean", ColumnResets: "resets", ColumnResetSum: "reset_sum",
-	ColumnFirstTime: "first_time", ColumnLastTime: "last_time"}
+	ColumnFirstTime: "first_time", ColumnLastTime: "last_time", ColumnSketch: "sketch"}
 
 // String names the column as documents and inspect do: "sum", "95pct", "rate:m2".
 func (c Column) String() string {

@@ -77,6 +77,10 @@ type arena struct {
 	values      []float64
 
 	scaledValues []float64 // of a group
+
+	sketcher    sketcher
+	sketchBytes []byte // of the groups of one series
+	sketchEnds  []int  // in them
 }
 
 func (a *arena) reset() {
@@ -143,7 +147,7 @@ func (a *arena) alloc(plan *Plan, j, n int, out *Groups) {
 func (a *arena) head(plan *Plan, j int, out *Groups) {
 	out.Granularity, out.Columns = plan.Granularities[j], plan.Columns
 	out.Values = a.columns.alloc(len(plan.Columns))
-	out.open, out.means = openSums{}, nil
+	out.open, out.means, out.sketches = openSums{}, nil, nil
 }
 
 // difference fills a.differences: element i is values[i] minus the measure before it. Element 0 means nothing where
@@ -173,6 +177,9 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	}
 	if plan.counter.any {
 		a.accumulateCounter(&plan.counter, timestamps, values, open, out)
+	}
+	if plan.sketch {
+		a.accumulateSketches(values, out)
 	}
 	if plan.rate.any {
 		skip := 0

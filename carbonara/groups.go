@@ -21,8 +21,11 @@ type Groups struct {
 	// it to the second row.
 	Lead bool
 
-	open  openSums
-	means []hugeMean // ascending; perhaps also of rows deleted since
+	open     openSums
+	means    []hugeMean // ascending; perhaps also of rows deleted since
+	sketches []Sketch   // see sketch_column.go; perhaps also of rows deleted since
+
+	sketchBytes int
 }
 
 // openSums are the sums of the last group that a resampler computed, of measures and of differences: only with them can
@@ -59,7 +62,7 @@ func (g *Groups) Continues() bool {
 func (g *Groups) Len() int { return len(g.Starts) }
 
 // Bytes returns the memory of the rows.
-func (g *Groups) Bytes() int { return 8 * (1 + len(g.Columns)) * len(g.Starts) }
+func (g *Groups) Bytes() int { return 8*(1+len(g.Columns))*len(g.Starts) + g.SketchBytes() }
 
 // Capacity returns the memory that g keeps for rows, in bytes, at least Bytes.
 func (g *Groups) Capacity() int {
@@ -67,7 +70,7 @@ func (g *Groups) Capacity() int {
 	for _, values := range g.Values[:cap(g.Values)] {
 		rows += cap(values)
 	}
-	return 8 * rows
+	return 8*rows + g.SketchBytes()
 }
 
 // Column returns the values of c, or nil if g does not have it. The slice is g's own.
@@ -82,7 +85,7 @@ func (g *Groups) Column(c Column) []float64 {
 func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 	g.Granularity = granularity
 	g.Columns = columns
-	g.open, g.Lead, g.means = openSums{}, false, nil
+	g.open, g.Lead, g.means, g.sketches, g.sketchBytes = openSums{}, false, nil, nil, 0
 	g.Starts = g.Starts[:0]
 	if cap(g.Values) < len(columns) {
 		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)
@@ -96,7 +99,8 @@ func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 // Slice returns rows from to to (exclusive). It shares g's memory.
 func (g *Groups) Slice(from, to int) Groups {
 	s := Groups{Granularity: g.Granularity, Starts: g.Starts[from:to], Columns: g.Columns,
-		Values: make([][]float64, len(g.Values)), open: g.open, means: slices.Clip(g.means)}
+		Values: make([][]float64, len(g.Values)), open: g.open, means: slices.Clip(g.means),
+		sketches: slices.Clip(g.sketches), sketchBytes: g.sketchBytes}
 	for i, v := range g.Values {
 		s.Values[i] = v[from:to]
 	}
@@ -118,8 +122,13 @@ func (g *Groups) AppendRows(other *Groups, from, to int) {
 	}
 	g.Starts = append(g.Starts, other.Starts[from:to]...)
 	for i, c := range g.Columns {
-		if v := other.Column(c); v != nil {
+		if v := other.Column(c); v != nil && c != ColumnSketch {
 			g.Values[i] = append(g.Values[i], v[from:to]...)
+			continue
+		} else if v != nil {
+			for _, place := range v[from:to] {
+				g.Values[i] = append(g.Values[i], g.taken(c, other, place))
+			}
 			continue
 		}
 		for range to - from {
@@ -131,7 +140,8 @@ func (g *Groups) AppendRows(other *Groups, from, to int) {
 
 // At returns groups of the same rows that start elsewhere; starts ascend.
 func (g *Groups) At(granularity time.Duration, starts []Timestamp) Groups {
-	out := Groups{Granularity: granularity, Starts: starts, Columns: g.Columns, Values: g.Values}
+	out := Groups{Granularity: granularity, Starts: starts, Columns: g.Columns, Values: g.Values,
+		sketches: slices.Clip(g.sketches), sketchBytes: g.sketchBytes}
 	g.HugeMeans(func(start Timestamp, sum Column, mean float64) {
 		out.SetHugeMean(starts[g.Search(start)], sum, mean)
 	})
@@ -148,6 +158,7 @@ func (g *Groups) Delete(from, to int) {
 	for i := range g.Values {
 		g.Values[i] = slices.Delete(g.Values[i], from, to)
 	}
+	g.dropSketches()
 }
 
 // Search returns the index of the first group that starts at or after t.
@@ -162,9 +173,15 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	if m.IsCounter() {
 		return g.aggregateCounter(m, starts, values)
 	}
+	if m == SketchMethod {
+		return starts, values // it is no number
+	}
 	cols := m.Columns()
 	first := g.Column(cols[0])
 	if first == nil {
+		if p := m.OfSketch(); p > 0 {
+			return g.aggregateSketches(p, starts, values)
+		}
 		return starts, values
 	}
 	switch m.Base() {

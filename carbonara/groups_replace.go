@@ -36,7 +36,7 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 			source := newer.Column(column)
 			switch {
 			case takeNewer && source != nil:
-				g.Values[c] = append(g.Values[c], source[j])
+				g.Values[c] = append(g.Values[c], g.taken(column, newer, source[j]))
 			case takeNewer && !both:
 				g.Values[c] = append(g.Values[c], absent)
 			default:
@@ -50,6 +50,7 @@ func (g *Groups) Overlay(row int, newer, scratch *Groups) {
 			i++
 		}
 	}
+	g.dropSketches()
 }
 
 // truncate keeps the first n rows.

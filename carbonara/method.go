@@ -25,13 +25,15 @@ const (
 	Count
 	Increase
 	Resets
+	SketchMethod
 
 	percentileBase Method = 20
 	rateMethod     Method = 0x80
 )
 
 var methodNames = [...]string{Mean: "mean", Sum: "sum", Last: "last", Max: "max", Min: "min", Std: "std",
-	Median: "median", First: "first", Count: "count", Increase: "increase", Resets: "resets"}
+	Median: "median", First: "first", Count: "count", Increase: "increase", Resets: "resets",
+	SketchMethod: "sketch"}
 
 // PercentileMethod returns the method "<p>pct", 1 <= p <= 99.
 func PercentileMethod(p int) Method { return percentileBase + Method(p) }
@@ -51,6 +53,17 @@ func (m Method) Percentile() int {
 		return int(b - percentileBase)
 	}
 	return 0
+}
+
+// OfSketch returns p if a sketch tells m, the p-th percentile or the median, else 0.
+func (m Method) OfSketch() int {
+	if m == Median {
+		return 50
+	}
+	if m.IsRate() {
+		return 0
+	}
+	return m.Percentile()
 }
 
 // String returns the method's name in the REST API.
@@ -91,7 +104,7 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 	for _, m := range slices.Clone(all) {
 		all = append(all, m.Rate())
 	}
-	all = append(all, Increase, Resets)
+	all = append(all, Increase, Resets, SketchMethod)
 	byName := make(map[string]Method, len(all))
 	for _, m := range all {
 		byName[m.String()] = m
@@ -101,6 +114,9 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 
 // IsCounter reports whether m is a method of counters. Such a method also depends on the group before (counter.go).
 func (m Method) IsCounter() bool { return m == Increase || m == Resets }
+
+// IsOurs reports whether Gnocchi does not have m.
+func (m Method) IsOurs() bool { return m.IsCounter() || m == SketchMethod }
 
 // IsLevel reports whether aggregates of a counter by m grow as the counter does.
 func (m Method) IsLevel() bool { return !m.IsRate() && !m.IsCounter() && m != Count && m != Std }
@@ -120,6 +136,8 @@ func (m Method) Columns() []Column {
 		return []Column{ColumnFirst, ColumnLast, ColumnResetSum}
 	case Resets:
 		return []Column{ColumnFirst, ColumnLast, ColumnResets}
+	case SketchMethod:
+		return []Column{ColumnSketch}
 	}
 	first, second := m.columns()
 	if second == first {

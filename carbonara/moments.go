@@ -99,7 +99,7 @@ func newLayout(columns []Column, rate bool) layout {
 		l.moment[i] = -1
 	}
 	for i, c := range columns {
-		if c.IsRate() != rate || c.IsCounter() {
+		if c.IsRate() != rate || c.IsCounter() || c == ColumnSketch {
 			continue
 		}
 		l.any = true

@@ -12,6 +12,7 @@ type Plan struct {
 
 	measures, rate layout
 	counter        counterLayout
+	sketch         bool
 	open           int     // see OpenValues
 	single         []*Plan // of each granularity alone
 }
@@ -100,6 +101,7 @@ func (p *Plan) complete() {
 	p.measures = newLayout(p.Columns, false)
 	p.rate = newLayout(p.Columns, true)
 	p.counter = newCounterLayout(p.Columns)
+	_, p.sketch = slices.BinarySearch(p.Columns, ColumnSketch)
 	p.open = len(p.Columns)
 	for _, l := range []*layout{&p.measures, &p.rate} {
 		if l.moment[ColumnSum] >= 0 {
@@ -124,11 +126,14 @@ func (p *Plan) HasCounters() bool { return p.counter.any }
 // HasMoments reports whether any column is a moment other than a count.
 func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
 
-// HasPercentiles reports whether any column is an order statistic, which cannot be continued from moments: such a
+// HasPercentiles reports whether any column is an order statistic or a sketch, which cannot be continued from moments: such a
 // group is always computed from all its measures.
 func (p *Plan) HasPercentiles() bool {
-	return p.Percentiles() > 0
+	return p.Percentiles() > 0 || p.sketch
 }
+
+// HasSketch reports whether a column is the sketch.
+func (p *Plan) HasSketch() bool { return p.sketch }
 
 // Percentiles returns how many columns are order statistics.
 func (p *Plan) Percentiles() int { return len(p.measures.percentiles) + len(p.rate.percentiles) }

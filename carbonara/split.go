@@ -57,6 +57,12 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 	var distinct distinctColumns
 	for i, c := range g.Columns {
 		dst = append(dst, byte(c))
+		if c == ColumnSketch {
+			distinct.skip()
+			s.body = appendSketches(s.body[:0], g, g.Values[i])
+			dst = append(intcodec.AppendUvarint(append(dst, sketchCodecs[splitVersion]), uint64(len(s.body))), s.body...)
+			continue
+		}
 		if same, ok := distinct.find(g.Values, i); ok {
 			dst = append(dst, codecSame|byte(same)<<parameterShift)
 			continue
@@ -68,18 +74,26 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 
 // distinctColumns are the columns of a split that later ones may refer to instead of standing again.
 type distinctColumns struct {
-	columns [maxCodecSameRef + 1]int
+	columns [maxCodecSameRef + 1]int // -1 for one that none may refer to
 	n       int
 }
 
 // find returns the number of the one that equals column i bit for bit; without one, i is added while there is room.
 func (d *distinctColumns) find(values [][]float64, i int) (same int, ok bool) {
-	same = slices.IndexFunc(d.columns[:d.n], func(c int) bool { return sameBits(values[c], values[i]) })
+	same = slices.IndexFunc(d.columns[:d.n], func(c int) bool { return c >= 0 && sameBits(values[c], values[i]) })
 	if same < 0 && d.n < len(d.columns) {
 		d.columns[d.n] = i
 		d.n++
 	}
 	return same, same >= 0
+}
+
+// skip adds a column that later ones cannot refer to.
+func (d *distinctColumns) skip() {
+	if d.n < len(d.columns) {
+		d.columns[d.n] = -1
+		d.n++
+	}
 }
 
 func sameBits(a, b []float64) bool {
@@ -220,6 +234,14 @@ func (s *scratch) decodeColumns(lo, hi int, dst *Groups) error {
 			fill(dst.Values[i][base:], absent)
 			continue
 		}
+		if c == ColumnSketch {
+			base := len(dst.Values[i])
+			dst.Values[i] = slices.Grow(dst.Values[i], hi-lo)[:base+hi-lo]
+			if err := dst.decodeSketches(dst.Values[i][base:], stored.body.bytes, len(s.positions), lo); err != nil {
+				return err
+			}
+			continue
+		}
 		values, err := stored.body.appendTo(dst.Values[i], len(s.positions), lo, hi, s)
 		if err != nil {
 			return fmt.Errorf("%v: %w", c, err)
@@ -277,6 +299,9 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 				return presence, corrupt("column %v is the same as none", c.column)
 			}
 			d := distinct[reference]
+			if c.column == ColumnSketch || d.column == ColumnSketch {
+				return presence, corrupt("column %v is the same as another", c.column)
+			}
 			c.owner, c.body, c.slot, src = d.owner, d.body, d.slot, src[1:]
 		} else {
 			c.owner = c.column
@@ -288,6 +313,9 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 				s.slots++
 			} else if c.body, src, err = parseColumn(src); err != nil {
 				return presence, err
+			}
+			if c.column == ColumnSketch && c.body.codec != sketchCodecs[s.version] {
+				return presence, corrupt("column %v: codec", c.column)
 			}
 			if numDistinct < len(distinct) {
 				distinct[numDistinct] = c

@@ -34,7 +34,12 @@ func SplitInfo(src []byte) (SplitDescription, error) {
 		Presence: presenceNames[presence]}
 	for _, c := range s.columns {
 		info := ColumnDescription{Column: c.column, Codec: c.body.String(), Bytes: len(c.body.bytes)}
-		if s.version == splitVectorVersion && c.body.codec == codecVectors {
+		if c.column == ColumnSketch {
+			info.Codec = "sketches"
+			for at := c.slot; s.version == splitVectorVersion && at < len(s.bodies); at += s.slots {
+				info.Bytes += len(s.bodies[at])
+			}
+		} else if s.version == splitVectorVersion && c.body.codec == codecVectors {
 			info.Codec, info.Bytes = s.vectorDescription(c.slot)
 		}
 		if c.same {

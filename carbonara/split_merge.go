@@ -64,6 +64,7 @@ func (s *scratch) gather(key SplitKey) *Groups {
 	}
 	g := &s.merged
 	g.Reset(key.Granularity, s.union)
+	g.sketches, g.sketchBytes = s.groups.sketches, s.groups.sketchBytes
 	kept := newest[:0]
 	for p, row := range newest {
 		if row > 0 {

@@ -29,6 +29,12 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 	s.inVectors = s.inVectors[:0]
 	for i, c := range g.Columns {
 		dst = append(dst, byte(c))
+		if c == ColumnSketch {
+			distinct.skip()
+			dst = append(dst, sketchCodecs[splitVectorVersion])
+			s.inVectors = append(s.inVectors, i)
+			continue
+		}
 		if same, ok := distinct.find(g.Values, i); ok {
 			dst = append(dst, codecSame|byte(same)<<parameterShift)
 			continue
@@ -51,7 +57,11 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 		c.beginVector(g, from, to)
 		block := c.block[:0]
 		for _, i := range s.inVectors {
-			column = c.appendVectorColumn(column[:0], g.Columns[i], g.Values[i][from:to])
+			if g.Columns[i] == ColumnSketch {
+				column = appendSketches(column[:0], g, g.Values[i][from:to])
+			} else {
+				column = c.appendVectorColumn(column[:0], g.Columns[i], g.Values[i][from:to])
+			}
 			block = append(intcodec.AppendUvarint(block, uint64(len(column))), column...)
 		}
 		dst = append(intcodec.AppendUvarint(dst, uint64(len(block))), block...)
@@ -146,6 +156,15 @@ func (r *vectorReader) read(out []float64, column Column) ([]float64, error) {
 		f.values[cached] = out
 	}
 	return out, err
+}
+
+// readInto is read for a column of dst, to which it adds sketches.
+func (r *vectorReader) readInto(dst *Groups, out []float64, column Column) ([]float64, error) {
+	stored, ok := r.s.stored(column)
+	if column != ColumnSketch || !ok {
+		return r.read(out, column)
+	}
+	return out, dst.decodeSketches(out, r.s.bodies[r.vector*r.s.slots+stored.slot], r.groups, r.from)
 }
 
 // decode fills out with a column that is stored in this way, if at all.
@@ -244,7 +263,7 @@ func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
 		for i, column := range dst.Columns {
 			base := len(dst.Values[i])
 			out := dst.Values[i][base : base+to-from]
-			values, err := r.read(out, column)
+			values, err := r.readInto(dst, out, column)
 			if err != nil {
 				return err
 			}
@@ -262,7 +281,7 @@ func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
 func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
 	for _, column := range columns {
 		stored, ok := s.stored(column)
-		if !ok || stored.body.codec&codecMask != codecVectors {
+		if !ok || stored.body.codec&codecMask != codecVectors || column == ColumnSketch {
 			continue
 		}
 		if body := s.bodies[vector*s.slots+stored.slot]; len(body) > 0 &&
@@ -281,7 +300,7 @@ func (s *scratch) decodeWholeVector(vector, groups, from, to int, dst *Groups) e
 		if cached := column.Base(); cached < cachedColumns {
 			out = r.c.familyOf(column).buffers[cached][:groups]
 		}
-		values, err := r.read(out, column)
+		values, err := r.readInto(dst, out, column)
 		if err != nil {
 			return err
 		}

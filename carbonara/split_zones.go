@@ -12,6 +12,9 @@ func (s *scratch) groupsPerZone() int {
 
 // methodZone returns the zone of a method's aggregates in a vector of the parsed split.
 func (s *scratch) methodZone(m Method, vector int) (Zone, error) {
+	if _, ok := s.stored(ColumnSketch); ok && (m == SketchMethod || m.OfSketch() > 0) {
+		return everything, nil // a percentile may be one of the sketch
+	}
 	if m.IsCounter() {
 		return everything, nil // they also depend on the group before
 	}

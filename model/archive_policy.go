@@ -161,7 +161,7 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 	}
 	switch {
 	case all:
-		base = slices.DeleteFunc(carbonara.Methods(), carbonara.Method.IsCounter) // those that Gnocchi has
+		base = slices.DeleteFunc(carbonara.Methods(), carbonara.Method.IsOurs)
 	case !named:
 		base = slices.Clone(defaultMethods)
 	}
@@ -250,6 +250,17 @@ func (p *ArchivePolicy) Methods() []carbonara.Method { return p.methods }
 
 // HasMethod reports whether p computes m.
 func (p *ArchivePolicy) HasMethod(m carbonara.Method) bool { return slices.Contains(p.methods, m) }
+
+// Answers reports whether aggregates of m can be read: p computes them, or sketches, which tell all percentiles.
+func (p *ArchivePolicy) Answers(m carbonara.Method) bool {
+	return m != carbonara.SketchMethod && p.HasMethod(m) || m.OfSketch() > 0 && p.plan.HasSketch()
+}
+
+// FromSketch reports whether aggregates of m are read from sketches: there is no column of them.
+func (p *ArchivePolicy) FromSketch(m carbonara.Method) bool {
+	percentile := m.OfSketch()
+	return percentile > 0 && p.plan.HasSketch() && !slices.Contains(p.plan.Columns, carbonara.PercentileColumn(percentile))
+}
 
 // Plan returns what to compute for p's metrics. It is p's own.
 func (p *ArchivePolicy) Plan() *carbonara.Plan { return p.plan }

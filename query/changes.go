@@ -60,7 +60,7 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		if t, _ := read.TypeOf(metric); isBucket && counted && t == model.HistogramType {
 			continue
 		}
-		if metric.ArchivePolicy.HasMethod(read.Method) {
+		if metric.ArchivePolicy.Answers(read.Method) {
 			operands = append(operands, Operand{Metric: metric})
 		}
 	}

@@ -85,6 +85,9 @@ func (r *Reader) readParts(ctx context.Context, combination *aggregates.Combinat
 		for j, operand := range batches[batch] {
 			groups[j] = new(carbonara.Groups)
 			metric := want.operands[operand].Metric
+			if err := combination.Check(metric.ArchivePolicy.Plan()); err != nil {
+				return Inexact(err)
+			}
 			columns := combination.Columns(metric.ArchivePolicy.Plan())
 			read := model.Read{Metric: metric, Granularity: granularity, Columns: columns, From: from, To: to}
 			if err := r.Archives.Groups(ctx, read, want.Staleness, groups[j]); err != nil {

@@ -32,6 +32,13 @@ type Condition struct {
 	ValueFilter *carbonara.ValueFilter // no match fails it; nil: every value may match
 }
 
+// OfSketches reports whether the answer is percentiles of sketches: of several groups, or of a method without a column.
+func (r *MetricRead) OfSketches() bool {
+	policy := r.Metric.ArchivePolicy
+	return policy.FromSketch(r.Method) ||
+		(r.Resample != nil || r.Exact) && r.Method.OfSketch() > 0 && policy.Plan().HasSketch()
+}
+
 // Where returns the condition that the method's aggregates hold p.
 func (p Predicate) Where(method carbonara.Method) *Condition {
 	return &Condition{p, p.ValueFilter(method)}
@@ -68,7 +75,7 @@ func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregat
 // appendAggregates appends the aggregates of one granularity to dst.
 func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration,
 	dst *Aggregates) error {
-	if read.Exact && !read.Method.IsCounter() { // whose aggregates add up exactly
+	if read.Resample != nil && read.OfSketches() || read.Exact && !read.Method.IsCounter() { // whose aggregates add up exactly
 		return r.resampleExactly(ctx, read, granularity, dst)
 	}
 	groups := ReadOf(read.Metric, granularity, read.Method, read.From, read.To)
@@ -149,6 +156,9 @@ func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granular
 	if err != nil {
 		return Inexact(err)
 	}
+	if err := combination.Check(read.Metric.ArchivePolicy.Plan()); err != nil {
+		return Inexact(err)
+	}
 	from, to := read.Resample.Span(read.From, read.To)
 	columns := combination.Columns(read.Metric.ArchivePolicy.Plan())
 	groups := model.Read{Metric: read.Metric, Granularity: granularity, Columns: columns, From: from, To: to}
@@ -161,7 +171,11 @@ func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granular
 	combined, err := combination.Combine([]*carbonara.Groups{&dst.groups})
 	var unaggregable *aggregates.UnaggregableError
 	if errors.As(err, &unaggregable) {
-		return &ArgumentError{"exact", unaggregable.Reason}
+		name := "exact"
+		if !read.Exact {
+			name = "resample"
+		}
+		return &ArgumentError{name, unaggregable.Reason}
 	}
 	if err != nil {
 		return err

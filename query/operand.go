@@ -72,7 +72,7 @@ func CommonGranularities(operands []Operand, asked time.Duration) ([]time.Durati
 	for i := range operands {
 		o := &operands[i]
 		if method, err := carbonara.ParseMethod(o.Aggregation); err != nil ||
-			!o.Metric.ArchivePolicy.HasMethod(method) {
+			!o.Metric.ArchivePolicy.Answers(method) {
 			return nil, &UnknownAggregationError{o.Metric.ID, o.Aggregation}
 		}
 		if asked != 0 && !o.Metric.ArchivePolicy.HasGranularity(asked) {

@@ -37,7 +37,10 @@ func ParseMetricRead(values url.Values, metric *model.Metric, now carbonara.Time
 		slices.Reverse(read.Granularities)
 	}
 	name := methodName(values)
-	if read.Method, err = carbonara.ParseMethod(name); err != nil || !policy.HasMethod(read.Method) {
+	if name == carbonara.SketchMethod.String() && policy.HasMethod(carbonara.SketchMethod) {
+		return nil, &ArgumentError{"aggregation", "A sketch is no number: ask for percentiles, such as 95pct, which it tells"}
+	}
+	if read.Method, err = carbonara.ParseMethod(name); err != nil || !policy.Answers(read.Method) {
 		return nil, &AbsentAggregationError{Metric: metric.ID, Aggregation: name}
 	}
 	for _, granularity := range read.Granularities {

@@ -91,6 +91,43 @@ func TestHugeMeans(t *testing.T) {
 	}
 }
 
+// Sketches reach a peer, with the groups of the next read behind them.
+func TestSketchesReachPeers(t *testing.T) {
+	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSketch}
+	values := [][]float64{{1, 2, 3}, {-5, 0}}
+	var body []byte
+	for range 2 {
+		g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns, Values: [][]float64{{3, 2, 1}, {0, 0, 0}}}
+		for row := range 3 {
+			g.SetSketch(row, "")
+			if row < len(values) {
+				g.SetSketch(row, carbonara.SketchOf(values[row]))
+			}
+		}
+		body = appendGroups(appendGroups(body, g), new(carbonara.Groups))
+	}
+	r := bytes.NewReader(body)
+	for range 2 {
+		var g, none carbonara.Groups
+		g.Reset(time.Minute, columns)
+		none.Reset(time.Minute, columns)
+		if err := readGroups(t.Context(), r, &g); err != nil {
+			t.Fatal(err)
+		}
+		if err := readGroups(t.Context(), r, &none); err != nil || none.Len() > 0 {
+			t.Fatal(err)
+		}
+		if g.Sketch(0) != carbonara.SketchOf(values[0]) || g.Sketch(1) != carbonara.SketchOf(values[1]) || g.Sketch(2) != "" {
+			t.Errorf("%x, %x, %x", g.Sketch(0), g.Sketch(1), g.Sketch(2))
+		}
+	}
+	var g carbonara.Groups
+	g.Reset(time.Minute, columns)
+	if err := readGroups(t.Context(), bytes.NewReader(body[:len(body)/2-6]), &g); err == nil {
+		t.Error("half an answer is one")
+	}
+}
+
 func FuzzGroups(f *testing.F) {
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
 	f.Add(appendGroups(nil, hugeGroups(columns)))

@@ -14,8 +14,8 @@ import (
 
 // The answer of groups is, for each read in order, little-endian: number of groups (4) | their starts (8 each) | the
 // values of each column (8 each), one column after the other. Bit 31 of the number says that means of infinite sums
-// follow: their number (4), and for each its group's start (8), its sum (1) and mean (8). A cut-off answer is
-// invalid.
+// follow: their number (4), and for each its group's start (8), its sum (1) and mean (8). Sketches, if they are asked
+// for and there are groups, follow as their length (4) and as in splits. A cut-off answer is invalid.
 
 // maxGroups bounds the memory that a broken answer can make us reserve: a read of a day of milliseconds has less.
 const maxGroups = 1 << 28
@@ -44,7 +44,13 @@ func appendGroups(dst []byte, g *carbonara.Groups) []byte {
 	if len(means) > 0 {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(means)/meanBytes))
 	}
-	return append(dst, means...)
+	dst = append(dst, means...)
+	if g.Len() > 0 && g.Column(carbonara.ColumnSketch) != nil {
+		at := len(dst)
+		dst = g.AppendSketches(append(dst, 0, 0, 0, 0))
+		binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst
 }
 
 // appendMeans appends the means of g's infinite sums.
@@ -94,9 +100,30 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 		}
 	}
 	if means {
-		return readMeans(r, int(n)*len(dst.Columns), dst)
+		if err := readMeans(r, int(n)*len(dst.Columns), dst); err != nil {
+			return err
+		}
+	}
+	if n > 0 && dst.Column(carbonara.ColumnSketch) != nil {
+		return readSketches(ctx, r, dst)
 	}
 	return nil
+}
+
+// readSketches reads the sketches of dst.
+func readSketches(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
+	head, err := readBytes(r, 4)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFrame, err)
+	}
+	body, err := readBytes(r, int(binary.LittleEndian.Uint32(head)))
+	if err == nil {
+		err = dst.ReadSketches(body)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFrame, err)
+	}
+	return budget.Of(ctx).Acquire(budget.Answers, int64(dst.SketchBytes()))
 }
 
 // readMeans reads the means of dst, at most that many.

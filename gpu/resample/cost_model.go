@@ -28,11 +28,16 @@ type Cost struct {
 }
 
 // load is what a batch asks of an engine: how often each of Cost's numbers counts.
-type load struct{ measures, moments, order, packed, longMoments, longOrder float64 }
+type load struct {
+	measures, moments, order, packed, longMoments, longOrder float64
+
+	sketches bool // which only the CPU computes
+}
 
 // add adds measures, of whose groups at the plan's coarsest granularity the longest has so many.
 func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
 	work := measures * float64(len(plan.Granularities))
+	l.sketches = l.sketches || plan.HasSketch()
 	l.measures += work
 	if plan.HasMoments() {
 		l.moments += work
@@ -99,7 +104,7 @@ func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool
 
 // wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.
 func (r *Resampler) wantsDevice(l *load, times float64) bool {
-	if len(r.devices) == 0 {
+	if len(r.devices) == 0 || l.sketches {
 		return false
 	}
 	if r.options.Always {

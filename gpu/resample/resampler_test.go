@@ -586,6 +586,13 @@ func TestResamplerChoice(t *testing.T) {
 	if carbonara.Accelerates(r, counts, 2000, 0) {
 		t.Error("a batch is worth making for a device that is a quarter faster")
 	}
+	sketches := &carbonara.Batch{}
+	plain := batch
+	add(sketches, carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.SketchMethod}), timestamps, values)
+	if batch = sketches; launched() || carbonara.Accelerates(r, sketches.Series[0].Plan, 1<<20, 1) {
+		t.Error("the device is used for sketches")
+	}
+	batch = plain
 	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Packed: 1},
 		Device: resample.Cost{Batch: 1500, Measure: 1, Packed: -1}})
 	if launched() {

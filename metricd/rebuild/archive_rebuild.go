@@ -278,7 +278,7 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 	v.since = append(v.since, archive.Since{Granularity: g, From: from})
 	for from < to {
 		end := min(to, source.window(from, g))
-		if err := v.read(&v.narrow, momentsOf(v.plan.Columns), source.granularity, from, end); err != nil {
+		if err := v.read(&v.narrow, narrowerColumns(v.plan.Columns), source.granularity, from, end); err != nil {
 			return err
 		}
 		if err := carbonara.Coarsen(&v.wide, &v.narrow, g); err != nil {
@@ -301,7 +301,12 @@ func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column,
 	return err
 }
 
-// momentsOf returns the columns that narrower groups tell.
+// momentsOf returns the columns that an open group continues.
 func momentsOf(columns []carbonara.Column) []carbonara.Column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 || c.IsSketch() })
+}
+
+// narrowerColumns returns the columns that narrower groups tell.
+func narrowerColumns(columns []carbonara.Column) []carbonara.Column {
 	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 })
 }

@@ -73,7 +73,11 @@ func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	if err != nil {
 		return err
 	}
-	return account.Acquire(budget.Answers, int64(dst.Bytes()-before))
+	if more := dst.Bytes() - before; more >= 0 {
+		return account.Acquire(budget.Answers, int64(more))
+	}
+	account.Release(budget.Answers, int64(before-dst.Bytes())) // of sketches that are smaller
+	return nil
 }
 
 // resampleHead calls use with the groups of the head's measures in a window. Those that start before start lack

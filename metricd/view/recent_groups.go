@@ -141,7 +141,7 @@ func (c *recentCache) count(r *recentGroups) {
 	if r.element == nil {
 		return
 	}
-	bytes := overhead + 8*cap(r.groups.Starts)*(1+len(r.groups.Values))
+	bytes := overhead + 8*cap(r.groups.Starts)*(1+len(r.groups.Values)) + r.groups.SketchBytes()
 	c.size += bytes - r.bytes
 	r.bytes = bytes
 	for c.size > c.limit {
@@ -203,8 +203,9 @@ func (v *View) readRecent(ctx context.Context, h *heads.Head, read *model.Read, 
 	if err := budget.Of(ctx).Acquire(budget.Answers, int64(8*(1+len(read.Columns))*(to-from))); err != nil {
 		return false, err
 	}
+	before := dst.SketchBytes()
 	dst.AppendRows(&r.groups, from, to)
-	return true, nil
+	return true, budget.Of(ctx).Acquire(budget.Answers, int64(dst.SketchBytes()-before))
 }
 
 // readBefore appends the groups of a read that start before r.from to dst, from the archive; ok is false if pending

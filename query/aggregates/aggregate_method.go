@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
 // acrossMethod aggregates values that stand side by side, of several series at one time, or of one series in a window.
 // It leaves NaN out.
 type acrossMethod struct {
-	base acrossBase
-	rate bool // difference of consecutive results
+	base       acrossBase
+	rate       bool             // difference of consecutive results
+	percentile carbonara.Method // of acrossPercentile
 }
 
 type acrossBase uint8
@@ -26,18 +28,25 @@ const (
 	acrossSum
 	acrossVar
 	acrossCount
+	acrossPercentile // of all measures, in a Combination only
 )
 
 var acrossNames = []string{"mean", "median", "std", "min", "max", "sum", "var", "count"}
 
 func parseAcrossMethod(name string) (acrossMethod, bool) {
 	base, rate := strings.CutPrefix(name, "rate:")
+	if m, err := carbonara.ParseMethod(name); err == nil && m.Percentile() > 0 && !rate {
+		return acrossMethod{base: acrossPercentile, percentile: m}, true
+	}
 	i := slices.Index(acrossNames, base)
-	return acrossMethod{acrossBase(max(i, 0)), rate}, i >= 0
+	return acrossMethod{base: acrossBase(max(i, 0)), rate: rate}, i >= 0
 }
 
 // String returns the method's name.
 func (m acrossMethod) String() string {
+	if m.base == acrossPercentile {
+		return m.percentile.String()
+	}
 	if m.rate {
 		return "rate:" + acrossNames[m.base]
 	}

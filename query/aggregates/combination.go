@@ -128,7 +128,23 @@ func (c *Combination) combines() bool {
 	case carbonara.First, carbonara.Last:
 		return !c.Across // it is unknown which metric's measure came first
 	}
-	return false
+	return c.OfSketches()
+}
+
+// OfSketches reports whether a combination is one of sketches.
+func (o *Operation) OfSketches() bool {
+	return slices.ContainsFunc(o.Combinations, func(c Combination) bool { return c.OfSketches() })
+}
+
+// OfSketches reports whether the method is a percentile, which follows from the sketches of groups.
+func (c *Combination) OfSketches() bool { return c.Method.OfSketch() > 0 }
+
+// Check returns an *InvalidError if the groups of a metric's plan do not tell the method of several.
+func (c *Combination) Check(plan *carbonara.Plan) error {
+	if c.OfSketches() && !plan.HasSketch() {
+		return &InvalidError{Reason: c.Method.String() + " does not follow from what is stored of groups: the archive policy has no sketch"}
+	}
+	return nil
 }
 
 // Resampled returns the Combination that regroups one metric; the error is an *InvalidError.
@@ -143,9 +159,12 @@ func Resampled(method carbonara.Method, by Grouping) (*Combination, error) {
 // Columns returns those of a metric's stored columns that the combination reads: the more of the moments there are, the
 // more often sums are exact.
 func (c *Combination) Columns(plan *carbonara.Plan) []carbonara.Column {
+	if c.OfSketches() {
+		return []carbonara.Column{carbonara.ColumnSketch}
+	}
 	var columns []carbonara.Column
 	for _, column := range plan.Columns {
-		if column.IsRate() != c.Method.IsRate() || column.Percentile() > 0 {
+		if column.IsRate() != c.Method.IsRate() || column.Percentile() > 0 || column.IsSketch() {
 			continue
 		}
 		switch base := column.Base(); base {

@@ -63,7 +63,10 @@ func verifyOperand(kind Kind, split carbonara.SplitKey, operand []byte) error {
 			columns = append(columns, c.Column)
 		}
 		groups.Reset(split.Granularity, columns)
-		return carbonara.DecodeSplit(operand, split, columns, 0, carbonara.MaxTimestamp, &groups)
+		if err := carbonara.DecodeSplit(operand, split, columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
+			return err
+		}
+		return groups.CheckSketches()
 	case KindRaw:
 		_, _, err := carbonara.DecodeRaw(operand, nil, nil)
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // FormatVersion is that of the store as a whole; values have their own.
-const FormatVersion = 7
+const FormatVersion = 8
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {

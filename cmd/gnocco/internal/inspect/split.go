@@ -63,7 +63,11 @@ func writeGroups(out io.Writer, groups *carbonara.Groups) error {
 	fmt.Fprintln(table)
 	for row, start := range groups.Starts {
 		fmt.Fprintf(table, "%s\t", start.Time().Format(time.RFC3339Nano))
-		for _, values := range groups.Values {
+		for i, values := range groups.Values {
+			if groups.Columns[i].IsSketch() {
+				fmt.Fprintf(table, "%d bytes\t", len(groups.Sketch(row)))
+				continue
+			}
 			fmt.Fprintf(table, "%s\t", strconv.FormatFloat(values[row], 'g', -1, 64))
 		}
 		fmt.Fprintln(table)

@@ -1,0 +1,233 @@
+package carbonara
+
+import (
+	"slices"
+
+	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+)
+
+// ColumnSketch is the one column that is no number. Its value of a group is the place of the group's sketch in a list
+// beside the columns, so that rows are moved, cut and dropped as those of other columns are. Only copying a row into
+// other groups takes the sketch along.
+
+// Sketch returns the sketch of a row, "" if it is not known.
+func (g *Groups) Sketch(row int) Sketch {
+	if places := g.Column(ColumnSketch); places != nil {
+		return g.sketchAt(places[row])
+	}
+	return ""
+}
+
+func (g *Groups) sketchAt(place float64) Sketch {
+	if i := int(place); place >= 0 && i < len(g.sketches) {
+		return g.sketches[i]
+	}
+	return ""
+}
+
+// addSketch returns the value of ColumnSketch for a group with this sketch, "" if it is not known.
+func (g *Groups) addSketch(s Sketch) float64 {
+	if s == "" {
+		return absent
+	}
+	g.sketches = append(g.sketches, s)
+	g.sketchBytes += sketchHeader + len(s)
+	return float64(len(g.sketches) - 1)
+}
+
+// SetSketch sets the sketch of a row; "" makes it unknown. Without ColumnSketch it does nothing.
+func (g *Groups) SetSketch(row int, s Sketch) {
+	if places := g.Column(ColumnSketch); places != nil {
+		places[row] = g.addSketch(s)
+	}
+}
+
+// taken returns the value that a column of g has for a value of other's.
+func (g *Groups) taken(c Column, other *Groups, v float64) float64 {
+	if c != ColumnSketch {
+		return v
+	}
+	return g.addSketch(other.sketchAt(v))
+}
+
+const sketchHeader = 16
+
+// SketchBytes returns the memory of the sketches.
+func (g *Groups) SketchBytes() int { return g.sketchBytes }
+
+// dropSketches forgets sketches of rows that are gone, once most are.
+func (g *Groups) dropSketches() {
+	if len(g.sketches) <= 2*g.Len()+64 {
+		return
+	}
+	places := g.Column(ColumnSketch)
+	had := Groups{sketches: g.sketches}
+	g.sketches, g.sketchBytes = make([]Sketch, 0, g.Len()), 0
+	for row, place := range places {
+		places[row] = g.addSketch(had.sketchAt(place))
+	}
+}
+
+// accumulateSketches computes the sketches of all runs.
+func (a *arena) accumulateSketches(values []float64, out *Groups) {
+	from := 0
+	a.sketchBytes, a.sketchEnds = a.sketchBytes[:0], a.sketchEnds[:0]
+	for _, end := range a.runEnds {
+		a.sketchBytes = a.sketcher.appendSketch(a.sketchBytes, values[from:end])
+		a.sketchEnds = append(a.sketchEnds, len(a.sketchBytes))
+		from = end
+	}
+	all := Sketch(a.sketchBytes)
+	out.sketches, out.sketchBytes = make([]Sketch, 0, len(a.sketchEnds)), 0
+	from = 0
+	for row, end := range a.sketchEnds {
+		out.SetSketch(row, all[from:end])
+		from = end
+	}
+}
+
+// combine sets a row to the sketch of all the groups that each calls f with; it is unknown if one of theirs is.
+func (d *Distribution) combine(dst *Groups, row int, each func(f func(Sketch))) error {
+	var err error
+	known := true
+	d.Reset()
+	each(func(s Sketch) {
+		if known = known && s != ""; known && err == nil {
+			err = d.Add(s)
+		}
+	})
+	if err != nil || !known {
+		dst.SetSketch(row, "")
+		return err
+	}
+	dst.SetSketch(row, d.Sketch())
+	return nil
+}
+
+// coarsenSketches sets ColumnSketch of dst, whose other rows are there, from the groups of src.
+func coarsenSketches(dst, src *Groups) error {
+	i, ok := slices.BinarySearch(dst.Columns, ColumnSketch)
+	if !ok {
+		return nil
+	}
+	dst.Values[i] = slices.Grow(dst.Values[i][:0], dst.Len())[:dst.Len()]
+	var d Distribution
+	row := 0
+	for i, to := range dst.Starts {
+		if err := d.combine(dst, i, func(f func(Sketch)) {
+			for ; row < src.Len() && src.Starts[row].Floor(dst.Granularity) == to; row++ {
+				f(src.Sketch(row))
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeSketches is coarsenSketches for the groups of several sources at the same time.
+func mergeSketches(dst *Groups, sources []*Groups) error {
+	i, ok := slices.BinarySearch(dst.Columns, ColumnSketch)
+	if !ok {
+		return nil
+	}
+	dst.Values[i] = slices.Grow(dst.Values[i][:0], dst.Len())[:dst.Len()]
+	var d Distribution
+	rows := make([]int, len(sources))
+	for i, start := range dst.Starts {
+		if err := d.combine(dst, i, func(f func(Sketch)) {
+			for j, g := range sources {
+				if row := rows[j]; row < g.Len() && g.Starts[row] == start {
+					f(g.Sketch(row))
+					rows[j]++
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aggregateSketches appends the p-th percentiles of groups whose sketches are known.
+func (g *Groups) aggregateSketches(p int, starts []Timestamp, values []float64) ([]Timestamp, []float64) {
+	var d Distribution
+	for row, place := range g.Column(ColumnSketch) {
+		s := g.sketchAt(place)
+		if d.Reset(); s != "" && d.Add(s) == nil {
+			starts, values = append(starts, g.Starts[row]), append(values, d.Percentile(float64(p)))
+		}
+	}
+	return starts, values
+}
+
+// sketchCodecs are the codec bytes of ColumnSketch in splits of a version.
+var sketchCodecs = [...]byte{splitVersion: codecFloat, splitVectorVersion: codecVectors}
+
+// appendSketches appends the sketches of rows: for each a uvarint with its length, 0 for one that is not known, and its
+// bytes.
+func appendSketches(dst []byte, g *Groups, places []float64) []byte {
+	for _, place := range places {
+		s := g.sketchAt(place)
+		dst = append(intcodec.AppendUvarint(dst, uint64(len(s))), s...)
+	}
+	return dst
+}
+
+// AppendSketches appends the sketches of all rows, as splits have them.
+func (g *Groups) AppendSketches(dst []byte) []byte {
+	return appendSketches(dst, g, g.Column(ColumnSketch))
+}
+
+// ReadSketches sets the sketches of all rows from what AppendSketches appended. An error wraps ErrCorrupt.
+func (g *Groups) ReadSketches(src []byte) error {
+	places := g.Column(ColumnSketch)
+	return g.decodeSketches(places, src, len(places), 0)
+}
+
+// decodeSketches fills out with the places of sketches that are added to g: of these groups, which are all of body, those
+// from one on.
+func (g *Groups) decodeSketches(out []float64, body []byte, groups, from int) error {
+	bodies := body
+	for row := range groups {
+		n, rest, ok := intcodec.ConsumeUvarint(body)
+		if !ok || n > uint64(len(rest)) {
+			return corrupt("sketch %d of %d", row, groups)
+		}
+		body = rest[n:]
+		if row < from {
+			bodies = body
+		}
+	}
+	if len(body) > 0 {
+		return corrupt("%d bytes after the last sketch", len(body))
+	}
+	all := Sketch(bodies)
+	for i := range out {
+		n, rest, _ := intcodec.ConsumeUvarint(bodies)
+		at := len(all) - len(rest)
+		out[i] = g.addSketch(all[at : at+int(n)])
+		bodies = rest[n:]
+	}
+	return nil
+}
+
+// CheckSketches decodes the sketch of each row, whose measures the row's count counts. An error wraps ErrCorrupt.
+func (g *Groups) CheckSketches() error {
+	var d Distribution
+	counts := g.Column(ColumnCount)
+	for row, place := range g.Column(ColumnSketch) {
+		s := g.sketchAt(place)
+		if s == "" {
+			continue
+		}
+		d.Reset()
+		if err := d.Add(s); err != nil {
+			return err
+		}
+		if counts != nil && !isAbsent(counts[row]) && float64(d.Count()) != counts[row] {
+			return corrupt("sketch of %d measures in a group of %v", d.Count(), counts[row])
+		}
+	}
+	return nil
+}
