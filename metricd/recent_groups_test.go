@@ -283,3 +283,43 @@ func testRecentMeasures(t *testing.T, many bool) {
 	f(true)
 	n.Stop(ctx)
 }
+
+// Recent groups have the columns that reads ask for, and not those of the whole archive policy.
+func TestRecentGroupsHaveTheColumnsThatAreRead(t *testing.T) {
+	ctx, minute := context.Background(), time.Minute
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
+		[]string{"mean", "min", "max", "std", "median", "95pct", "first", "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const groups = 1000
+	metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
+	m := &model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, groups}, Values: make([]float64, groups)}
+	for i := range groups {
+		m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*carbonara.Timestamp(minute))
+	}
+	if err := errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric), n.Post(m),
+		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
+		t.Fatal(err)
+	}
+	f := func(most float64, columns ...carbonara.Column) {
+		t.Helper()
+		for range 2 { // the first one only notes that the metric is read
+			var got carbonara.Groups
+			read := model.Read{Metric: metric, Granularity: minute, Columns: columns, To: carbonara.MaxTimestamp}
+			if err := n.Metricd.Groups(ctx, read, &got); err != nil || got.Len() != groups ||
+				slices.ContainsFunc(got.Values[0], carbonara.IsAbsent) {
+				t.Fatal(got.Len(), err)
+			}
+		}
+		if bytes := n.Value("gnocco_metricd_recent_groups_bytes"); bytes == 0 || bytes > most*8*groups {
+			t.Errorf("%v bytes of recent groups, want %v values a group at most", bytes, most)
+		}
+	}
+	const slack = 1.5               // of slices that grow
+	f(slack*3, carbonara.ColumnMax) // with start and count
+	f(slack*4, carbonara.ColumnMin)
+	f(slack*4, carbonara.ColumnMax)
+	n.Stop(ctx)
+}

@@ -29,7 +29,7 @@ func TestRecentGroupsOfMetricsReadAgain(t *testing.T) {
 	f(24*time.Hour, false)
 }
 
-// The recent groups that were not read for longest go where all do not fit.
+// Where all recent groups do not fit, those that were not read for longest go once they are no longer read.
 func TestRecentGroupsReadLastStay(t *testing.T) {
 	var c recentCache
 	c.init(1100) // two without rows
@@ -41,7 +41,12 @@ func TestRecentGroupsReadLastStay(t *testing.T) {
 	}
 	c.count(read(all[0]))
 	c.count(read(all[1]))
+	now = now.Add(6 * time.Minute)
 	read(all[0])
+	if read(all[2]) != nil {
+		t.Error("groups take the place of others that are read")
+	}
+	now = now.Add(5 * time.Minute)
 	c.count(read(all[2]))
 	for i, want := range []bool{true, false, true} {
 		if got := c.find(all[i], 0) != nil; got != want {

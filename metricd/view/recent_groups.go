@@ -26,9 +26,10 @@ type recentGroups struct {
 	bytes   int           // as counted there
 	asked   uint32        // Reads.Asked of the last read; the lock of recentCache guards it
 
-	mu     sync.Mutex // taken with the lock of the heads held
-	plan   *carbonara.Plan
-	groups carbonara.Groups    // of all columns of plan
+	mu     sync.Mutex          // taken with the lock of the heads held
+	plan   *carbonara.Plan     // of the head
+	kept   *carbonara.Plan     // of the columns that reads asked for, at the granularity
+	groups carbonara.Groups    // of all columns of kept
 	from   carbonara.Timestamp // every group that starts here or later is in them
 	taken  int                 // how many of the head's pending measures are in them
 	last   carbonara.Measure   // the newest measure in them
@@ -48,6 +49,13 @@ type recentCache struct {
 	groups map[recentKey]*recentGroups
 	used   list.List // of *recentGroups, the one read last in front
 	size   int       // bytes
+	kept   keptColumns
+}
+
+// keptColumns is the plan of some columns of another plan. Metrics that are read alike have one plan.
+type keptColumns struct {
+	of, plan *carbonara.Plan
+	columns  []carbonara.Column
 }
 
 type recentKey struct {
@@ -84,7 +92,7 @@ func (c *recentCache) of(h *heads.Head, j int, now time.Time) *recentGroups {
 			return r
 		}
 	}
-	if !again || j == ofMeasures && !c.hasRoom(seconds) {
+	if !again || !c.hasRoom(seconds) {
 		return nil
 	}
 	r := &recentGroups{recentKey: recentKey{h, j}, asked: seconds}
@@ -113,14 +121,25 @@ func isSoonAfter(h *heads.Head, j int, seconds uint32) bool {
 	return before != 0 && seconds-before <= uint32(readAgain/time.Second)
 }
 
-// hasRoom reports whether raw measures fit, or replace something that was not read for some time. Of a fleet that is
-// larger than the cache, one part then stays: otherwise each metric would push out the one that is read next. mu is
-// held.
+// hasRoom reports whether those of one more metric fit, or replace some that were not read for some time. Of a fleet
+// that is larger than the cache, one part then stays: otherwise each metric would push out the one that is read next.
+// mu is held.
 func (c *recentCache) hasRoom(seconds uint32) bool {
-	const measures = 16 << 10 // bytes of a metric, about
+	const least = 16 << 10 // bytes of a metric, about
+	each := max(min(least, c.limit/recentShare), c.size/max(1, len(c.groups)))
 	last := c.used.Back()
-	return c.size+measures <= c.limit ||
+	return c.size+each <= c.limit ||
 		last != nil && seconds-last.Value.(*recentGroups).asked > uint32(readAgain/time.Second)
+}
+
+// planOf returns the plan of some columns of another plan.
+func (c *recentCache) planOf(of *carbonara.Plan, columns []carbonara.Column) *carbonara.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := &c.kept; k.of != of || !slices.Equal(k.columns, columns) {
+		c.kept = keptColumns{of, of.Narrow(columns), slices.Clone(columns)}
+	}
+	return c.kept.plan
 }
 
 // find returns the recent groups of a head at the j-th granularity of its plan, nil for none.
@@ -239,7 +258,7 @@ func (r *recentGroups) touched() carbonara.Timestamp {
 func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
 	newest := h.Newest().Timestamp.Floor(read.Granularity)
-	if r.plan != nil && r.plan != h.Plan() {
+	if r.plan != nil && (r.plan != h.Plan() || !r.hasColumns(read.Columns)) {
 		r.empty()
 	}
 	if r.plan != nil && read.To <= r.from {
@@ -277,6 +296,23 @@ func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 
 func (r *recentGroups) empty() { r.plan, r.groups, r.taken = nil, carbonara.Groups{}, 0 }
 
+func (r *recentGroups) hasColumns(columns []carbonara.Column) bool {
+	return !slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(r.kept.Columns, c) })
+}
+
+// keep makes kept the plan of these columns and of those that reads of the head's plan asked for before.
+func (r *recentGroups) keep(c *recentCache, columns []carbonara.Column) {
+	single := r.head.Plan().Single(r.granularity)
+	if r.kept != nil {
+		columns = slices.DeleteFunc(slices.Concat(columns, r.kept.Columns), func(c carbonara.Column) bool {
+			return !slices.Contains(single.Columns, c)
+		})
+		slices.Sort(columns)
+		columns = slices.Compact(columns)
+	}
+	r.kept = c.planOf(single, columns)
+}
+
 // dropRows forgets the first n rows.
 func (r *recentGroups) dropRows(n int) {
 	r.groups.Delete(0, n)
@@ -288,9 +324,11 @@ func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 	from carbonara.Timestamp) (ok bool, err error) {
 	h := r.head
 	r.empty()
+	r.keep(&v.recent, read.Columns)
 	r.plan, r.from = h.Plan(), from
-	r.groups.Reset(read.Granularity, h.Plan().Columns)
-	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, From: from, To: carbonara.MaxTimestamp}
+	r.groups.Reset(read.Granularity, r.kept.Columns)
+	everything := model.Read{Metric: read.Metric, Granularity: read.Granularity, Columns: r.kept.Columns, From: from,
+		To: carbonara.MaxTimestamp}
 	// The kept groups are not charged to the request.
 	corrupt, err := v.options.Store.KeptGroups(budget.Without(ctx), &everything, 0, &r.groups)
 	if err != nil || corrupt > 0 {
@@ -306,7 +344,7 @@ func (v *View) fill(ctx context.Context, r *recentGroups, read *model.Read,
 // addAllPending puts the groups of all pending measures on top.
 func (v *View) addAllPending(ctx context.Context, r *recentGroups) error {
 	walk := v.options.Store.SingleWalk()
-	window := heads.Window{J: r.granularity, From: r.from, To: carbonara.MaxTimestamp}
+	window := heads.Window{J: r.granularity, Columns: r.kept.Columns, From: r.from, To: carbonara.MaxTimestamp}
 	err := v.resampleHead(ctx, &walk, r.head, window, func(groups *carbonara.Groups, start carbonara.Timestamp,
 		scratch *carbonara.Groups) {
 		r.overlay(groups, start, scratch)
@@ -343,7 +381,7 @@ func (v *View) addNewPending(ctx context.Context, r *recentGroups) error {
 		r.taken, r.last = h.Pending(), h.Newest()
 		return nil
 	}
-	series := carbonara.Series{Plan: h.Plan().Single(r.granularity)}
+	series := carbonara.Series{Plan: r.kept}
 	if len(row) > 0 {
 		start = 0
 		series.Previous, series.HasPrevious, series.Open = r.last, true, row
@@ -377,7 +415,7 @@ func (v *View) addNewPending(ctx context.Context, r *recentGroups) error {
 func (r *recentGroups) continued(earliest carbonara.Timestamp, dst []float64) []float64 {
 	dst = dst[:0]
 	n := r.groups.Len()
-	if !r.groups.Continues() || r.plan.HasPercentiles() ||
+	if !r.groups.Continues() || r.kept.HasPercentiles() ||
 		r.groups.Starts[n-1] != r.last.Timestamp.Floor(r.groups.Granularity) ||
 		earliest <= r.last.Timestamp {
 		return dst
