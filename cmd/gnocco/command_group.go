@@ -1,6 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
 
 // refuseUnknown makes every command below cmd that only holds others refuse one that it does not have: Cobra would
 // print help with status 0. Alone, such a command prints its help.
@@ -20,6 +26,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
 			return unknown
 		}
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		var known []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
+		return fmt.Errorf("%w%s", err, didYouMean("--"+name, known))
 	}
 	return err
 }

@@ -21,8 +21,7 @@ func newConfig() *cobra.Command {
 		Use:   "show [COMMAND]",
 		Short: "Show each setting of a command, its value and its source",
 		Long: `Show each setting of a command (default: serve), its value, and its source: the environment, the
-configuration file or the default. Passwords and tokens are not shown. Variables GNOCCO_* that are no
-setting of any command are named on standard error.`,
+configuration file or the default. Passwords and tokens are not shown.`,
 		Example: `  gnocco config show --config /etc/gnocco/gnocco.toml
   gnocco config show metricd -o csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +37,7 @@ setting of any command are named on standard error.`,
 		Use:   "check [COMMAND]",
 		Short: "Check the settings of a command without running it",
 		Long: `Check whether a command (default: serve) can read its settings from the environment and the
-configuration file. Variables GNOCCO_* that are no setting of any command are named.`,
+configuration file.`,
 		Example: "  gnocco config check --config /etc/gnocco/gnocco.toml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := settingsOf(cmd, args)
@@ -57,11 +56,6 @@ func settingsOf(cmd *cobra.Command, args []string) (*table, error) {
 	target, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 || target == cmd.Root() {
 		return nil, fmt.Errorf("no command is called %s (gnocco --help lists all)", strings.Join(args, " "))
-	}
-	for _, name := range unknownVariables(cmd.Root()) {
-		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s is no setting of any command\n", name); err != nil {
-			return nil, err
-		}
 	}
 	if err := target.ParseFlags(nil); err != nil {
 		return nil, err
@@ -95,6 +89,22 @@ func isSecret(setting string) bool {
 
 // variablesOfOthers are the variables GNOCCO_* that are no flags.
 var variablesOfOthers = []string{"GNOCCO_CUDA_DRIVER"}
+
+// warnOfVariables names the variables GNOCCO_* that set nothing, on standard error.
+func warnOfVariables(cmd *cobra.Command) error {
+	for _, name := range unknownVariables(cmd.Root()) {
+		var known []string
+		for flag := range settingNames(cmd.Root()) {
+			known = append(known, variable(flag))
+		}
+		slices.Sort(known)
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s is no setting of any command%s\n", name,
+			didYouMean(name, known)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // unknownVariables returns the variables GNOCCO_* of the environment that set no flag.
 func unknownVariables(root *cobra.Command) (unknown []string) {

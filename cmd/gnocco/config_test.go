@@ -25,7 +25,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("config %q: status %d, %s%s", args, got, stdout, stderr)
 		}
 	}
-	const warning = "warning: GNOCCO_MAXLIMIT is no setting of any command\n"
+	const warning = "warning: GNOCCO_MAXLIMIT is no setting of any command (did you mean GNOCCO_MAX_LIMIT?)\n"
 	f(0, "\nmax-limit,600,GNOCCO_MAX_LIMIT\n", warning, "show", "-o", "csv", "--config", file)
 	f(0, "\nsacks,7,file\n", warning, "show", "-o", "csv", "--config", file)
 	f(0, "\nlisten,127.0.0.1:8041,default\n", warning, "show", "serve", "-o", "csv")

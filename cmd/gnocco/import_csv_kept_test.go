@@ -205,8 +205,8 @@ func TestImportCSVLeavesNoEmptyMetrics(t *testing.T) {
 	ahead := time.Now().UTC().Add(2 * time.Hour).Format(time.RFC3339)
 	before := "time,a\n2026-01-01,1\n"
 	i.csv(before, nil, 0, "sent 1 measures")
-	i.csv("time,a,b\n"+ahead+",1,2\n", nil, 1, "400")
-	i.csv("time,c,d\n2026-01-01,1,\n"+ahead+",,2\n", []string{"--batch", "1", "--requests", "1"}, 1, "400")
+	i.csv("time,a,b\n"+ahead+",1,2\n", nil, 1, "Measure in the future")
+	i.csv("time,c,d\n2026-01-01,1,\n"+ahead+",,2\n", []string{"--batch", "1", "--requests", "1"}, 1, "Measure in the future")
 	var metrics []struct{ Name string }
 	s.call(http.MethodGet, "/v1/resource/generic/csv/metric", "", http.StatusOK, &metrics)
 	var names []string

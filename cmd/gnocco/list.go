@@ -37,7 +37,7 @@ costs (of queries so far) or unread (metrics that no query has read). Only metri
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list := listings[args[0]]
 			if list == nil {
-				return fmt.Errorf("%q is none of %s", args[0], strings.Join(kinds, ", "))
+				return fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), didYouMean(args[0], kinds))
 			}
 			if len(args) > 1 && args[0] != "metrics" {
 				return fmt.Errorf("%s cannot be selected", args[0])

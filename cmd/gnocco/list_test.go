@@ -31,9 +31,12 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
 	f(1, "", "none of costs, ledger, metrics, policies, queries, resources, rules, types, unread", "list", "metric")
-	f(1, "", "no metric is attic", "list", "metrics", "attic")
+	f(1, "", "no metric is attic (gnocco list", "list", "metrics", "attic")
+	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
+	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
 	f(1, "", "cannot be selected", "list", "rules", "a")
-	f(1, "", "none of table, json and csv", "list", "rules", "-o", "yaml")
+	f(1, "", "none of table, json, yaml and csv", "list", "rules", "-o", "xml")
+	f(0, "- resource: house\n  type: generic\n  metrics: 2\n  started: \"", "", "list", "resources", "-o", "yaml")
 
 	f(0, "house/in,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,3.8333333333333335,8,8,"+
 		"▁             ▂                █", "", "show", "house/in", "--start", "2025-12-01", "-o", "csv")

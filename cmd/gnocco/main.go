@@ -33,7 +33,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "gnocco:", err)
+	fmt.Fprintln(os.Stderr, "gnocco:", message(err))
 	if advice := adviceOn(err); advice != "" {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -81,8 +82,24 @@ func adviceOn(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "is a server running there? gnocco serve starts one, and --url says where another one is"
 	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return "another program listens there: --listen says where this server is to listen"
+	}
+	if errors.As(err, new(*net.DNSError)) {
+		return "no machine has this name: --url says where the server is"
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return "the server has no TLS: write http:// in --url"
+	}
 	var answer *client.StatusError
-	if !errors.As(err, &answer) || answer.Status != http.StatusUnauthorized {
+	switch {
+	case !errors.As(err, &answer):
+		return ""
+	case answer.Status == http.StatusBadRequest && strings.Contains(answer.Description, "HTTP request to an HTTPS server"):
+		return "the server has TLS: write https:// in --url"
+	case answer.Status == http.StatusNotFound && answer.Description == "":
+		return "is this Gnocco's address, with its prefix? --url says where the server is"
+	case answer.Status != http.StatusUnauthorized:
 		return ""
 	}
 	switch scheme, _, _ := strings.Cut(answer.Challenge, " "); strings.ToLower(scheme) {

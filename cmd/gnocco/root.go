@@ -24,6 +24,9 @@ environment, and the environment overrides the file. A file that ends in .conf i
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := warnOfVariables(cmd); err != nil {
+				return err
+			}
 			return applySettings(cmd)
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -129,11 +130,25 @@ func find(ctx context.Context, c *client.Client, selectors []string) ([]*foundSe
 			}
 		}
 		if !met {
-			return nil, fmt.Errorf("no metric is %s (gnocco list metrics shows all)", text)
+			return nil, noMetric(ctx, c, text)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *foundSeries) int { return strings.Compare(a.shown(), b.shown()) })
 	return all, nil
+}
+
+// noMetric returns the error of a selector that means nothing.
+func noMetric(ctx context.Context, c *client.Client, text string) error {
+	var names []string
+	if all, err := find(ctx, c, nil); err == nil && text != everything {
+		for _, s := range all {
+			names = append(names, s.shown(), s.name)
+		}
+	}
+	if hint := didYouMean(text, names); hint != "" {
+		return fmt.Errorf("no metric is %s%s", text, hint)
+	}
+	return fmt.Errorf("no metric is %s (gnocco list metrics shows all)", text)
 }
 
 // readFlags say which aggregates are read.
@@ -240,7 +255,7 @@ func (r *reader) each(ctx context.Context, s *foundSeries, granularity time.Dura
 			query.Set(key, value)
 		}
 	}
-	return r.client.GetText(ctx, "/v1/metric/"+s.id+"/measures?"+query.Encode(), "text/csv", func(body io.Reader) error {
+	err = r.client.GetText(ctx, "/v1/metric/"+s.id+"/measures?"+query.Encode(), "text/csv", func(body io.Reader) error {
 		lines := csv.NewReader(body)
 		lines.ReuseRecord = true
 		if _, err := lines.Read(); err != nil {
@@ -264,4 +279,14 @@ func (r *reader) each(ctx context.Context, s *foundSeries, granularity time.Dura
 			}
 		}
 	})
+	var answer *client.StatusError
+	if policy := r.policies[s.policy]; policy != nil && errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+		var kept []string
+		for _, item := range policy.Definition {
+			kept = append(kept, item.Granularity)
+		}
+		return fmt.Errorf("no %s of %s: archive policy %s keeps %s of %s", method, granularity, s.policy,
+			strings.Join(policy.Methods, ", "), strings.Join(kept, ", "))
+	}
+	return err
 }

@@ -131,6 +131,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	f("Prefix", "--prefix", "gnocchi/")
 	f("listen", "--listen", "127.0.0.1:99999")
 	f("unknown flag", "--nonsense")
+	f("unknown flag: --max-limits (did you mean --max-limit?)", "--max-limits", "3")
 	f("configuration file", "--config", "/nonexistent.toml")
 }
 

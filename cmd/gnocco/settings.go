@@ -45,7 +45,9 @@ func applySettings(cmd *cobra.Command) error {
 			return fmt.Errorf("configuration file %s: %w", path, err)
 		}
 		if unknown := unknownKeys(cmd.Root(), file); len(unknown) > 0 {
-			return fmt.Errorf("configuration file %s: unknown setting %s", path, strings.Join(unknown, ", "))
+			known := slices.Sorted(maps.Keys(settingNames(cmd.Root())))
+			return fmt.Errorf("configuration file %s: unknown setting %s%s", path, strings.Join(unknown, ", "),
+				didYouMean(unknown[0], known))
 		}
 	}
 	return setFlags(cmd, file)
@@ -135,8 +137,8 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	return slice.Replace(texts)
 }
 
-// unknownKeys lists the keys of the file that are no flag of any command: one file may serve several.
-func unknownKeys(root *cobra.Command, file map[string]any) []string {
+// settingNames are the flags of all commands.
+func settingNames(root *cobra.Command) map[string]bool {
 	known := make(map[string]bool)
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -147,6 +149,12 @@ func unknownKeys(root *cobra.Command, file map[string]any) []string {
 		}
 	}
 	visit(root)
+	return known
+}
+
+// unknownKeys lists the keys of the file that are no flag of any command: one file may serve several.
+func unknownKeys(root *cobra.Command, file map[string]any) []string {
+	known := settingNames(root)
 	unknown := slices.DeleteFunc(slices.Collect(maps.Keys(file)), func(key string) bool { return known[key] })
 	slices.Sort(unknown)
 	return unknown

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 )
 
 // table is the answer of a command.
@@ -23,7 +24,7 @@ func (t *table) add(row ...any) { t.rows = append(t.rows, row) }
 
 // defineOutput defines the flag that says in which form a table is written.
 func defineOutput(flags *pflag.FlagSet, output *string) {
-	flags.StringVarP(output, "output", "o", "table", "output format: table, json or csv")
+	flags.StringVarP(output, "output", "o", "table", "output format: table, json, yaml or csv")
 }
 
 // write writes the table in a form.
@@ -44,6 +45,20 @@ func (t *table) write(out io.Writer, form string) error {
 		}
 		w.Flush()
 		return w.Error()
+	case "yaml":
+		list := yaml.Node{Kind: yaml.SequenceNode}
+		for _, row := range t.rows {
+			object := &yaml.Node{Kind: yaml.MappingNode}
+			for j, cell := range row {
+				var value yaml.Node
+				if err := value.Encode(cell); err != nil {
+					return err
+				}
+				object.Content = append(object.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: t.columns[j]}, &value)
+			}
+			list.Content = append(list.Content, object)
+		}
+		return yaml.NewEncoder(out).Encode(&list)
 	case "json":
 		objects := make([]map[string]any, len(t.rows))
 		for i, row := range t.rows {
@@ -60,7 +75,7 @@ func (t *table) write(out io.Writer, form string) error {
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(objects)
 	}
-	return fmt.Errorf("--output: %q is none of table, json and csv", form)
+	return fmt.Errorf("--output: %q is none of table, json, yaml and csv", form)
 }
 
 func texts(row []any) []string {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+)
+
+// People see neither packages nor addresses of requests, and no JSON.
+func TestMessages(t *testing.T) {
+	f := func(err error, want string) {
+		t.Helper()
+		if got := message(err); got != want {
+			t.Errorf("%v\n%s\nwant %s", err, got, want)
+		}
+	}
+	refused := func(status int, text string) error {
+		return fmt.Errorf("csvimport: metrics of r: %w", &client.StatusError{Method: "POST",
+			URL: "http://h:1/v1/metric/5?x=1", Status: status, Description: text})
+	}
+	f(refused(http.StatusBadRequest, "Archive policy p does not exist"), "metrics of r: Archive policy p does not exist")
+	f(refused(http.StatusBadRequest, `{"cause": "Invalid input", "reason": "required key", "detail": ["a", "b"]}`),
+		"metrics of r: Invalid input: required key (a b)")
+	f(refused(http.StatusNotFound, "404 Not Found\n\nThe resource could not be found.\n\nNo x\n"), "metrics of r: No x")
+	f(refused(http.StatusUnauthorized, "why"), "metrics of r: http://h:1/v1/metric/5 answers 401 Unauthorized")
+	f(refused(http.StatusNotFound, ""), "metrics of r: http://h:1/v1/metric/5 answers 404 Not Found")
+	f(fmt.Errorf("client: %w", &url.Error{Op: "Get", URL: "http://u@h:1/x?y", Err: errors.New("no route")}),
+		"http://h:1: no route")
+	f(errors.New("backup: datafolder: open x: y"), "open x: y")
+}
+
+func TestDidYouMean(t *testing.T) {
+	f := func(typed, want string, words ...string) {
+		t.Helper()
+		if got := didYouMean(typed, words); got != want {
+			t.Errorf("%s: %q, not %q", typed, got, want)
+		}
+	}
+	f("--max-limits", " (did you mean --max-limit?)", "--listen", "--max-rows", "--max-limit")
+	f("house/ine", " (did you mean house/in?)", "house/out", "house/in")
+	f("metric", " (did you mean metrics?)", "rules", "metrics")
+	f("attic", "", "house/in", "in")
+	f("x", "", "metrics")
+}
