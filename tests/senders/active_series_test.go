@@ -25,7 +25,7 @@ var (
 )
 
 // A real Prometheus scrapes many series every five seconds and writes them on: no measure is lost. The costs of both
-// programs are logged, for docs/reference/promql.md.
+// programs are logged, for a person to read.
 func TestActiveSeries(t *testing.T) {
 	if *scrapedFor == 0 {
 		t.Skip("wants the flag -scrape.for, as make long has it")
