@@ -93,7 +93,8 @@ export function moment(seconds: number, zone: string): string {
   return format.format(seconds * 1000);
 }
 
-export const count = (n: number, noun: string) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");
+export const count = (n: number, noun: string) =>
+  n.toLocaleString("en") + " " + noun + (n === 1 || noun.endsWith("s") ? "" : "s");
 
 // unitOfQuery guesses the unit of an expression's values from the names in it; "" where they do not agree.
 export function unitOfQuery(query: string): Unit {

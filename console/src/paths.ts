@@ -99,7 +99,7 @@ export function firstPaths(hash: string): string[] {
     case "correlations":
       return [jobsPath, typesPath, ...(job ? [jobPath(job) + "?limit=1"] : [])];
     case "server":
-      return [statusPath, figuresPath];
+      return params.has("tab") ? [] : [statusPath, figuresPath];
   }
   return [];
 }

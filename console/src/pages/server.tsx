@@ -1,3 +1,4 @@
+import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { read, request } from "../api";
 import { Chart } from "../chart";
@@ -6,6 +7,8 @@ import { parseText, total, type Sample } from "../metrics_text";
 import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
+import { link, route } from "../router";
+import { ChangesTab, QueriesTab, SeriesTab, UnreadTab } from "./server_tables";
 
 interface Member {
   id: string;
@@ -49,8 +52,38 @@ interface Reading {
 const interval = 2,
   mostReadings = 150;
 
-// Server shows the state of the process that answers, from /metrics, and of the cluster, from /v1/status.
+const tabs: Record<string, { title: string; Tab: () => VNode | null }> = {
+  state: { title: "State", Tab: State },
+  series: { title: "Series", Tab: SeriesTab },
+  queries: { title: "Queries", Tab: QueriesTab },
+  unread: { title: "Never read", Tab: UnreadTab },
+  changes: { title: "Changes", Tab: ChangesTab },
+};
+
+// Server has sub-pages, one of which the address names.
 export function Server() {
+  const named = route.use().params.get("tab") ?? "state",
+    { Tab } = tabs[named] ?? tabs.state;
+  return (
+    <>
+      <nav class="tabs" aria-label="Of the server">
+        {Object.entries(tabs).map(([name, { title, Tab: its }]) => (
+          <a
+            key={name}
+            href={link("server", name === "state" ? {} : { tab: name })}
+            aria-current={its === Tab ? "page" : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Tab />
+    </>
+  );
+}
+
+// State shows that of the process that answers, from /metrics, and of the cluster, from /v1/status.
+function State() {
   const status = useLoad((signal) => read<Status>(statusPath, undefined, signal), [], interval);
   const figures = useLoad(
     async (signal) => ({

@@ -1,0 +1,1 @@
+import"./chunk-SWJ5R3P5.js";import"./chunk-IIP6GOXZ.js";

@@ -1,0 +1,271 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { read, request } from "../api";
+import { count, moment, show } from "../format";
+import type { Facet } from "../metrics";
+import { quote } from "../paths";
+import { zoneOf } from "../range";
+import { Rebuilds } from "../rebuilds";
+import { link } from "../router";
+import { Notice, Panel, useLoad } from "../widgets";
+
+// Table is a panel of rows, or says that there are none.
+function Table({
+  title,
+  id,
+  columns,
+  rows,
+  empty,
+  aside,
+}: {
+  title: string;
+  id: string;
+  columns: string[]; // those of numbers begin with #
+  rows?: ComponentChildren[][];
+  empty: string;
+  aside?: ComponentChildren;
+}) {
+  return (
+    <Panel title={title} id={id} aside={aside && <span>{aside}</span>}>
+      {rows && !rows.length && <p class="hint">{empty}</p>}
+      {rows && rows.length > 0 && (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                {columns.map((c) => (
+                  <th scope="col" key={c} class={c.startsWith("#") ? "number" : undefined}>
+                    {c.replace("#", "")}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((cells, i) => (
+                <tr key={i}>
+                  {cells.map((cell, k) => (
+                    <td key={k} class={columns[k].startsWith("#") ? "number" : undefined}>
+                      {cell}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+const time = (seconds: number) => (seconds < 1 ? show(1000 * seconds, "", 3) + " ms" : show(seconds, "seconds", 4));
+const whole = (n: number) => n.toLocaleString("en");
+
+// SeriesTab is how many series there are, by label, name and project.
+export function SeriesTab() {
+  const { value, error } = useLoad(async (signal) => {
+    const ask = async (query: Record<string, string>) =>
+      (
+        await read<{ data: { total: number; labels: Facet[] } }>(
+          "/api/v1/series_count?" + new URLSearchParams(query),
+          undefined,
+          signal,
+        )
+      ).data;
+    const [labels, names, projects] = await Promise.all([
+      ask({ limit: "3" }),
+      ask({ limit: "30", label: "__name__" }),
+      ask({ limit: "30", label: "project_id" }),
+    ]);
+    return { total: labels.total, labels: labels.labels, names: names.labels[0], projects: projects.labels[0] };
+  }, []);
+  if (!value) return error ? <Notice bad>{error}</Notice> : <Notice>Counting …</Notice>;
+  const share = (n: number) => show((100 * n) / Math.max(1, value.total), "percent", 3);
+  const counted = (facet: Facet | undefined, view: (name: string) => Record<string, string>) =>
+    (facet?.counts ?? []).map(({ name, value }) => [
+      <a href={link("explore", view(name))}>{name}</a>,
+      whole(value),
+      share(value),
+    ]);
+  return (
+    <>
+      <Table
+        title="Labels"
+        id="labels"
+        columns={["Label", "#Values", "Most series"]}
+        aside={count(value.total, "series")}
+        empty="No series."
+        rows={[...value.labels]
+          .sort((a, b) => b.values - a.values)
+          .map((l) => [l.name, whole(l.values), l.counts.map((c) => `${c.name} (${whole(c.value)})`).join(", ")])}
+      />
+      <div class="two">
+        <Table
+          title="Names"
+          id="names"
+          columns={["Name", "#Series", "#Share"]}
+          aside={value.names && count(value.names.values, "name")}
+          empty="No names."
+          rows={counted(value.names, (name) => ({ q: `{__name__=${quote(name)}}` }))}
+        />
+        <Table
+          title="Projects"
+          id="projects"
+          columns={["Project", "#Series", "#Share"]}
+          empty="No resource has a project."
+          rows={counted(value.projects, (name) => ({ l: "project_id=" + name }))}
+        />
+      </div>
+    </>
+  );
+}
+
+interface Running {
+  id: string;
+  user: string;
+  query: string;
+  seconds: number;
+  waiting: boolean;
+  metrics_read: number;
+  groups_read: number;
+}
+interface Cost {
+  route: string;
+  query: string;
+  count: number;
+  seconds: number;
+  metrics_read: number;
+  groups_read: number;
+}
+
+// QueriesTab is the queries that run, and those that took most time.
+export function QueriesTab() {
+  const [failed, fail] = useState("");
+  const running = useLoad((signal) => read<Running[]>("/v1/queries", undefined, signal), [], 2);
+  const costs = useLoad(
+    (signal) => read<{ since: string; queries: Cost[] }>("/v1/queries/costs?limit=50", undefined, signal),
+    [],
+    10,
+  );
+  const end = (id: string) =>
+    void request("DELETE", "/v1/queries/" + encodeURIComponent(id)).then(
+      () => fail(""),
+      (e: Error) => fail(e.message),
+    );
+  return (
+    <>
+      {[failed, running.error, costs.error].map((text) => text && <Notice bad>{text}</Notice>)}
+      <Table
+        title="Queries that run"
+        id="running"
+        columns={["Query", "User", "#Seconds", "#Metrics", "#Groups", ""]}
+        empty="None runs now."
+        rows={running.value?.map((q) => [
+          <code>{q.query}</code>,
+          q.user,
+          show(q.seconds, "", 3) + (q.waiting ? ", waits" : ""),
+          whole(q.metrics_read),
+          whole(q.groups_read),
+          <button type="button" onClick={() => end(q.id)}>
+            End
+          </button>,
+        ])}
+      />
+      <Table
+        title="Queries that took most time"
+        id="costs"
+        columns={["Query", "#Times", "#Time in all", "#Mean", "#Metrics", "#Groups"]}
+        aside={costs.value && "since " + moment(Date.parse(costs.value.since) / 1000, zoneOf())}
+        empty="None was counted."
+        rows={costs.value?.queries.map((q) => [
+          <code>{q.query || q.route}</code>,
+          whole(q.count),
+          time(q.seconds),
+          time(q.seconds / Math.max(1, q.count)),
+          whole(q.metrics_read),
+          whole(q.groups_read),
+        ])}
+      />
+    </>
+  );
+}
+
+interface Unread {
+  since: string;
+  metrics: number;
+  unread: number;
+  list: { id: string; name: string; resource_id: string | null; archive_policy_name: string }[];
+}
+
+// UnreadTab is the metrics that no query has read.
+export function UnreadTab() {
+  const { value, error } = useLoad((signal) => read<Unread>("/v1/queries/unread?limit=200", undefined, signal), [], 30);
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <Table
+        title="Metrics that no query has read"
+        id="unread"
+        columns={["Metric", "Resource", "Archive policy"]}
+        aside={
+          value &&
+          `${whole(value.unread)} of ${whole(value.metrics)} since ${moment(Date.parse(value.since) / 1000, zoneOf())}`
+        }
+        empty="All were read."
+        rows={value?.list.map((m) => [
+          <a href={link("metric", { id: m.id })}>{m.name || m.id}</a>,
+          m.resource_id ?? "",
+          <a href={link("policies", { policy: m.archive_policy_name })}>{m.archive_policy_name}</a>,
+        ])}
+      />
+      {value && value.unread > value.list.length && <p class="hint">The first {value.list.length} are listed.</p>}
+    </>
+  );
+}
+
+interface Entry {
+  at: string;
+  user: string;
+  kind: string;
+  selector: string;
+  start: string;
+  stop: string | null;
+  reason: string;
+  state: string;
+  metrics: number;
+  measures: number;
+}
+
+// ChangesTab is rebuilds, and what was deleted or corrected.
+export function ChangesTab() {
+  const { value, error } = useLoad((signal) => read<Entry[]>("/v1/ledger", undefined, signal), [], 10);
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <Rebuilds started={0} />
+      <Table
+        title="Ledger"
+        id="ledger"
+        columns={["At", "User", "What", "Of", "From", "To", "#Metrics", "Reason", "State"]}
+        aside="measures that were deleted or corrected"
+        empty="No measures were deleted or corrected."
+        rows={
+          value &&
+          [...value]
+            .reverse()
+            .map((e) => [
+              moment(Date.parse(e.at) / 1000, zoneOf()),
+              e.user,
+              e.kind,
+              <code>{e.selector}</code>,
+              e.start,
+              e.stop ?? "the end",
+              whole(e.metrics),
+              e.reason,
+              e.state,
+            ])
+        }
+      />
+    </>
+  );
+}

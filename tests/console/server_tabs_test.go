@@ -1,0 +1,60 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// The sub-pages of Server count series, list and end queries, and show metrics without readers and the ledger.
+func TestServerTabs(t *testing.T) {
+	s, c := start(t, nil)
+	ids := send(t, c, "host", time.Now(), 60, "a", "b")
+	host, err := c.EnsureResource(t.Context(), "host")
+	check(t, err)
+	_, err = c.EnsureMetrics(t.Context(), host, []string{"never"}, "console")
+	check(t, err)
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/measures/delete", map[string]any{"metrics": []string{ids["b"]},
+		"start": 1, "stop": 2, "reason": "a spike"}, nil))
+	for range 2 {
+		check(t, c.Do(t.Context(), http.MethodGet, "/api/v1/query?query=a", nil, nil))
+	}
+	b := open(t, s.URL(), "#/server?tab=series")
+	b.wait("document.querySelector('#labels + .two, #names tbody tr')")
+	if got := b.texts("#names tbody tr:first-child td"); fmt.Sprint(got) != "[a 1 33 %]" {
+		t.Errorf("the first name: %q", got)
+	}
+	b.waitText("3 series")
+	if got := eval[string](b, "document.querySelector('.tabs [aria-current]').textContent"); got != "Series" {
+		t.Errorf("the tab is %s", got)
+	}
+	b.picture("server-series")
+	b.click(".tabs a", "Queries")
+	b.waitText("None runs now.")
+	b.wait("[...document.querySelectorAll('#costs tbody tr')].some(r => r.cells[0].textContent === 'a' && " +
+		"r.cells[1].textContent === '2')")
+	b.picture("server-queries")
+	b.click(".tabs a", "Never read")
+	b.wait("[...document.querySelectorAll('#unread tbody a')].some(a => a.textContent === 'never')")
+	b.picture("server-unread")
+	b.click(".tabs a", "Changes")
+	b.wait("document.querySelector('#ledger tbody tr')?.textContent.includes('a spike')")
+	b.picture("server-changes")
+	// A query that runs can be ended: the requests are answered here.
+	b.act(`window.ended = "", window.ask = window.fetch, window.fetch = async (url, options) => {
+		const path = new URL(url).pathname
+		if (options.method === "DELETE") { ended = path; return new Response(null, {status: 204}) }
+		if (path !== "/v1/queries") return ask(url, options)
+		return new Response(ended ? "[]" : JSON.stringify([{id: "7", user: "jd", query: "sum(up)", seconds: 4.5, waiting: true,
+			metrics_read: 1200, groups_read: 5}]))
+	}`)
+	b.click(".tabs a", "Queries")
+	b.waitText("4.5, waits")
+	b.waitText("1,200")
+	b.click("#running button", "End")
+	b.waitText("None runs now.")
+	if got := eval[string](b, "ended"); got != "/v1/queries/7" {
+		t.Errorf("ended %s", got)
+	}
+}
