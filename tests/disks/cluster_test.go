@@ -56,7 +56,7 @@ func newCluster(t *testing.T, files *fileSystem, name string, flags func(*node) 
 				continue
 			}
 			p := &process{node: n, name: name, role: role, url: fmt.Sprintf("http://%s:804%d", n.address, 1+port)}
-			p.log = filepath.Join(files.work, name+"-"+p.name+".log")
+			p.log = filepath.Join(files.work, c.data+"-"+name+".log")
 			program := programs + "/gnocco api"
 			if role == "metricd" {
 				program = programs + "/metricd"
