@@ -65,7 +65,9 @@ type Options struct {
 	LeaseTTL      time.Duration // 0: 10 s
 	LeaseSlack    time.Duration // 0: 5 s
 	OrderWait     time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
-	ClockShift    time.Duration // for tests: this process's machine is one of its own, whose clock is so far ahead
+	// ClockShift, for tests, makes this process's machine one of its own, whose clock is so far ahead; by a millisecond or
+	// more, it is not set by others.
+	ClockShift time.Duration
 
 	Memory             Memory
 	OpenTables         int                 // tables of all stores that stay open; 0: 256

@@ -108,6 +108,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		Budget:    p.options.Budget,
 		ShowNames: p.members.session.ShowNames,
 		Pulse:     func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
+		Clock:     p.clocks.Now,
 		Logger:    p.logger,
 	}
 	if p.workers != nil {

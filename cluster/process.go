@@ -160,6 +160,11 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	if err != nil {
 		return err
 	}
+	if o.ClockShift < time.Millisecond && o.ClockShift > -time.Millisecond {
+		if err := p.alignClock(ctx); err != nil {
+			return err
+		}
+	}
 	p.damaged = newDamagedStores(p.logger)
 	p.holders = newHolders(p.members, p.damaged)
 	p.missing.look = p.lookForMissing
@@ -173,6 +178,24 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	var recorder sync.WaitGroup
 	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })
 	p.closers.add("records", func(context.Context) error { stopRecording(); recorder.Wait(); return nil })
+	return nil
+}
+
+// alignClock keeps the clock close to those of other processes, from now on.
+func (p *Process) alignClock(ctx context.Context) error {
+	if err := p.clocks.align(p.options.Machine.Clock, func(now func() int64) []clockDistance {
+		return p.members.clockDistances(ctx, now)
+	}); err != nil || !p.options.Role.HasAPI() {
+		return err
+	}
+	own := &p.clocks.own
+	w := &clockWatch{now: own.Now, last: own.Now(), doubt: true, lose: p.members.session.Lose,
+		ask: func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, own.Now) }}
+	own.Check = w.check
+	watching, stop := context.WithCancel(context.Background())
+	var watcher sync.WaitGroup
+	watcher.Go(func() { w.run(watching) })
+	p.closers.add("clock", func(context.Context) error { stop(); watcher.Wait(); return nil })
 	return nil
 }
 

@@ -53,6 +53,7 @@ type Process struct {
 	Status   func() *Status
 	Activity *activity.Tracker // nil for a process without queries
 	Pulse    func() Pulse
+	Clock    func() int64 // what it says, in nanoseconds
 	// ShowNames is claim.Session's.
 	ShowNames func() (round uint64, err error)
 	Budget    *budget.Budget // the memory that requests share; nil: no bound
@@ -92,6 +93,7 @@ func (p *Process) Handler() http.Handler {
 	at("wake", p.wake)
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
+	at("clock", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Clock()) })
 	at("show-names", func(w http.ResponseWriter, _ *http.Request) error {
 		round, err := p.ShowNames()
 		if err != nil {

@@ -24,17 +24,29 @@ func (c *Client) ShowNames(ctx context.Context, address string) (round uint64, e
 	return round, err
 }
 
-// Pulse asks a process for its pulse. It is asked even if it is silent to others.
+// Pulse asks a process for its pulse.
 func (c *Client) Pulse(ctx context.Context, address string) (pulse Pulse, err error) {
-	answer, err := c.send(ctx, address, "pulse", struct{}{})
+	err = c.askSilent(ctx, address, "pulse", &pulse)
+	return pulse, err
+}
+
+// Clock asks a process what its clock says, in nanoseconds.
+func (c *Client) Clock(ctx context.Context, address string) (now int64, err error) {
+	err = c.askSilent(ctx, address, "clock", &now)
+	return now, err
+}
+
+// askSilent asks a process even if it is silent to others.
+func (c *Client) askSilent(ctx context.Context, address, what string, into any) error {
+	answer, err := c.send(ctx, address, what, struct{}{})
 	if err != nil {
-		return pulse, fmt.Errorf("peer: pulse at %s: %w: %w", address, ErrUnreachable, err)
+		return fmt.Errorf("peer: %s at %s: %w: %w", what, address, ErrUnreachable, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return pulse, fmt.Errorf("peer: pulse at %s: %w: %s", address, ErrUnreachable, answer.Status)
+		return fmt.Errorf("peer: %s at %s: %w: %s", what, address, ErrUnreachable, answer.Status)
 	}
-	err = json.NewDecoder(answer.Body).Decode(&pulse)
+	err = json.NewDecoder(answer.Body).Decode(into)
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is used again
-	return pulse, err
+	return err
 }

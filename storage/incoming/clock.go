@@ -17,6 +17,8 @@ import (
 type Clock struct {
 	ID  uuid.UUID // zero: an unknown clock that no other store has
 	Now func() int64
+	// Check is called before requests get their stamps. An error refuses them. nil: the clock is right.
+	Check func() error
 }
 
 // wallClock is the clock of a store that was given none: the wall clock of its opening, which then goes on by itself.

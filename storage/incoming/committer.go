@@ -48,6 +48,7 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 		}
 	}
 	c.group = kept
+	s.refuseWrongClock(c)
 	if len(c.group) == 0 && len(acknowledged) == 0 {
 		return
 	}
@@ -68,6 +69,20 @@ func (s *Store) commit(c *committer, acknowledged map[int]uint64) {
 	s.stamps.end(err)
 	for _, r := range c.group {
 		r.done <- err
+	}
+}
+
+// refuseWrongClock empties the group if the clock fails its check.
+func (s *Store) refuseWrongClock(c *committer) {
+	check := s.stamps.clock.Check
+	if len(c.group) == 0 || check == nil {
+		return
+	}
+	if err := check(); err != nil {
+		for _, r := range c.group {
+			r.done <- err
+		}
+		c.group = c.group[:0]
 	}
 }
 

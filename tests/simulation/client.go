@@ -45,6 +45,7 @@ type answer struct {
 	status int
 	body   []byte
 	err    error
+	by     *process // that ran when the request was sent; nil: none
 	began  time.Time
 	took   time.Duration
 }
@@ -73,7 +74,7 @@ func (c *client) send(to *slot, method, path, kind string, body any) *answer {
 	}
 	r.Header.Set("Content-Type", kind)
 	r.SetBasicAuth("admin", "")
-	a := &answer{began: time.Now()}
+	a := &answer{began: time.Now(), by: to.current()}
 	response, err := c.http.Do(r)
 	if err == nil {
 		a.body, err = io.ReadAll(response.Body)
@@ -175,7 +176,7 @@ func (c *client) write(m *metric) {
 	var a *answer
 	if m.label != "" {
 		a = c.writeRemote(m, sent)
-		m.sent(sent, a.ok())
+		m.sent(c.w, sent, a)
 		if a.status != 0 && !a.ok() && a.status < 500 {
 			c.w.breach("%s: remote write of %s: %d %s", c.name, m.label, a.status, a.body)
 		}
@@ -189,7 +190,7 @@ func (c *client) write(m *metric) {
 	if a.status != 0 && a.status != http.StatusAccepted && a.status < 500 {
 		c.w.breach("%s: measures of %s: %d %s", c.name, m.id, a.status, a.body)
 	}
-	m.sent(sent, a.status == http.StatusAccepted)
+	m.sent(c.w, sent, a)
 }
 
 // read reads counts and sums of a metric, and checks them.

@@ -136,7 +136,7 @@ var faults = []fault{
 	}},
 	{clockJump, false, func(w *World) (string, func()) {
 		m := w.anyMachine()
-		m.jump(time.Duration(w.rand.Int64N(int64(time.Minute))))
+		m.jump(time.Duration(w.rand.Int64N(int64(longestJump))))
 		return m.name, nothing
 	}},
 	{"suspend", false, func(w *World) (string, func()) {
@@ -161,15 +161,51 @@ var faults = []fault{
 // settled is how long after a fault of all processes some may still be slow.
 const settled = time.Minute
 
-// clockJump is a kind that comes only if it is asked for: it breaks a promise (decision 0096).
-const clockJump = "clock jump"
+const (
+	clockJump = "clock jump"
+	// longestJump of a clock.
+	longestJump = time.Minute
+	// clocksApart is how far the clocks of two processes may be apart while they reach each other (cluster/clock_jumps.go).
+	clocksApart = 600 * time.Millisecond
+	// foundOut is how long a jump stays unnoticed where a process did not reach the others at once.
+	foundOut = 15 * time.Second
+)
+
+// noteClocks notes whether a fault that lasts until then keeps processes from comparing their clocks after a jump.
+func (w *World) noteClocks(f *fault, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	switch {
+	case f.name == clockJump:
+		w.jumped = now
+	case f.local && f.name != "stop" || f.name == "drift":
+		return
+	case until.After(w.apartUntil):
+		w.apartUntil = until
+	}
+	if now.Sub(w.jumped) < foundOut && now.Before(w.apartUntil) {
+		w.doubts = append(w.doubts, [2]time.Time{w.jumped, w.apartUntil.Add(foundOut)})
+	}
+}
+
+// apart returns how much later than an acknowledgement a request to another process has to begin, to count as later.
+func (w *World) apart(at time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.doubts {
+		if !at.Before(d[0]) && at.Before(d[1]) {
+			return clocksApart + longestJump
+		}
+	}
+	return clocksApart
+}
 
 // chosen are the kinds of fault of a run: all in one run of two, else one to three that come more often.
 func (w *World) chosen() (kinds []fault, between time.Duration) {
 	between = w.options.Between
 	for _, f := range faults {
-		all := w.options.Faults == "" && f.name != clockJump
-		if all || slices.Contains(strings.Split(w.options.Faults, ","), f.name) {
+		if w.options.Faults == "" || slices.Contains(strings.Split(w.options.Faults, ","), f.name) {
 			kinds = append(kinds, f)
 		}
 	}
@@ -192,6 +228,7 @@ func (w *World) disturb(length time.Duration) {
 		f := chosen[w.rand.IntN(len(chosen))]
 		lasts := time.Duration(w.rand.Int64N(int64(40 * time.Second)))
 		subject, end := f.begin(w)
+		w.noteClocks(&f, time.Now().Add(lasts))
 		w.log("FAULT", "fault", f.name, "subject", subject, "lasts", lasts)
 		if !f.local || f.name == "stop" {
 			w.crashed(lasts + settled)

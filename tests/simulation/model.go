@@ -43,9 +43,17 @@ type metric struct {
 // measure is what was sent for a timestamp.
 type measure struct {
 	acked  bool
-	value  float64   // of the last that was acknowledged
-	past   []float64 // acknowledged before
+	last   write     // that was acknowledged
+	beside []write   // acknowledged before, and their order is not promised: each may count
+	past   []float64 // acknowledged before, all
 	doubts []float64 // not acknowledged: they may count, at any time
+}
+
+// write is one acknowledged value.
+type write struct {
+	value float64
+	by    *process
+	at    time.Time // of the acknowledgement
 }
 
 func newMetric(id string, p *policy, begin int64) *metric {
@@ -85,8 +93,8 @@ func (m *metric) next(r *rand.Rand) []sentMeasure {
 	return all
 }
 
-// sent notes what was sent.
-func (m *metric) sent(all []sentMeasure, acked bool) {
+// sent notes what was sent, and how it was answered.
+func (m *metric) sent(w *World, all []sentMeasure, a *answer) {
 	for _, s := range all {
 		m.newest = max(m.newest, s.Timestamp)
 		known := m.measures[s.Timestamp]
@@ -94,14 +102,17 @@ func (m *metric) sent(all []sentMeasure, acked bool) {
 			known = new(measure)
 			m.measures[s.Timestamp] = known
 		}
-		if acked {
-			if known.acked {
-				known.past = append(known.past, known.value)
-			}
-			known.acked, known.value = true, s.Value
-		} else {
+		if !a.ok() {
 			known.doubts = append(known.doubts, s.Value)
+			continue
 		}
+		if known.acked {
+			known.past = append(known.past, known.last.value)
+			known.beside = slices.DeleteFunc(append(known.beside, known.last), func(before write) bool {
+				return before.by == a.by || a.began.Sub(before.at) > w.apart(before.at)
+			})
+		}
+		known.acked, known.last = true, write{s.Value, a.by, a.began.Add(a.took)}
 	}
 }
 
@@ -128,7 +139,10 @@ func (m *metric) groups(granularity int64, refreshed bool) map[int64]*bounds {
 		}
 		if known.acked {
 			b.low++
-			values = append(values, known.value)
+			values = append(values, known.last.value)
+			for _, before := range known.beside {
+				values = append(values, before.value)
+			}
 			b.lowSum += slices.Min(values)
 		}
 		b.highSum += slices.Max(values)

@@ -80,6 +80,8 @@ var planted = []struct {
 
 // after`},
 		{"cluster/fenced_answers.go", "!w.lease.Valid()", "false"}}},
+	{name: "clocks that jumped go on", kinds: "clock jump,restart", edits: []edit{{"cluster/clock_jumps.go",
+		"	if latest == nil ||", "	if true ||"}}},
 }
 
 // Each planted bug is found.

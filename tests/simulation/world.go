@@ -27,7 +27,7 @@ type Options struct {
 	Answers io.Writer // for a line of each answer; nil: none
 	Folder  string    // real, for cluster.json, the key and the clocks
 	Clients int
-	Faults  string        // the only kinds, by commas; "": all but clock jumps
+	Faults  string        // the only kinds, by commas; "": all
 	Between time.Duration // from one fault to the next, mean
 	Late    time.Duration // how old a listing of a folder may be
 	Stale   int           // one in so many contents stays in caches; 0: none
@@ -57,6 +57,10 @@ type World struct {
 	crash     time.Time      // until when sacks may change hands without a hand-over
 	ends      sync.WaitGroup // of faults
 	disturbed time.Time      // until when a healthy process may be slow
+
+	jumped     time.Time      // when a clock last did
+	apartUntil time.Time      // until when processes may not reach each other
+	doubts     [][2]time.Time // in which a clock may be wrong by a jump
 }
 
 func newWorld(o Options) *World {

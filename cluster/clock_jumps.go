@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
+)
+
+// clockWatch keeps the clocks of all processes that accept measures close to one another: of two requests with equal
+// timestamps at two processes, the later stamp counts.
+//
+// The problem: a virtual machine that moves to another host may find its clock ahead, below a running process. Its next
+// stamps are too late by the jump, and an equal measure that is sent to another process afterwards loses.
+//
+// The simple idea is to follow the fastest clock, with each exchange of messages. It fails between the jump and the next
+// exchange. So the process that jumped has to notice it by itself, before its next stamp.
+//
+// The rule: a process reads its clock every readInterval. A reading that is more than maxApart later than expected is a
+// jump, or the process stood still. Then the next requests wait until the other processes have said what their clocks
+// say. If this clock is ahead of all of them, the process ends, and the next one sets its clock by theirs (align). Smaller
+// jumps are found by a comparison every compareInterval.
+//
+// The invariant: while processes that accept measures reach each other, and less than maxFollow is wrong, the stamps that
+// two of them give at one moment differ by no more than maxApart.
+type clockWatch struct {
+	now  func() int64
+	ask  func(ctx context.Context) []clockDistance
+	lose func(error)
+
+	mu     sync.Mutex
+	last   int64 // reading
+	doubt  bool  // the clock may have jumped since it was compared
+	behind int   // comparisons in a row that found another clock ahead
+}
+
+const (
+	// maxApart is how far the clocks of two processes may be from each other.
+	maxApart = 500 * time.Millisecond
+	// maxFollow is how far a clock is set by others: they are wrong themselves, if they are further away.
+	maxFollow       = 10 * time.Minute
+	readInterval    = 250 * time.Millisecond
+	compareInterval = 10 * time.Second
+	compareTimeout  = time.Second
+	// maxBehind comparisons give the other process time to find out that its clock has jumped.
+	maxBehind = 3
+	// maxAligned bounds how often a machine's clock is set before a start.
+	maxAligned = 16
+)
+
+// clockDistance is how far another clock is ahead, at least and at most.
+type clockDistance struct{ least, most int64 }
+
+func (d clockDistance) estimate() time.Duration { return time.Duration(d.least + (d.most-d.least)/2) }
+
+// compare returns how far the latest of other clocks is ahead, negative: behind; 0 if that is little or not sure, or if
+// it is so much that nobody follows.
+func compare(others []clockDistance) time.Duration {
+	var latest *clockDistance
+	for i := range others {
+		if latest == nil || others[i].least > latest.least {
+			latest = &others[i]
+		}
+	}
+	if latest == nil || latest.least <= int64(maxApart) && latest.most >= -int64(maxApart) {
+		return 0
+	}
+	if off := latest.estimate(); off.Abs() <= maxFollow {
+		return off
+	}
+	return 0
+}
+
+// clockDistances asks the other processes that accept measures what their clocks say. Those that do not answer are left
+// out.
+func (m *membership) clockDistances(ctx context.Context, now func() int64) (found []clockDistance) {
+	members, err := m.session.Members(ctx)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, compareTimeout)
+	defer cancel()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, other := range members {
+		if other.ID == m.own() || !other.HasRole(string(RoleAPI)) {
+			continue
+		}
+		all.Go(func() {
+			began := now()
+			reading, err := m.client.Clock(ctx, other.Address)
+			ended := now()
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				found = append(found, clockDistance{reading - ended, reading - began})
+			}
+		})
+	}
+	all.Wait()
+	return found
+}
+
+// align sets the clock by those of other processes before the first stamp, if it is far from the latest of them. The
+// machine's clock has another identity then, which all processes of the machine derive.
+func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDistance) error {
+	for range maxAligned {
+		off := compare(ask(c.own.Now))
+		if off == 0 {
+			return nil
+		}
+		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")),
+			c.own.Now()-int64(boot.Now())+int64(off))
+		if err != nil {
+			return fmt.Errorf("cluster: clock: %w", err)
+		}
+		c.logger.Warn("the clock of this machine is not that of the others, and is set by theirs", "ahead", -off, "clock", id)
+		c.own.ID, c.own.Now = id, func() int64 { return origin + int64(boot.Now()) }
+	}
+	return nil
+}
+
+// run reads and compares the clock until ctx ends.
+func (w *clockWatch) run(ctx context.Context) {
+	tick := time.NewTicker(readInterval)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if w.read() || n%int(compareInterval/readInterval) == 0 {
+			_ = w.compare(ctx)
+		}
+	}
+}
+
+// read reports whether the clock may have jumped since it was compared.
+func (w *clockWatch) read() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	w.doubt = w.doubt || now-w.last > int64(readInterval+maxApart)
+	w.last = now
+	return w.doubt
+}
+
+// check implements incoming.Clock.
+func (w *clockWatch) check() error {
+	if !w.read() {
+		return nil
+	}
+	return w.compare(context.Background())
+}
+
+// compare ends the process if its clock is ahead of all others, or has been behind another one for long. Processes that
+// do not answer keep none from accepting measures.
+func (w *clockWatch) compare(ctx context.Context) error {
+	off := compare(w.ask(ctx))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.doubt = false
+	if off <= 0 {
+		w.behind = 0
+	} else {
+		w.behind++
+	}
+	if off == 0 || off > 0 && w.behind < maxBehind {
+		return nil
+	}
+	err := fmt.Errorf("a clock has jumped: the latest one of the other processes is %v ahead of this machine's. The next "+
+		"process sets its own by theirs", off)
+	w.lose(err)
+	return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+}

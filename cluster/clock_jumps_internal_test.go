@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
+)
+
+// A process notices a jump of its clock before its next stamp, and ends if its clock is ahead of all others. One that
+// stood still, or reaches no other, goes on.
+func TestClockJump(t *testing.T) {
+	at := func(ahead ...time.Duration) (found []clockDistance) {
+		for _, d := range ahead {
+			found = append(found, clockDistance{int64(d - time.Millisecond), int64(d + time.Millisecond)})
+		}
+		return found
+	}
+	f := func(what string, jump time.Duration, others []clockDistance, asked, ends bool) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			began, offset, questions, lost := time.Now(), time.Duration(0), 0, error(nil)
+			w := &clockWatch{now: func() int64 { return int64(time.Since(began) + offset) },
+				lose: func(err error) { lost = err },
+				ask:  func(context.Context) []clockDistance { questions++; return others }}
+			ctx, cancel := context.WithCancel(t.Context())
+			go w.run(ctx)
+			time.Sleep(5*time.Second + readInterval/2)
+			if offset = jump; questions > 0 {
+				t.Errorf("%s: asked without a doubt", what)
+			}
+			err := w.check()
+			if (questions > 0) != asked || (lost != nil) != ends || errors.Is(err, model.ErrUnavailable) != ends {
+				t.Errorf("%s: %d questions, lost %v, refused %v", what, questions, lost, err)
+			}
+			cancel()
+			synctest.Wait()
+		})
+	}
+	f("no jump", 0, at(0), false, false)
+	f("small jump", 300*time.Millisecond, at(-300*time.Millisecond), false, false)
+	f("jump", 2*time.Second, at(-2*time.Second), true, true)
+	f("jump, and another process's", 2*time.Second, at(-2*time.Second, 0), true, false)
+	f("stood still", 2*time.Second, at(0, -time.Millisecond), true, false)
+	f("alone", 2*time.Second, nil, true, false)
+	f("others are far away", 2*time.Second, at(-time.Hour), true, false)
+	f("another one is ahead", 2*time.Second, at(3*time.Second), true, false)
+}
+
+// A process whose clock stays behind another one ends: the other would have, had its clock jumped.
+func TestClockBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, lost := time.Now(), make(chan time.Duration, 100)
+		w := &clockWatch{now: func() int64 { return int64(time.Since(began)) },
+			lose: func(error) { lost <- time.Since(began) },
+			ask: func(context.Context) []clockDistance {
+				return []clockDistance{{int64(time.Second), int64(time.Second)}}
+			}}
+		go w.run(t.Context())
+		if after := <-lost; after != maxBehind*compareInterval {
+			t.Errorf("it ends after %v", after)
+		}
+	})
+}
+
+// A process sets its clock by the latest of others, and all processes of its machine by the same.
+func TestAlignClock(t *testing.T) {
+	open := clocksOfOneFolder(t)
+	reference := open(0)
+	align := func(c *clocks, distance time.Duration) time.Duration {
+		t.Helper()
+		if err := c.align(claim.BootClock{}, func(now func() int64) []clockDistance {
+			d := reference.Now() + int64(distance) - now()
+			return []clockDistance{{d - 1e6, d + 1e6}, {d - 1e9, d - 1e9}}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(c.Now() - reference.Now())
+	}
+	first, second, third := open(0), open(0), open(0)
+	near := func(d, want time.Duration) bool { return (d - want).Abs() < 200*time.Millisecond }
+	if d := align(first, -3*time.Second); !near(d, -3*time.Second) || first.own.ID == reference.own.ID {
+		t.Errorf("set back by 3 s, the clock is %v ahead", d)
+	}
+	if d := align(second, -3*time.Second); !near(d, -3*time.Second) || second.own.ID != first.own.ID {
+		t.Errorf("the next process's clock is %v ahead, and another one", d)
+	}
+	if d := align(third, 300*time.Millisecond); !near(d, 0) || third.own.ID != reference.own.ID {
+		t.Errorf("a clock that is near is set: %v ahead", d)
+	}
+	if d := align(third, 2*time.Second); !near(d, 2*time.Second) || third.own.ID == first.own.ID {
+		t.Errorf("a machine that is wrong a second time has a clock %v ahead", d)
+	}
+}

@@ -1,0 +1,48 @@
+package incoming_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/storage/incoming"
+)
+
+// While its clock fails its check, a store refuses requests. Acknowledgements go on.
+func TestWrongClockRefuses(t *testing.T) {
+	wrong := errors.New("the clock has jumped")
+	var fails error
+	s := open(t, incoming.Options{Clock: incoming.Clock{ID: uuid.New(), Now: func() int64 { return time.Now().UnixNano() },
+		Check: func() error { return fails }}})
+	defer closeStore(t, s)
+	send := func() error {
+		all, _ := blocks(rand.New(rand.NewPCG(5, 5)), 10, 0)
+		return s.Append(t.Context(), all)
+	}
+	if err := send(); err != nil {
+		t.Fatal(err)
+	}
+	fails = wrong
+	if err := send(); !errors.Is(err, wrong) {
+		t.Errorf("accepted with a wrong clock: %v", err)
+	}
+	if b := s.Backlog(); b.Measures != 10 {
+		t.Errorf("%d measures wait, of 10 that were accepted", b.Measures)
+	}
+	if err := s.Acknowledge(0, s.Last(0)); err != nil {
+		t.Fatal(err)
+	}
+	for empty := false; !empty; {
+		var err error
+		if empty, err = s.Empty(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails = nil
+	if err := send(); err != nil {
+		t.Error(err)
+	}
+}
