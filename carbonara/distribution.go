@@ -83,20 +83,35 @@ func (d *side) add(src []byte) (rest []byte, ok bool) {
 	ofCounts, ofGaps := uint(src[0]&0x0f), uint(src[0]>>4)
 	r := bitReader{src: src[1 : len(src) : len(src)+8], end: 8 * (len(src) - 1)}
 	d.reach(int32(index), int(last)+1)
-	for at := int(index) - int(d.first); ; last-- {
-		count := r.rice(ofCounts) + 1
-		for at >= len(d.counts) {
-			d.counts = append(d.counts, 0)
+	counts, at := d.counts, int(index)-int(d.first)
+	end := infiniteBucket - int(d.first)
+	for ; ; last-- {
+		count, gap := uint64(0), uint64(0)
+		// Both numbers are mostly in one word, of 57 bits.
+		w := r.word()
+		of := uint(bits.TrailingZeros64(w))
+		rest := w >> (of + 1) >> ofCounts
+		between := uint(bits.TrailingZeros64(rest))
+		if last > 0 && of < maxQuotient && between < maxQuotient && ofCounts+ofGaps <= 57-2*maxQuotient {
+			count = uint64(of)<<ofCounts | w>>(of+1)&(1<<ofCounts-1)
+			gap = uint64(between)<<ofGaps | rest>>(between+1)&(1<<ofGaps-1)
+			r.at += int(of + ofCounts + between + ofGaps + 2)
+		} else if count = r.rice(ofCounts); last > 0 {
+			gap = r.rice(ofGaps)
 		}
-		d.counts[at] += count
+		for at >= len(counts) {
+			counts = append(counts, 0)
+		}
+		counts[at] += count + 1
 		if last == 0 {
 			break
 		}
-		gap := r.rice(ofGaps)
-		if at += 1 + int(gap); gap > infiniteBucket-lowestBucket || int(d.first)+at > infiniteBucket || r.at > r.end {
+		if at += 1 + int(gap); gap > infiniteBucket-lowestBucket || at > end || r.at > r.end {
+			d.counts = counts
 			return nil, false
 		}
 	}
+	d.counts = counts
 	if r.at > r.end {
 		return nil, false
 	}
@@ -142,6 +157,21 @@ func (r *bitReader) rice(low uint) uint64 {
 	return v
 }
 
+// AddValue adds one measure.
+func (d *Distribution) AddValue(v float64) {
+	b := math.Float64bits(v)
+	switch magnitude := b &^ (1 << 63); {
+	case magnitude < 1<<mantissaBits:
+		d.zeros++
+	case v != v:
+		d.nans++
+	default:
+		s, index := &d.sides[1-b>>63], bucketOf(magnitude)
+		s.reach(index, 1)
+		s.counts[index-s.first]++
+	}
+}
+
 // Count returns the number of measures.
 func (d *Distribution) Count() uint64 {
 	n := d.zeros + d.nans
@@ -154,12 +184,15 @@ func (d *Distribution) Count() uint64 {
 }
 
 // Percentile returns the p-th percentile, by rule 9 for the values that buckets stand for; NaN without measures.
-func (d *Distribution) Percentile(p float64) float64 {
+func (d *Distribution) Percentile(p float64) float64 { return d.Quantile(p / 100) }
+
+// Quantile is Percentile of a share from 0 to 1.
+func (d *Distribution) Quantile(q float64) float64 {
 	n := d.Count()
 	if n == 0 {
 		return nan
 	}
-	rank := float64(n-1) * (p / 100)
+	rank := float64(n-1) * q
 	floor := math.Floor(rank)
 	low := d.at(uint64(floor))
 	if floor == rank {

@@ -1,6 +1,7 @@
 package carbonara
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -101,8 +102,13 @@ type sketcher struct {
 	buckets []bucket
 }
 
-// denseBuckets is how many buckets from the least to the greatest are counted in an array; beyond it they are sorted.
-const denseBuckets = 4 << 10
+// denseBuckets is how many buckets from the least to the greatest are counted in an array, and denseShare how many for
+// each measure at most. Others are sorted, a few by insertion.
+const (
+	denseBuckets = 4 << 10
+	denseShare   = 4
+	fewIndexes   = 24
+)
 
 // appendSketch appends the sketch of values.
 func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
@@ -157,9 +163,12 @@ func SketchOf(values []float64) Sketch { return Sketch(new(sketcher).appendSketc
 // count returns the buckets of these indexes, ascending.
 func (s *sketcher) count(indexes []int32) []bucket {
 	s.buckets = s.buckets[:0]
-	low, high := slices.Min(indexes), slices.Max(indexes)
-	if int(high-low) >= denseBuckets {
-		slices.Sort(indexes)
+	low, high := indexes[0], indexes[0]
+	for _, i := range indexes[1:] {
+		low, high = min(low, i), max(high, i)
+	}
+	if int(high-low) >= min(denseBuckets, denseShare*len(indexes)) {
+		sortIndexes(indexes)
 		for _, i := range indexes {
 			if n := len(s.buckets); n > 0 && s.buckets[n-1].index == i {
 				s.buckets[n-1].count++
@@ -183,6 +192,20 @@ func (s *sketcher) count(indexes []int32) []bucket {
 		}
 	}
 	return s.buckets
+}
+
+func sortIndexes(indexes []int32) {
+	if len(indexes) > fewIndexes {
+		slices.Sort(indexes)
+		return
+	}
+	for i := 1; i < len(indexes); i++ {
+		v, j := indexes[i], i
+		for ; j > 0 && indexes[j-1] > v; j-- {
+			indexes[j] = indexes[j-1]
+		}
+		indexes[j] = v
+	}
 }
 
 // Numbers of buckets are Rice codes: a quotient in unary, zeros that end with a one, and the low bits. A quotient of
@@ -222,7 +245,7 @@ func lowBits(sum uint64, n int) uint {
 	return min(15, uint(bits.Len64(sum*11/(16*uint64(n)))))
 }
 
-// bitWriter appends bits, from the low one of each byte up.
+// bitWriter appends bits, from the low one of each byte up, at most 32 at a time.
 type bitWriter struct {
 	dst  []byte
 	bits uint64
@@ -231,16 +254,16 @@ type bitWriter struct {
 
 func (w *bitWriter) put(v uint64, width uint) {
 	w.bits |= v << w.n
-	for w.n += width; w.n >= 8; w.n -= 8 {
-		w.dst = append(w.dst, byte(w.bits))
-		w.bits >>= 8
+	if w.n += width; w.n >= 32 {
+		w.dst = binary.LittleEndian.AppendUint32(w.dst, uint32(w.bits))
+		w.bits >>= 32
+		w.n -= 32
 	}
 }
 
 func (w *bitWriter) rice(v uint64, low uint) {
 	if q := v >> low; q < maxQuotient {
-		w.put(1<<q, uint(q)+1)
-		w.put(v&(1<<low-1), low)
+		w.put((v&(1<<low-1)<<1|1)<<q, uint(q)+1+low)
 		return
 	}
 	w.put(0, maxQuotient)
@@ -249,8 +272,9 @@ func (w *bitWriter) rice(v uint64, low uint) {
 }
 
 func (w *bitWriter) end() []byte {
-	if w.n > 0 {
+	for ; w.n > 0; w.n -= min(w.n, 8) {
 		w.dst = append(w.dst, byte(w.bits))
+		w.bits >>= 8
 	}
 	return w.dst
 }

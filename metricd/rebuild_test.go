@@ -180,6 +180,45 @@ func TestANewMethodIsComputedFromTheRawSeries(t *testing.T) {
 	requireValues(t, values(t, n, id, 5*minute, carbonara.Median), map[int]float64{5400: 93, 5700: 98, 6000: 5})
 }
 
+// Sketches are computed of kept measures, and of wider groups from those of narrower ones. Those of older groups are
+// unknown.
+func TestSketchesAreRebuilt(t *testing.T) {
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
+	defer n.Stop(context.Background())
+	id := createMetric(t, n, newPolicy(t, "p", 1, []time.Duration{minute, 5 * minute}, "sum"))
+	for i := range 100 {
+		post(t, n, id, map[int]float64{i * 60: float64(i), i*60 + 30: float64(i + 2)})
+	}
+	checkpoint(t, n)
+	changePolicy(t, n, newPolicy(t, "p", 1, []time.Duration{minute, 5 * minute}, "sum", "sketch"))
+	rebuild(t, n, id)
+	near := func(granularity time.Duration, want map[int]float64) {
+		t.Helper()
+		got := values(t, n, id, granularity, carbonara.Median)
+		if len(got) != len(want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		for at, v := range want {
+			if math.Abs(got[at]-v) > 0.011*v {
+				t.Fatalf("%v, want %v", got, want)
+			}
+		}
+	}
+	near(5*minute, map[int]float64{5400: 93, 5700: 98})
+	for i := 100; i < 200; i++ {
+		post(t, n, id, map[int]float64{i * 60: float64(i), i*60 + 30: float64(i + 2)})
+	}
+	checkpoint(t, n)
+	post(t, n, id, map[int]float64{199*60 + 45: 200}) // late measures go on to count
+	changePolicy(t, n, newPolicy(t, "p", 1, []time.Duration{minute, 5 * minute, 30 * minute}, "sum", "sketch"))
+	rebuild(t, n, id)
+	// start is 20 minutes into its half hour.
+	near(30*minute, map[int]float64{6000: 116, 7800: 146, 9600: 176, 11400: 195})
+	if got := values(t, n, id, 30*minute, carbonara.Sum); len(got) != 8 {
+		t.Fatal(got)
+	}
+}
+
 func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())

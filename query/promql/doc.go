@@ -39,8 +39,9 @@
 // sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there). If
 // the policy lacks a function's column, the function reads the column of selectors, and a warning says so.
 // quantile_over_time reads raw measures if the range is a granularity and the archive policy has the percentile; where
-// they are no longer kept, it is the percentile of the group that ended last. Otherwise it is the quantile of the
-// column of selectors, and a warning says so. Selectors read last if the policy has it, else mean. rate, irate,
+// they are no longer kept, it is the percentile of the group that ended last. Otherwise it is the quantile of all
+// measures from sketches, if the policy has them (sketches.go), within 1.1 %, and an info says so; else the quantile of
+// the column of selectors, and a warning says so. Selectors read last if the policy has it, else mean. rate, irate,
 // increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from
 // max and the others from mean, which a note says; if it has neither, the query fails. Resets and changes within groups
 // are not seen then: a warning says so wherever groups answer the first four, or changes.

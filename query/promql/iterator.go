@@ -17,11 +17,13 @@ type iterator struct {
 	values  []float64
 	moments []moments // instead of values: the value of a sample is its place here
 	counts  []counter // likewise
+	shares  []share   // likewise
 	// How many ms after a sample the series ends, unless another one follows: after the last sample, and after those of
 	// the part that is being added.
 	staleAfter, partStaleAfter int64
 	at                         int   // -1 before the first
 	taken                      int64 // bytes of memory, for all of it
+	sketchBytes                int   // of shares
 	err                        error
 	loaded                     bool
 	plain                      bool // moments are those of single measures: they are values
@@ -29,12 +31,13 @@ type iterator struct {
 
 // bytes is the memory that the samples have.
 func (it *iterator) bytes() int64 {
-	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments) + counterBytes*cap(it.counts))
+	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments) + counterBytes*cap(it.counts) +
+		shareBytes*cap(it.shares) + it.sketchBytes)
 }
 
 func (it *iterator) reset() {
 	*it = iterator{times: it.times[:0], values: it.values[:0], moments: it.moments[:0],
-		counts: it.counts[:0], at: -1, taken: it.taken}
+		counts: it.counts[:0], shares: it.shares[:0], at: -1, taken: it.taken}
 }
 
 // grow makes room for so many samples, and one that ends them.
@@ -45,6 +48,8 @@ func (it *iterator) grow(n int, kind readingKind) {
 		it.moments = slices.Grow(it.moments, n)
 	case kind == readCounter && !it.plain:
 		it.counts = slices.Grow(it.counts, n)
+	case kind == readSketch && !it.plain:
+		it.shares = slices.Grow(it.shares, n)
 	default:
 		it.values = slices.Grow(it.values, n+1)
 	}
@@ -156,7 +161,7 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 
 // At is of chunkenc.Iterator.
 func (it *iterator) At() (int64, float64) {
-	if len(it.moments)+len(it.counts) > 0 {
+	if len(it.moments)+len(it.counts)+len(it.shares) > 0 {
 		return it.times[it.at], float64(it.at)
 	}
 	return it.times[it.at], it.values[it.at]

@@ -74,7 +74,7 @@ func areSingle(groups []moments) bool {
 
 // iteratorOf returns the samples that the engine goes through for a call of a function, nil if they are not ours.
 func iteratorOf(args parser.Expressions) *iterator {
-	matrix, ok := args[len(args)-1].(*parser.MatrixSelector)
+	matrix, ok := unwrap(args[len(args)-1]).(*parser.MatrixSelector)
 	if !ok {
 		return nil
 	}

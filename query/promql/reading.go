@@ -37,6 +37,7 @@ const (
 	readOne                        // 1 for each aggregate of the method
 	readMoments                    // count, sum and perhaps second moment
 	readCounter                    // the increase within groups, and the first and last measure
+	readSketch                     // the distributions of groups
 )
 
 func readingOfMethod(m carbonara.Method) *reading {
@@ -57,6 +58,9 @@ func (sel *selection) methodsOf(policy *model.ArchivePolicy) []carbonara.Method 
 	var methods []carbonara.Method
 	for _, m := range policy.Methods() {
 		text := m.String()
+		if m == carbonara.SketchMethod {
+			continue
+		}
 		excludes := func(l *labels.Matcher) bool { return !l.Matches(text) }
 		if (sel.method == 0 || sel.method == m) && !slices.ContainsFunc(sel.methods, excludes) {
 			methods = append(methods, m)
@@ -110,10 +114,14 @@ var rateFunctions = map[string]carbonara.Method{
 func (sel *selection) chooseReading(key readingKey) (*reading, error) {
 	policy := key.policy
 	if key.method != 0 {
-		if !policy.HasMethod(key.method) {
+		if !policy.Answers(key.method) {
 			return nil, nil
 		}
-		return readingOfMethod(key.method), nil
+		r := readingOfMethod(key.method)
+		if policy.FromSketch(key.method) {
+			r.columns, r.note = []carbonara.Column{carbonara.ColumnSketch}, sketchNote(key.method.String())
+		}
+		return r, nil
 	}
 	if m, ok := functionMethods[sel.function]; ok {
 		return sel.overTimeReading(policy, m)
@@ -225,7 +233,7 @@ func (sel *selection) shownFunction() string {
 }
 
 // quantileReading reads a percentile's column, if the policy has it and the range is a granularity: a range then has
-// one group.
+// one group. Else it reads sketches.
 func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
 	granularity := time.Duration(sel.length) * time.Millisecond
 	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) {
@@ -233,13 +241,21 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 		r.granularity = granularity
 		return r, nil
 	}
+	if policy.Plan().HasSketch() {
+		return &reading{kind: readSketch, columns: []carbonara.Column{carbonara.ColumnSketch}, exact: true, raw: true,
+			note: sketchNote("quantile_over_time")}, nil
+	}
 	r, err := sel.baseReading(policy, "")
 	if err != nil {
 		return nil, err
 	}
-	r.note = warning("archive policy %q has no such percentile of this range: quantile_over_time is that of its %s",
-		policy.Name, r.method)
+	r.note = warning("archive policy %q has no such percentile of this range, and no sketch: quantile_over_time is that of its %s. "+
+		"To add sketch: PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, r.method, policy.Name)
 	return r, nil
+}
+
+func sketchNote(what string) error {
+	return info("%s of groups is that of sketches, within 1.1 %%", what)
 }
 
 func info(format string, args ...any) error {

@@ -297,6 +297,10 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 		samples.Combine = combining(it, c.Function())
 	case len(it.counts) > 0:
 		samples.Combine = combiningCounters(it, c.Function(), c.Range)
+	case len(it.shares) > 0:
+		q := c.Parameter()
+		samples.Combine = combiningShares(it, q)
+		samples.Notes = noteQuantile(q, c.RangePosition())
 	}
 	filled, called, used := c.Row(&memory.row, &samples, c.at, c.source.longest, c.row(s))
 	c.used.Add(used)

@@ -78,6 +78,9 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 	case s.reading.kind == readCounter:
 		s.appendCounters(it, groups, p, inside)
 		return
+	case s.reading.kind == readSketch:
+		s.appendSketches(it, groups, p, inside)
+		return
 	}
 	memory.starts, memory.values = groups.Aggregate(s.reading.method, memory.starts[:0], memory.values[:0])
 	if m := s.reading.method; len(memory.starts) < groups.Len() && !m.IsRate() && m != carbonara.Std {
@@ -143,7 +146,7 @@ func (s *series) measuresOf(groups *carbonara.Groups, p part) (from, to int) {
 func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 	sel, after := s.selection, s.late()
 	from, to := s.measuresOf(groups, p)
-	combined := s.reading.kind == readMoments || s.reading.kind == readCounter
+	combined := s.reading.kind == readMoments || s.reading.kind == readCounter || s.reading.kind == readSketch
 	asValues := it.plain && combined ||
 		s.reading.kind == readMethod && s.reading.method != carbonara.Count
 	if asValues && (sel.length > 0 || len(it.times) == 0) {
@@ -166,6 +169,8 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 			it.addMoments(t, moments{1, v, 0})
 		case s.reading.kind == readCounter:
 			it.addCounter(t, single(t, v))
+		case s.reading.kind == readSketch:
+			it.addShare(t, share{value: v})
 		case s.reading.kind == readOne || s.reading.method == carbonara.Count:
 			s.add(it, t, 1)
 		default:

@@ -197,6 +197,9 @@ func (p *Pipeline) Function() string {
 // RangePosition returns where the first argument of the function over the range stands in the text.
 func (p *Pipeline) RangePosition() posrange.PositionRange { return p.call.Args[0].PositionRange() }
 
+// Parameter returns the first parameter of the function over the range.
+func (p *Pipeline) Parameter() float64 { return p.parameters[0] }
+
 // DropsNames reports whether rows, or the results that are rows of chosen series, lack the names of their series.
 func (p *Pipeline) DropsNames() bool {
 	if p.Ranks() && p.after.drop() {
