@@ -188,7 +188,8 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
       );
     }
   }
-  const pan = { by: 0 };
+  const pan = { by: 0 },
+    base = p.unit.startsWith("bytes") ? 2 : 10;
   const axis = {
     stroke: css("--faint"),
     grid: { stroke: css("--grid"), width: 1 },
@@ -205,7 +206,11 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
     scales: {
       x: { time: true, range: () => [p.from + pan.by, p.to + pan.by] },
       y: p.log
-        ? { distr: 3, range: (_, low, high) => (low > 0 ? uPlot.rangeLog(low, high, 10, false) : [1, 10]) }
+        ? {
+            distr: 3,
+            log: base,
+            range: (_, low, high) => (low > 0 ? uPlot.rangeLog(low, high, base, false) : [1, base]),
+          }
         : { range: (_, low, high) => bounds(low, high, p.unit) },
     },
     axes: [
@@ -320,6 +325,7 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
     return [0, unit === "percent" ? 100 : 1];
   const whole = unit === "percent" ? 100 : unit === "ratio" ? 1 : 0;
   if (whole && low >= 0 && high <= whole) return [0, whole];
+  if (low === 0 && high === 0) return [0, 1];
   if (low === high) {
     const d = Math.abs(low) * 0.1 || 1;
     low -= d;

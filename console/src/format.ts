@@ -41,6 +41,8 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
     }
     return digits(v, significant) + " " + binary[i];
   }
+  if (unit === "seconds" && size > 0 && size < 1)
+    return size < 1e-3 ? digits(value * 1e6, significant) + " µs" : digits(value * 1e3, significant) + " ms";
   const suffix = unit === "seconds" ? " s" : "";
   if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
   let i = 0,
@@ -104,7 +106,8 @@ export function unitOfQuery(query: string): Unit {
       bare.replace(/\{[^}]*\}|\b(by|without|on|ignoring)\s*\([^)]*\)/g, " ").match(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g) ??
       [];
   if (/\b(count|absent|changes|resets)\w*\s*\(/.test(bare)) return "";
-  if (bare.includes("/")) return /\b100\b/.test(bare) ? "percent" : "";
+  if (/\b100\s*\*|\*\s*100\b/.test(bare)) return "percent";
+  if (bare.includes("/")) return "";
   const units = new Set(
     [...names, ...words].map((name) => unitOf(name.replace(/_(bucket|sum|total)$/, ""))).filter(Boolean),
   );

@@ -13,9 +13,10 @@ export function selector(text: string, labels: [string, string][]): string {
     .map((w) => `__name__=~${quote("(?is).*" + escape(w) + ".*")}`);
   return (
     "{" +
-    [...(words.length ? words : ['__name__!=""']), ...labels.map(([name, value]) => `${name}=${quote(value)}`)].join(
-      ",",
-    ) +
+    [
+      ...(words.length || labels.some(([n]) => n === "__name__") ? words : ['__name__!=""']),
+      ...labels.map(([name, value]) => `${name}=${quote(value)}`),
+    ].join(",") +
     "}"
   );
 }

@@ -20,7 +20,7 @@ func TestRates(t *testing.T) {
 	b := open(t, s.URL(), "#/explore?from=10m")
 	b.wait("document.querySelector('.tile[data-name=requests_total] .now')?.textContent === '2 /s'")
 	b.wait("document.querySelector('.tile[data-name^=wait_seconds_bucket] .now')?.textContent === " +
-		"'0.5 s · 0.9 s · 0.99 s'")
+		"'500 ms · 900 ms · 990 ms'")
 	b.click(".found button", "requests_total")
 	mean := "Number(document.querySelector('[data-figure=mean]')?.dataset.value)"
 	b.wait(mean + " > 0")

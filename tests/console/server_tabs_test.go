@@ -32,7 +32,7 @@ func TestServerTabs(t *testing.T) {
 	b.picture("server-series")
 	b.click(".tabs a", "Queries")
 	b.waitText("None runs now.")
-	b.wait("[...document.querySelectorAll('#costs tbody tr')].some(r => r.cells[0].textContent === 'a' && " +
+	b.wait("[...document.querySelectorAll('#costs tbody tr')].some(r => r.querySelector('code').textContent === 'a' && " +
 		"r.cells[1].textContent === '2')")
 	b.picture("server-queries")
 	b.click(".tabs a", "Never read")

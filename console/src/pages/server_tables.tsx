@@ -93,10 +93,11 @@ export function SeriesTab() {
         title="Labels"
         id="labels"
         columns={["Label", "#Values", "Most series"]}
-        aside={count(value.total, "series")}
+        aside={`${count(value.total, "series")}, ${count(value.labels.length, "label")}`}
         empty="No series."
         rows={[...value.labels]
           .sort((a, b) => b.values - a.values)
+          .slice(0, 20)
           .map((l) => [l.name, whole(l.values), l.counts.map((c) => `${c.name} (${whole(c.value)})`).join(", ")])}
       />
       <div class="two">
@@ -178,7 +179,10 @@ export function QueriesTab() {
         aside={costs.value && "since " + moment(Date.parse(costs.value.since) / 1000, zoneOf())}
         empty="None was counted."
         rows={costs.value?.queries.map((q) => [
-          <code>{q.query || q.route}</code>,
+          <>
+            <code title={q.query}>{q.query}</code>
+            <span class="hint">{q.route}</span>
+          </>,
           whole(q.count),
           time(q.seconds),
           time(q.seconds / Math.max(1, q.count)),
@@ -199,28 +203,46 @@ interface Unread {
 
 // UnreadTab is the metrics that no query has read.
 export function UnreadTab() {
-  const { value, error } = useLoad((signal) => read<Unread>("/v1/queries/unread?limit=200", undefined, signal), [], 30);
+  const { value, error } = useLoad(
+    (signal) => read<Unread>("/v1/queries/unread?limit=1000", undefined, signal),
+    [],
+    30,
+  );
   return (
     <>
       {error && <Notice bad>{error}</Notice>}
       <Table
         title="Metrics that no query has read"
         id="unread"
-        columns={["Metric", "Resource", "Archive policy"]}
+        columns={["Name", "#Metrics", "Archive policy"]}
         aside={
           value &&
           `${whole(value.unread)} of ${whole(value.metrics)} since ${moment(Date.parse(value.since) / 1000, zoneOf())}`
         }
         empty="All were read."
-        rows={value?.list.map((m) => [
-          <a href={link("metric", { id: m.id })}>{m.name || m.id}</a>,
-          m.resource_id ?? "",
-          <a href={link("policies", { policy: m.archive_policy_name })}>{m.archive_policy_name}</a>,
-        ])}
+        rows={value && byName(value.list)}
       />
-      {value && value.unread > value.list.length && <p class="hint">The first {value.list.length} are listed.</p>}
+      {value && value.unread > value.list.length && (
+        <p class="hint">The first {whole(value.list.length)} are counted here.</p>
+      )}
     </>
   );
+}
+
+// byName has a row for each name and archive policy, those of most metrics first.
+function byName(list: Unread["list"]) {
+  const all = new Map<string, Unread["list"]>();
+  for (const m of list) {
+    const key = JSON.stringify([m.name, m.archive_policy_name]);
+    all.set(key, [...(all.get(key) ?? []), m]);
+  }
+  return [...all.values()]
+    .sort((a, b) => b.length - a.length)
+    .map(([m, ...others]) => [
+      <a href={others.length ? link("explore", { find: m.name }) : link("metric", { id: m.id })}>{m.name || m.id}</a>,
+      whole(1 + others.length),
+      <a href={link("policies", { policy: m.archive_policy_name })}>{m.archive_policy_name}</a>,
+    ]);
 }
 
 interface Entry {

@@ -1,1 +1,0 @@
-import"./chunk-SWJ5R3P5.js";import"./chunk-IIP6GOXZ.js";
