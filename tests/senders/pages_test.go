@@ -67,3 +67,12 @@ func TestInfluxDBPage(t *testing.T) {
 	runPage(t, "influxdb.md", "python", s.URL(), python)
 	reads(t, s.URL(), `weather_temperature{city="lima"}`, `weather_temperature{city="lima", db="home"}`, 18.25)
 }
+
+// The commands of docs/send/opentelemetry.md send what they say.
+func TestOpenTelemetryPage(t *testing.T) {
+	installed(t, "curl")
+	t.Parallel()
+	s, _ := start(t, nil)
+	runPage(t, "opentelemetry.md", "sh", s.URL(), "bash", "-euo", "pipefail")
+	reads(t, s.URL(), `room_temperature_celsius`, `room_temperature_celsius{job="cart"}`, 21.5)
+}

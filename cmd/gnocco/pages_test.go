@@ -1,0 +1,57 @@
+package main_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The commands of pages that are no tutorials work in place: a server's folder and address stand in for the page's.
+func TestCommandsOfPages(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("no curl")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	one := serve(t, "--data", data)
+	defer one.end(syscall.SIGTERM)
+	other := serve(t, "--data", filepath.Join(t.TempDir(), "other"))
+	defer other.end(syscall.SIGTERM)
+	inPlace := strings.NewReplacer(
+		"gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco", "gnocco restore --from backup --data restored",
+		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup",
+		"http://127.0.0.1:8041", one.url, "http://other:8041", other.url,
+	)
+	run := func(page, command string, want ...string) {
+		t.Helper()
+		commands := "export PATH=$PWD/bin:$PATH GNOCCO_URL=" + one.url + " url=" + one.url + "\n"
+		ran := 0
+		for _, block := range shellBlocks(t, "../../docs/"+page) {
+			if strings.HasPrefix(block, command) {
+				commands += inPlace.Replace(block) + "\n"
+				ran++
+			}
+		}
+		if ran == 0 {
+			t.Errorf("%s has no block that begins with %q", page, command)
+		}
+		printed := shell(t, commands)
+		for _, text := range want {
+			if !strings.Contains(printed, text) {
+				t.Errorf("%s: %q is not in\n%s", page, text, printed)
+			}
+		}
+	}
+	shell(t, `curl -sSf -u admin: -H 'Content-Type: application/json' `+one.url+
+		`/v1/resource/generic -d '{"id": "x", "project_id": "x"}'
+(echo time,cpu,cpu1
+for i in $(seq 60 -1 0); do v=$((i * i % 17)); echo $(date -u -d "-$((5 * i)) min" +%FT%H:%M),$v,$((v + 1)); done) |
+bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
+
+	run("reference/promql.md", "curl", `"status":"success"`, `"value"`)
+	run("how-to/correlate.md", "gnocco correlate", " 1")
+	run("how-to/correlate.md", "curl", `"id"`)
+	run("how-to/import-and-export.md", "gnocco export", "122 measures")
+	run("how-to/back-up.md", "gnocco ")
+}
