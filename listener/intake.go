@@ -14,7 +14,7 @@ import (
 const (
 	maxBatch      = 5000
 	gatherFor     = 200 * time.Millisecond
-	datagramRetry = 10 * time.Second
+	datagramRetry = 10 * time.Second // also statsd's
 )
 
 // An intake gathers the measures of one connection, or of all datagrams.
@@ -43,19 +43,31 @@ func (in *intake) flush(ctx context.Context, patient bool) {
 		in.measures = 0
 	}()
 	o := &in.server.options
-	began := time.Now()
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		err := o.Store(ctx, o.Creator, o.Protocol, &in.batch)
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, ErrAgain) || !patient && time.Since(began) > datagramRetry || ctx.Err() != nil {
-			in.server.refuse("unavailable", in.measures, err.Error())
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
+	var patience time.Duration
+	if !patient {
+		patience = datagramRetry
+	}
+	if err := Retry(o.Store, patience)(ctx, o.Creator, o.Protocol, &in.batch); err != nil {
+		in.server.refuse("unavailable", in.measures, err.Error())
+	}
+}
+
+// A Store makes a batch durable. It reports an ErrAgain where another attempt may succeed.
+type Store func(ctx context.Context, creator, protocol string, batch *series.Batch) error
+
+// Retry returns a Store that tries again for so long, 0: until its context ends.
+func Retry(store Store, patience time.Duration) Store {
+	return func(ctx context.Context, creator, protocol string, batch *series.Batch) error {
+		began := time.Now()
+		for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+			err := store(ctx, creator, protocol, batch)
+			if !errors.Is(err, ErrAgain) || patience > 0 && time.Since(began) > patience || ctx.Err() != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+			}
 		}
 	}
 }

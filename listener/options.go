@@ -1,7 +1,6 @@
 package listener
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,8 +20,7 @@ type Options struct {
 	Creator  string // of the series; "" for none
 
 	Decoder Decoder
-	// Store makes a batch durable. It reports an ErrAgain where another attempt may succeed.
-	Store func(ctx context.Context, creator, protocol string, batch *series.Batch) error
+	Store   Store
 
 	MaxConnections int // 0: 1,000
 	MaxLineBytes   int // 0: 16 KiB

@@ -18,11 +18,14 @@ import (
 
 // listen starts the listeners of the options. Their batches go the way of requests: to the index, here or elsewhere.
 func (s *Server) listen(handler http.Handler, o *Options, registerer prometheus.Registerer) error {
+	store := func(ctx context.Context, creator, protocol string, batch *series.Batch) error {
+		return storeListened(trusted.With(ctx, creator), handler, batch.Encode(protocol))
+	}
+	if err := s.listenForStatsd(store, o, registerer); err != nil {
+		return err
+	}
 	for _, options := range o.Listeners {
-		options.Logger, options.Registerer = o.Logger, registerer
-		options.Store = func(ctx context.Context, creator, protocol string, batch *series.Batch) error {
-			return storeListened(trusted.With(ctx, creator), handler, batch.Encode(protocol))
-		}
+		options.Logger, options.Registerer, options.Store = o.Logger, registerer, store
 		l, err := listener.Start(options)
 		if err != nil {
 			return err

@@ -32,6 +32,7 @@ type Server struct {
 	http     *connections.Server
 	front    *front
 	statsd   statsdListener
+	labelled statsdListener // of messages that become series with labels
 
 	listeners []*listener.Server
 
@@ -191,7 +192,12 @@ func (s *Server) URL() string {
 }
 
 // StatsdAddr returns the address of the listener for statsd, nil for none.
-func (s *Server) StatsdAddr() net.Addr { return s.statsd.address() }
+func (s *Server) StatsdAddr() net.Addr {
+	if address := s.labelled.address(); address != nil {
+		return address
+	}
+	return s.statsd.address()
+}
 
 // Failed gives the error of a server that has stopped by itself. Close is due then as well, except after an ErrFenced
 // or a datafolder.ErrRefused: then the process should end, since it has no right to write anything down.

@@ -4,15 +4,18 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/statsd"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// statsdListener takes statsd's messages while this process holds the index, since a message may make a metric.
+// A statsdListener takes statsd's messages. By Gnocchi's names it does so while this process holds the index, since a
+// message may create a metric.
 type statsdListener struct {
 	mu     sync.Mutex
 	server *statsd.Server // nil for none
@@ -21,11 +24,30 @@ type statsdListener struct {
 // start listens, if the options say so.
 func (l *statsdListener) start(ctx context.Context, p *cluster.Process, o *Options, store *index.Store,
 	registerer prometheus.Registerer) error {
-	if o.Statsd == nil {
+	if o.Statsd == nil || o.Statsd.Labels {
 		return nil
 	}
 	options := *o.Statsd
 	options.Index, options.Incoming, options.Sacks = store, p.Incoming(), p.Sacks()
+	return l.listen(ctx, options, o, registerer)
+}
+
+// listenForStatsd listens for messages that become series with labels. It needs no index in this process.
+func (s *Server) listenForStatsd(store listener.Store, o *Options, registerer prometheus.Registerer) error {
+	if o.Statsd == nil || !o.Statsd.Labels {
+		return nil
+	}
+	options := *o.Statsd
+	options.Store = listener.Retry(store, statsdRetry)
+	s.onClose("statsd", s.labelled.close)
+	return s.labelled.listen(context.Background(), options, o, registerer)
+}
+
+// statsdRetry is how long a flush waits for a process that holds the index.
+const statsdRetry = 10 * time.Second
+
+func (l *statsdListener) listen(ctx context.Context, options statsd.Options, o *Options,
+	registerer prometheus.Registerer) error {
 	options.Logger, options.Registerer = o.Logger, registerer
 	server, err := statsd.Start(ctx, options)
 	if err != nil {

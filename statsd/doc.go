@@ -20,6 +20,9 @@
 // It refuses messages that it does not understand, and counts them by reason: UDP has no answer. It ignores DogStatsD's
 // tags and containers, and refuses messages with a timestamp.
 //
+// With Options.Labels there is no resource (series.go). A message is of the series whose labels are its name, as it
+// stands, and DogStatsD's tags. Flushes take the way of the other listeners, so that every process may listen.
+//
 // There are no credentials: anybody who can reach the port can create metrics. It listens on the loopback address
 // unless told otherwise.
 package statsd

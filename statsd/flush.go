@@ -12,7 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// flush stores the values gathered since the last one, in one request. It counts and drops values that it cannot store.
+// flush stores the values gathered since the last one. It counts and drops values that it cannot store.
 func (s *Server) flush(ctx context.Context) error {
 	s.mu.Lock()
 	metrics, forgotten := s.gathered.drain()
@@ -20,6 +20,9 @@ func (s *Server) flush(ctx context.Context) error {
 	if forgotten > 0 {
 		s.options.Logger.Warn("statsd: last values of gauges forgotten, changes of these start at 0",
 			"gauges", forgotten, "most", s.options.MaxMetrics)
+	}
+	if s.options.Store != nil {
+		return s.storeSeries(ctx, metrics)
 	}
 	s.rows.set(metrics, s.options.Resource)
 	if s.rows.Len() == 0 {
@@ -81,14 +84,8 @@ func (r *rows) set(metrics [kinds]map[string]*metric, resource string) {
 	*r = rows{resource: resource, names: r.names[:0], ends: r.ends[:0], times: r.times[:0], values: r.values[:0]}
 	for kind, byName := range metrics {
 		for _, name := range slices.Sorted(maps.Keys(byName)) {
-			m := byName[name]
-			switch {
-			case m.times != nil:
-				r.times, r.values = append(r.times, m.times...), append(r.values, m.values...)
-			case m.set != nil:
-				r.times, r.values = append(r.times, m.at), append(r.values, float64(len(m.set)))
-			default:
-				r.times, r.values = append(r.times, m.at), append(r.values, m.value)
+			for at, value := range byName[name].measures() {
+				r.times, r.values = append(r.times, at), append(r.values, value)
 			}
 			r.names, r.ends = append(r.names, name+"|"+suffixes[kind]), append(r.ends, len(r.times))
 		}

@@ -2,6 +2,7 @@ package statsd
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"time"
 
@@ -23,7 +24,7 @@ type gathered struct {
 	message message // scratch
 }
 
-// metric is what came in of one metric.
+// A metric is the values of one metric.
 type metric struct {
 	at     carbonara.Timestamp // of the newest message
 	value  float64             // of a gauge or counter
@@ -32,8 +33,10 @@ type metric struct {
 	set    map[keyhash.Hash]bool // members
 }
 
-func newGathered(maxMetrics, maxValues int) *gathered {
+// newGathered gathers by Gnocchi's names, or by labels.
+func newGathered(maxMetrics, maxValues int, labelled bool) *gathered {
 	g := &gathered{maxMetrics: maxMetrics, maxValues: maxValues, gauges: map[string]float64{}}
+	g.message.labelled = labelled
 	g.clear()
 	return g
 }
@@ -42,6 +45,23 @@ func (g *gathered) clear() {
 	g.count, g.values = 0, 0
 	for kind := range g.metrics {
 		g.metrics[kind] = make(map[string]*metric)
+	}
+}
+
+// measures are what a flush stores: all values of a timer, one of any other metric.
+func (m *metric) measures() iter.Seq2[carbonara.Timestamp, float64] {
+	return func(yield func(carbonara.Timestamp, float64) bool) {
+		switch {
+		case m.set != nil:
+			yield(m.at, float64(len(m.set)))
+		case m.times == nil:
+			yield(m.at, m.value)
+		}
+		for i, at := range m.times {
+			if !yield(at, m.values[i]) {
+				return
+			}
+		}
 	}
 }
 
@@ -92,6 +112,9 @@ func (g *gathered) add(m *message, at carbonara.Timestamp) (reason string) {
 		if g.count == g.maxMetrics {
 			return reasonMany
 		}
+		if m.labelled && g.hasOtherKind(m) {
+			return reasonType
+		}
 		kept = new(metric)
 		if m.kind == gauge {
 			kept.value = g.gauges[string(m.name)]
@@ -126,6 +149,16 @@ func (g *gathered) add(m *message, at carbonara.Timestamp) (reason string) {
 		g.count++
 	}
 	return ""
+}
+
+// hasOtherKind reports whether the labels of m are those of another kind: one series cannot hold both.
+func (g *gathered) hasOtherKind(m *message) bool {
+	for kind := range g.metrics {
+		if g.metrics[kind][string(m.name)] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // addTimes adds a timer's values. Each has a time of its own, as of equal ones the store keeps the last: a nanosecond

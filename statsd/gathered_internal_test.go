@@ -36,7 +36,7 @@ func gather(g *gathered, at carbonara.Timestamp, datagrams ...string) (refused [
 func TestGaugesChange(t *testing.T) {
 	f := func(want string, flushes ...string) {
 		t.Helper()
-		g := newGathered(10, 10)
+		g := newGathered(10, 10, false)
 		got := ""
 		for i, messages := range flushes {
 			if refused := gather(g, carbonara.Timestamp(i+1), messages); refused != nil {
@@ -60,7 +60,7 @@ func TestGaugesChange(t *testing.T) {
 
 // Each of a timer's values is stored, at a time of its own.
 func TestTimersKeepAllValues(t *testing.T) {
-	g := newGathered(10, 100)
+	g := newGathered(10, 100, false)
 	gather(g, 1000, "t:320|ms t:100|ms", "t:1:2|h u:7|d")
 	gather(g, 1001, "t:5|ms")
 	gather(g, 2000, "t:6|ms")
@@ -81,7 +81,7 @@ func TestTimersKeepAllValues(t *testing.T) {
 }
 
 func TestSetsCountDistinctValues(t *testing.T) {
-	g := newGathered(10, 100)
+	g := newGathered(10, 100, false)
 	gather(g, 1, "u:ann|s u:bob|s", "u:ann:eve|s")
 	gather(g, 2, "v:ann|s u:ann|s")
 	if got, want := shown(g), "u|s=3@2 v|s=1@2"; got != want {
@@ -97,7 +97,7 @@ func TestSetsCountDistinctValues(t *testing.T) {
 func TestGatheredIsBounded(t *testing.T) {
 	f := func(messages, wantRefused, want string) {
 		t.Helper()
-		g := newGathered(3, 4)
+		g := newGathered(3, 4, false)
 		refused := gather(g, 1, messages)
 		if got := strings.Join(refused, " "); got != wantRefused {
 			t.Errorf("%q: refused for %q, want %q", messages, got, wantRefused)
@@ -116,7 +116,7 @@ func TestGatheredIsBounded(t *testing.T) {
 	f("a:1e308|c a:1e308|c", "value", "a|c=1e+308@1")
 	f("a:-1e308:-1e308|g b:1|g", "value", "b|g=1@1")
 
-	g := newGathered(3, 1)
+	g := newGathered(3, 1, false)
 	forgotten := 0
 	for i := range 10 {
 		gather(g, 1, fmt.Sprintf("a:+1|g n%d:5|g", i))

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // kind is what a message says about its metric.
@@ -28,7 +31,11 @@ var types = map[string]kind{"g": gauge, "c": counter, "m": counter, "ms": timer,
 
 // A message is one line of a datagram: NAME:VALUE|TYPE, perhaps with more values and with sections behind the type.
 type message struct {
-	name   []byte // a part of the datagram, or a copy
+	labelled bool // the name and DogStatsD's tags are labels
+
+	name   []byte // a part of the datagram, or a copy; if labelled, model.Labels
+	tags   []byte // if labelled, a part of the datagram
+	labels series.Labels
 	kind   kind
 	values []value
 }
@@ -60,7 +67,7 @@ var reasons = []string{reasonForm, reasonValue, reasonRate, reasonTime, reasonTy
 
 // parse reads a line into m, whose memory it uses; if it cannot, it returns the reason.
 func (m *message) parse(line []byte) (reason string) {
-	m.values = m.values[:0]
+	m.values, m.tags = m.values[:0], nil
 	name, rest, ok := bytes.Cut(line, []byte{':'})
 	if !ok || len(name) == 0 || len(name) > maxNameBytes || bytes.IndexByte(name, '|') >= 0 ||
 		bytes.IndexByte(name, 0) >= 0 || !utf8.Valid(name) {
@@ -77,12 +84,19 @@ func (m *message) parse(line []byte) (reason string) {
 		}
 		return reasonType
 	}
-	rate, reason := parseSections(sections)
+	rate, reason := m.parseSections(sections)
 	if reason != "" {
 		return reason
 	}
-	if m.name = name; bytes.IndexByte(name, '/') >= 0 { // no metric's name has one
+	switch {
+	case m.labelled:
+		if !m.setLabels(name) {
+			return reasonForm
+		}
+	case bytes.IndexByte(name, '/') >= 0: // no metric's name has one
 		m.name = bytes.ReplaceAll(name, []byte{'/'}, []byte{'_'})
+	default:
+		m.name = name
 	}
 	for text := range bytes.SplitSeq(values, []byte{':'}) {
 		v, ok := m.kind.parse(text)
@@ -109,9 +123,31 @@ func (k kind) parse(text []byte) (v value, ok bool) {
 	return v, ok
 }
 
+// setLabels makes the labels of name and tags the message's name. A tag without a value is "true", as in Telegraf.
+func (m *message) setLabels(name []byte) bool {
+	m.labels = m.labels[:0]
+	m.labels.Set(model.LabelName, string(name))
+	for tag := range bytes.SplitSeq(m.tags, []byte{','}) {
+		if len(tag) == 0 {
+			continue
+		}
+		label, value, ok := bytes.Cut(tag, []byte{':'})
+		if !ok {
+			value = []byte("true")
+		}
+		if len(label) == 0 || string(label) == model.LabelName || !utf8.Valid(tag) {
+			return false
+		}
+		m.labels.Set(string(label), string(value))
+	}
+	m.name = m.labels.Append(m.name[:0])
+	return true
+}
+
 // parseSections reads what stands behind the type: a sampling rate, which is 1 where there is none, and what DogStatsD
-// adds. Its tags and the sender's container are ignored. A time is not: the value would be stored at another one.
-func parseSections(sections []byte) (rate float64, reason string) {
+// adds. It keeps tags for labels, and ignores the sender's container. It refuses a time: the value would be stored at
+// another one.
+func (m *message) parseSections(sections []byte) (rate float64, reason string) {
 	rate = 1
 	if len(sections) == 0 {
 		return rate, ""
@@ -127,7 +163,9 @@ func parseSections(sections []byte) (rate float64, reason string) {
 			}
 		case section[0] == 'T':
 			return 0, reasonTime
-		case section[0] == '#', bytes.HasPrefix(section, []byte("c:")), bytes.HasPrefix(section, []byte("e:")),
+		case section[0] == '#':
+			m.tags = section[1:]
+		case bytes.HasPrefix(section, []byte("c:")), bytes.HasPrefix(section, []byte("e:")),
 			bytes.HasPrefix(section, []byte("card:")):
 		default:
 			return 0, reasonForm

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 func TestParseMessage(t *testing.T) {
@@ -84,7 +86,7 @@ func TestParseMessage(t *testing.T) {
 func FuzzDatagram(f *testing.F) {
 	f.Add([]byte("a:1|g\nb:2|c|@0.5\n\nc:3:4|ms\nd:+1|g\nd:1:2:1|s\na:1e308:+1e308|g"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g := newGathered(3, 4)
+		g := newGathered(3, 4, false)
 		refused := 0
 		accepted := g.datagram(data, 1, func(string) { refused++ })
 		lines := 0
@@ -117,7 +119,7 @@ func BenchmarkDatagram(b *testing.B) {
 	for i := range messages {
 		data = fmt.Appendf(data, "service.requests.%d:%d|c|@0.5\n", i, i)
 	}
-	g := newGathered(1000, 1000)
+	g := newGathered(1000, 1000, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		if g.datagram(data, 1, func(string) {}) != messages {
@@ -125,4 +127,35 @@ func BenchmarkDatagram(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/messages, "ns/message")
+}
+
+// With labels, the name stays as it is, and DogStatsD's tags are labels.
+func TestLabelsOfMessages(t *testing.T) {
+	f := func(line, want string) {
+		t.Helper()
+		m := message{labelled: true}
+		got := m.parse([]byte(line))
+		if got == "" {
+			for name, value := range model.Labels(m.name).All() {
+				got += name + "=" + value + ";"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+	f("a/b.c:1|g", "__name__=a/b.c;")
+	f("a:2|c|#region:eu/1,env:prod|@0.1", "__name__=a;env=prod;region=eu/1;")
+	f("a:2|c|@0.1|#env:prod,region:eu/1", "__name__=a;env=prod;region=eu/1;") // any order is one series
+	f("a:2|ms|#url:http://x:80,canary,,empty:|c:ci-1f", "__name__=a;canary=true;url=http://x:80;")
+	f("a:2|c|#", "__name__=a;")
+	f("a:2|c|#:x", reasonForm)
+	f("a:2|c|#__name__:x", reasonForm)
+	f("a:2|c|#x:\xff", reasonForm)
+	f("a:2|c|T1656581400", reasonTime)
+
+	g := newGathered(10, 10, true)
+	if refused := gather(g, 1, "a:1|c a:1|g a:2|ms a:5|c|#x:y b:1|s"); strings.Join(refused, " ") != "type type" {
+		t.Errorf("refused for %v, want the second and third type of one series", refused)
+	}
 }

@@ -1,6 +1,7 @@
 package statsd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,13 +9,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// Options configure a Server. Index, Incoming and Sacks have no default.
+// Options configure a Server. Index, Incoming and Sacks have no default, unless Store is given.
 type Options struct {
+	// Labels: names without types, DogStatsD's tags as labels. The server of the process sets Store.
+	Labels bool
+	// Store makes series with labels durable. nil: Gnocchi's names, in the index.
+	Store func(ctx context.Context, creator, protocol string, batch *series.Batch) error
+
 	Index    *index.Store
 	Incoming *incoming.Store
 	Sacks    int // number of sacks of the cluster
@@ -61,6 +68,29 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("statsd: "+format, args...)) }
+	if o.Labels && o.ArchivePolicyName != "" {
+		fault("ArchivePolicyName: series with labels have the archive policy of all pushed series")
+	}
+	if o.Labels != (o.Store != nil) {
+		fault("Labels and Store are given together")
+	}
+	if o.Store == nil {
+		o.validateStores(fault)
+	}
+	if o.FlushInterval < 0 {
+		fault("FlushInterval is negative")
+	}
+	if o.MaxMetrics < 0 {
+		fault("MaxMetrics is negative")
+	}
+	if o.MaxValues < 0 {
+		fault("MaxValues is negative")
+	}
+	return errors.Join(faults...)
+}
+
+// validateStores reports the faults of options of Gnocchi's names.
+func (o *Options) validateStores(fault func(format string, args ...any)) {
 	if o.Index == nil {
 		fault("Index is missing")
 	}
@@ -73,14 +103,4 @@ func (o *Options) Validate() error {
 	if _, err := model.ResourceID(o.Resource, o.Creator); err != nil {
 		fault("Resource %q: %w", o.Resource, err)
 	}
-	if o.FlushInterval < 0 {
-		fault("FlushInterval is negative")
-	}
-	if o.MaxMetrics < 0 {
-		fault("MaxMetrics is negative")
-	}
-	if o.MaxValues < 0 {
-		fault("MaxValues is negative")
-	}
-	return errors.Join(faults...)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 )
@@ -28,6 +29,8 @@ type Server struct {
 	// These belong to the flushing goroutine, and to Close after it.
 	rows  rows
 	batch ingest.NamedBatch
+
+	series series.Batch // with Options.Store
 }
 
 const (
@@ -42,13 +45,11 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, gathered: newGathered(options.MaxMetrics, options.MaxValues)}
-	s.ingester = ingest.New(ingest.Options{Index: options.Index, Incoming: options.Incoming, Sacks: options.Sacks,
-		KnownMetrics: 2 * options.MaxMetrics, Now: options.Now})
-	if err := s.ingester.EnsureResource(ctx, options.Resource, options.Creator); err != nil {
-		return nil, fmt.Errorf("statsd: create resource %s: %w", options.Resource, err)
+	s := &Server{options: options, gathered: newGathered(options.MaxMetrics, options.MaxValues, options.Store != nil)}
+	err := s.useIndex(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if s.conn, err = listen(options.Listen, options.Logger); err != nil {
 		return nil, fmt.Errorf("statsd: %w", err)
 	}
@@ -60,6 +61,20 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	s.done.Go(s.receive)
 	s.done.Go(func() { s.flushEvery(running) })
 	return s, nil
+}
+
+// useIndex creates the resource in the index, unless Store takes series.
+func (s *Server) useIndex(ctx context.Context) error {
+	o := &s.options
+	if o.Store != nil {
+		return nil
+	}
+	s.ingester = ingest.New(ingest.Options{Index: o.Index, Incoming: o.Incoming, Sacks: o.Sacks,
+		KnownMetrics: 2 * o.MaxMetrics, Now: o.Now})
+	if err := s.ingester.EnsureResource(ctx, o.Resource, o.Creator); err != nil {
+		return fmt.Errorf("statsd: create resource %s: %w", o.Resource, err)
+	}
+	return nil
 }
 
 // Addr returns where the server listens.

@@ -35,6 +35,14 @@ func (l *Labels) SetAll(others Labels) {
 	}
 }
 
+// Append appends the labels as model.Labels.
+func (l Labels) Append(dst []byte) []byte {
+	for _, l := range l {
+		dst = model.AppendLabel(dst, l.name, l.value)
+	}
+	return dst
+}
+
 // Get returns the value of a label, "" for none.
 func (l Labels) Get(name string) string {
 	for _, label := range l {
@@ -82,9 +90,7 @@ func (b *Batch) Bytes() int {
 // Add adds a measure of a series. The batch keeps no reference to the labels.
 func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error {
 	from := len(b.labels)
-	for _, l := range labels {
-		b.labels = model.AppendLabel(b.labels, l.name, l.value)
-	}
+	b.labels = labels.Append(b.labels)
 	n := len(b.values)
 	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
 	b.rows = append(b.rows, row{from, len(b.labels), n, n + 1})

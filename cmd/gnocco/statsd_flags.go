@@ -11,6 +11,7 @@ import (
 // statsdFlags are the flags of the listener for statsd's clients.
 type statsdFlags struct {
 	listen, resource, creator, archivePolicy string
+	labels                                   bool
 	flushInterval                            time.Duration
 }
 
@@ -23,6 +24,8 @@ func (f *statsdFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.creator, "statsd-creator", "", "user who is the creator of the metrics of statsd")
 	flags.StringVar(&f.archivePolicy, "statsd-archive-policy", "",
 		"archive policy of the metrics of statsd (default: the archive policy rules decide)")
+	flags.BoolVar(&f.labels, "statsd-labels", false,
+		"make series with labels of statsd's messages, DogStatsD's tags being labels, on every process of the API")
 	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second,
 		"how long statsd's messages are gathered before they are stored")
 }
@@ -32,6 +35,6 @@ func (f *statsdFlags) options() *statsd.Options {
 	if f.listen == "" {
 		return nil
 	}
-	return &statsd.Options{Listen: f.listen, Resource: f.resource, Creator: f.creator,
+	return &statsd.Options{Listen: f.listen, Labels: f.labels, Resource: f.resource, Creator: f.creator,
 		ArchivePolicyName: f.archivePolicy, FlushInterval: f.flushInterval}
 }

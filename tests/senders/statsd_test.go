@@ -11,6 +11,20 @@ import (
 	"github.com/gnocco-db/gnocco/statsd"
 )
 
+// The messages of docs/send/statsd.md become what it says.
+func TestStatsdPage(t *testing.T) {
+	bash := installed(t, "bash")
+	t.Parallel()
+	s, _ := start(t, func(o *server.Options) {
+		o.Statsd = &statsd.Options{Listen: "127.0.0.1:0", Labels: true, FlushInterval: time.Second, Creator: "admin"}
+	})
+	_, port, _ := cutLast(s.StatsdAddr().String(), ':')
+	runPage(t, "statsd.md", "bash", s.URL(), bash, "-euo", "pipefail", "-c",
+		`source <(sed "s#127.0.0.1/8125#127.0.0.1/`+port+`#")`)
+	reads(t, s.URL(), "room_celsius", `room_celsius{room="north"}`, 21.5)
+	reads(t, s.URL(), "sum_over_time(jobs[5m])", `{host="web-1", queue="mail"}`, 3)
+}
+
 // Debian's python3-statsd sends gauges, counters and timers by UDP.
 func TestStatsdClient(t *testing.T) {
 	python := "/usr/bin/python3"
