@@ -37,6 +37,16 @@ func ask(method, url, body string) (status int, answer []byte, err error) {
 	return response.StatusCode, answer, err
 }
 
+// askPatiently is ask, and tries again for a minute while the cluster is busy: a 503 says nothing of what is there.
+func askPatiently(method, url, body string) (status int, answer []byte, err error) {
+	for begun := time.Now(); ; wait(0.5) {
+		status, answer, err = ask(method, url, body)
+		if err == nil && status != http.StatusServiceUnavailable || time.Since(begun) > time.Minute {
+			return status, answer, err
+		}
+	}
+}
+
 // gap is the longest time without a success.
 type gap struct {
 	mu           sync.Mutex
@@ -102,9 +112,9 @@ const batch = 4
 func newLoad(c *cluster) *load {
 	c.t.Helper()
 	l := &load{t: c.t, cluster: c, sacks: make(map[string]*gap), done: make(chan struct{})}
-	status, answer, err := ask("POST", c.processes[0].url+"/v1/archive_policy", `{"name": "disks",
+	status, answer, err := askPatiently("POST", c.processes[0].url+"/v1/archive_policy", `{"name": "disks",
 		"back_window": 100000, "definition": [{"granularity": 1}], "aggregation_methods": ["count", "sum"]}`)
-	if status != http.StatusCreated {
+	if status != http.StatusCreated && status != http.StatusConflict { // the second time
 		c.t.Fatal(status, string(answer), err)
 	}
 	for _, api := range c.apis() {
@@ -226,8 +236,8 @@ func (l *load) compare() result {
 		groups := make(map[int][2]float64) // count and sum, by second
 		for _, metric := range w.metrics {
 			for column, aggregation := range []string{"count", "sum"} {
-				status, answer, err := ask("GET", fmt.Sprintf("%s/v1/metric/%s/measures?granularity=1&aggregation=%s", api.url,
-					metric, aggregation), "")
+				status, answer, err := askPatiently("GET", fmt.Sprintf(
+					"%s/v1/metric/%s/measures?granularity=1&aggregation=%s", api.url, metric, aggregation), "")
 				var rows [][3]any
 				if status != http.StatusOK || json.Unmarshal(answer, &rows) != nil {
 					l.t.Errorf("GET of metric %s: %d %.200s %v", metric, status, answer, err)
@@ -260,7 +270,7 @@ func (l *load) compare() result {
 		r.acked += len(w.acked)
 	}
 	for _, id := range l.created {
-		if status, answer, err := ask("GET", api.url+"/v1/metric/"+id, ""); status != http.StatusOK {
+		if status, answer, err := askPatiently("GET", api.url+"/v1/metric/"+id, ""); status != http.StatusOK {
 			l.t.Errorf("GET of metric %s: %d %.200s %v", id, status, answer, err)
 			r.gone++
 		}
