@@ -16,7 +16,7 @@ func newDelete() *cobra.Command {
 	var r deletedRange
 	cmd := &cobra.Command{
 		Use:   "delete SELECTOR...",
-		Short: "Delete metrics, or their measures of a time",
+		Short: "Delete metrics, or their measures in a range of time",
 		Long: `Delete metrics with all their aggregates or, with --start or --stop, their measures of that time.
 Without --yes the command only says what it would delete.
 

@@ -19,7 +19,7 @@ var licenses string
 func newLicenses() *cobra.Command {
 	return &cobra.Command{
 		Use:   "licenses",
-		Short: "Print the licence of this program, and those of all that it is made of",
+		Short: "Print the licences of this program and of its parts",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)

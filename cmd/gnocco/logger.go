@@ -15,7 +15,7 @@ func (f *logFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.level, "log-level", "info", "lowest level that is logged: debug, info, warn or error")
 	flags.StringVar(&f.format, "log-format", "text", "format of log lines: text or json")
 	flags.StringVar(&f.file, "log-file", "",
-		"file that is logged to, opened anew when it is renamed or removed (default: stderr)")
+		"log file, reopened after it is renamed or removed (default: stderr)")
 }
 
 // logger returns one that writes to w, unless a file is named.

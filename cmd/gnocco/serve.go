@@ -10,9 +10,9 @@ func newServe() *cobra.Command {
 		Long: `Serve the REST API, and turn the measures that it accepts into aggregates, in one process.
 
 The data folder holds everything. Other processes may share it: see "gnocco api" and "gnocco
-metricd". SIGTERM, SIGINT and SIGHUP stop the server in order: it finishes requests and brings
-measures into the archives. After any other end nothing that was answered with 202 is lost: the
-next start, or another process, processes it.
+metricd". SIGTERM, SIGINT and SIGHUP stop the server: it finishes requests and writes measures to
+the archives. After a crash the next start, or another process, processes every measure that was
+answered with 202.
 
 "gnocco help limits" lists flags for limits and times, "gnocco help keystone" those for Keystone,
 "gnocco help senders" those for senders without HTTP.`,

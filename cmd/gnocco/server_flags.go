@@ -53,7 +53,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	flags.IntVar(&o.Cluster.Sacks, "sacks", 0,
 		"number of sacks, into which the metrics are divided; fixed by the first start (default there: 16)")
 	flags.Var(&f.memory, "memory-limit",
-		"memory of the process, about (0: a quarter of the machine's or, if that is less, of its control group's)")
+		"approximate memory of the process (0: a quarter of the machine's or, if that is less, of its control group's)")
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less free space than this")
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 45*time.Second,
 		"longest time to finish requests and checkpoints when stopping")
@@ -63,16 +63,16 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 			"(default: none)")
 	f.defineMember(flags)
 	if role != cluster.RoleAPI {
-		flags.IntVar(&o.Cluster.Workers, "workers", 0, "sacks worked on at the same time (0: one per core)")
+		flags.IntVar(&o.Cluster.Workers, "workers", 0, "sacks processed at once (0: one per core)")
 		flags.DurationVar(&o.Cluster.CheckpointInterval, "checkpoint-interval", 30*time.Minute,
 			"longest time between two checkpoints of a sack; a sixth of it where metrics have many measures by then")
 		flags.Float64Var(&o.Cluster.Weight, "weight", 1, "share of the sacks, relative to other processes")
 	}
 	flags.StringVar(&o.TLS.Certificate, "tls-cert", "",
-		"PEM certificate by which --listen speaks TLS, read again when it changes; needs --tls-key")
+		"PEM certificate for TLS on --listen, read again when it changes; needs --tls-key")
 	flags.StringVar(&o.TLS.Key, "tls-key", "", "private key of --tls-cert")
 	flags.StringVar(&o.TLS.ClientCA, "tls-client-ca", "",
-		"PEM certificates of the authority that has to have signed the certificates of clients (default: clients need none)")
+		"PEM certificates of the authority that must have signed clients' certificates (default: clients need none)")
 	f.resampler.define(flags)
 	if role == cluster.RoleMetricd {
 		flags.StringVar(&o.Listen, "listen", "", "address to serve /metrics, /ready and /live on (default: none)")
@@ -82,7 +82,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	flags.IntVar(&o.MaxConnections, "max-connections", 0,
 		"most connections of clients (0: one for each 256 KiB of --memory-limit, 10,000 at most)")
 	flags.DurationVar(&o.DrainDelay, "drain-delay", 5*time.Second,
-		"how long /ready answers 503 before the port is closed when stopping; not waited for if nobody asked lately")
+		"when stopping, how long /ready answers 503 before the port closes; skipped if nobody asked lately")
 	f.defineAPI(flags)
 }
 
@@ -108,7 +108,7 @@ func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 		"how much longer others wait before they take over; must exceed the time for which the file system's caches "+
 			"hide changes")
 	flags.DurationVar(&o.Cluster.OrderWait, "order-wait", time.Minute,
-		"how long a silent API process is waited for before measures accepted by others may make its own too old")
+		"how long to wait for a silent API process; after that its measures may be too old")
 	flags.DurationVar(&o.Cluster.ClockShift, "test-clock-shift", 0, "")
 	_ = flags.MarkHidden("test-clock-shift") // the flag is defined a line above
 }
@@ -123,7 +123,7 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 		"how PromQL calls metrics of resources and their labels: gnocchi, or ceilometer, as Ceilometer's exporter for "+
 			"Prometheus does (ceilometer_cpu, project, resource)")
 	flags.StringVar(&o.API.PromQLEngine, "promql-engine", "columns",
-		"what evaluates PromQL: columns (the most asked expressions on all cores), or upstream (Prometheus' engine alone)")
+		"evaluator of PromQL: columns (common expressions, on all cores) or upstream (Prometheus' engine alone)")
 	flags.BoolVar(&o.API.AccessLog.All, "access-log", false, "log every request once it is answered")
 	flags.DurationVar(&o.API.AccessLog.Slow, "slow-request", 0,
 		"log requests that take longer, with their queries and how much they read (0: none)")
@@ -174,7 +174,7 @@ func (f *serverFlags) defineAPI(flags *pflag.FlagSet) {
 		"most values in a request for correlations: metrics times groups")
 	flags.IntVar(&o.API.Correlations.MaxPairs, "correlation-max-pairs", 100_000,
 		"how many of the strongest pairs of a correlation are kept")
-	flags.IntVar(&o.API.Correlations.MaxJobs, "correlation-max-jobs", 32, "how many correlations are kept in memory")
+	flags.IntVar(&o.API.Correlations.MaxJobs, "correlation-max-jobs", 32, "most correlations kept in memory")
 	f.statsd.define(flags)
 	f.listeners.define(flags)
 }

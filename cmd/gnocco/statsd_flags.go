@@ -27,7 +27,7 @@ func (f *statsdFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.labels, "statsd-labels", false,
 		"make series with labels of statsd's messages, DogStatsD's tags being labels, on every process of the API")
 	flags.DurationVar(&f.flushInterval, "statsd-flush-interval", 10*time.Second,
-		"how long statsd's messages are gathered before they are stored")
+		"how long to gather statsd's messages before storing them")
 }
 
 // options returns nil if no listener is wanted.

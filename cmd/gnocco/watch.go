@@ -13,7 +13,7 @@ func newWatch() *cobra.Command {
 	var again repeatFlags
 	cmd := &cobra.Command{
 		Use:   "watch SELECTOR...",
-		Short: "Show metrics again and again, as measures come in",
+		Short: "Show metrics repeatedly, as measures arrive",
 		Long: `Show metrics as gnocco show does, again and again until it is interrupted. New metrics that the
 SELECTORs mean appear by themselves.
 
