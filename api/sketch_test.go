@@ -74,7 +74,8 @@ func TestSketches(t *testing.T) {
 	near("/v1/aggregates?exact=true&granularity=60",
 		operate("(resample 95pct 7200 (aggregate 95pct (metric (A 95pct) (B 95pct))))", ids), all)
 	near("/v1/aggregates?exact=true&granularity=3600", operate("(aggregate 95pct (metric (A 95pct) (B 95pct)))", ids),
-		p95(append(of(ofA, 0, 3600), of(ofB, 0, 3600)...)...), p95(append(of(ofA, 3600, 7200), of(ofB, 3600, 7200)...)...))
+		p95(append(of(ofA, 0, 3600), of(ofB, 0, 3600)...)...),
+		p95(append(of(ofA, 3600, 7200), of(ofB, 3600, 7200)...)...))
 	near("/v1/aggregation/metric?exact=true&granularity=3600&aggregation=95pct&resample=7200&metric="+ids[0]+"&metric="+ids[1], "", all)
 
 	// A late measure changes the sketches of its groups.

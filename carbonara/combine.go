@@ -12,7 +12,8 @@ import (
 
 // Coarsen combines the groups of src into those of a coarser granularity in dst. For decimals the result is exactly
 // that of the measures: sums are the float64 next to the true sum, where a resampler's may be some units in the last
-// place off. Percentiles, which do not follow from others, are left out. Columns of counters and sketches follow exactly.
+// place off. Percentiles, which do not follow from others, are left out. Columns of counters and sketches follow
+// exactly.
 //
 // Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point)
 // below 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which

@@ -132,7 +132,7 @@ func (d *side) reach(index int32, buckets int) {
 	}
 }
 
-// bitReader reads what a bitWriter wrote. It reads up to 8 bytes behind the end of src, and says by at that it is there.
+// bitReader reads what a bitWriter wrote. It reads up to 8 bytes behind the end of src; at then exceeds end.
 type bitReader struct {
 	src     []byte
 	at, end int // in bits

@@ -126,8 +126,8 @@ func (p *Plan) HasCounters() bool { return p.counter.any }
 // HasMoments reports whether any column is a moment other than a count.
 func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
 
-// HasPercentiles reports whether any column is an order statistic or a sketch, which cannot be continued from moments: such a
-// group is always computed from all its measures.
+// HasPercentiles reports whether any column is an order statistic or a sketch, which cannot be continued from
+// moments: such a group is always computed from all its measures.
 func (p *Plan) HasPercentiles() bool {
 	return p.Percentiles() > 0 || p.sketch
 }

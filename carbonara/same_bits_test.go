@@ -24,9 +24,10 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 				carbonara.Timestamp(1_700_000_000e9+int64(i)*7e9+rng.Int64N(5e9)))
 			batch.Values = append(batch.Values, value(rng, i))
 		}
-		plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool {
+		methods := slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool {
 			return m == carbonara.SketchMethod // TestSketchBits
-		}))
+		})
+		plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour}, methods)
 		batch.Series = []carbonara.Series{{Plan: plan, To: len(batch.Values)}}
 		result := resample(t, 1, batch)
 		sum := fnv.New64a()

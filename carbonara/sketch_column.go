@@ -185,8 +185,8 @@ func (g *Groups) ReadSketches(src []byte) error {
 	return g.decodeSketches(places, src, len(places), 0)
 }
 
-// decodeSketches fills out with the places of sketches that are added to g: of these groups, which are all of body, those
-// from one on.
+// decodeSketches fills out with the places of sketches that are added to g: of these groups, which are all of body,
+// those from one on.
 func (g *Groups) decodeSketches(out []float64, body []byte, groups, from int) error {
 	bodies := body
 	for row := range groups {

@@ -74,7 +74,8 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 		from, to := n/3, n-n/4
 		want = minutes.Slice(first+from, first+to)
 		if n > 4 {
-			requireSketches(t, "part of a split", decode(src, key, minutes.Starts[first+from], minutes.Starts[first+to-1]+1), &want)
+			requireSketches(t, "part of a split", decode(src, key, minutes.Starts[first+from],
+				minutes.Starts[first+to-1]+1), &want)
 		}
 	}
 	// Operands over each other, the later ones with other sketches, or none, in the same groups.
@@ -135,7 +136,8 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 		}
 	}
 	wide.SetSketch(1, "")
-	if err := carbonara.Merge(&both, []*carbonara.Groups{hours, &wide}); err != nil || both.Sketch(1) != "" || both.Sketch(0) == "" {
+	err = carbonara.Merge(&both, []*carbonara.Groups{hours, &wide})
+	if err != nil || both.Sketch(1) != "" || both.Sketch(0) == "" {
 		t.Fatalf("merged with an unknown sketch: %x, %v", both.Sketch(1), err)
 	}
 	starts, values := hours.Aggregate(carbonara.PercentileMethod(95), nil, nil)

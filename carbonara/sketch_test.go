@@ -45,7 +45,8 @@ func exactly(values []float64, p int) float64 {
 	}
 	plan := carbonara.NewPlan([]time.Duration{time.Hour}, []carbonara.Method{carbonara.PercentileMethod(p)})
 	var result carbonara.Result
-	batch := carbonara.Batch{Timestamps: timestamps, Values: values, Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
+	batch := carbonara.Batch{Timestamps: timestamps, Values: values,
+		Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
 	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), &batch, &result); err != nil {
 		panic(err)
 	}
@@ -144,7 +145,8 @@ func TestBucketBounds(t *testing.T) {
 	for i := range 32 {
 		v, _ := bound.Float64()
 		for _, scale := range []float64{1, 0x1p-1022, 0x1p1023} {
-			at, above := carbonara.SketchOf([]float64{v * scale}), carbonara.SketchOf([]float64{math.Nextafter(v*scale, math.Inf(1))})
+			at := carbonara.SketchOf([]float64{v * scale})
+			above := carbonara.SketchOf([]float64{math.Nextafter(v*scale, math.Inf(1))})
 			below := carbonara.SketchOf([]float64{math.Nextafter(v*scale, 0)})
 			if at == above || at != below && v*scale != 0x1p-1022 {
 				t.Errorf("bound %d, %v: buckets %x, %x, %x", i, v*scale, below, at, above)
@@ -204,7 +206,8 @@ func TestBytesOfSketches(t *testing.T) {
 		files = nil
 	}
 	for _, file := range files {
-		series["NAB: "+filepath.Base(filepath.Dir(file))] = append(series["NAB: "+filepath.Base(filepath.Dir(file))], readNAB(t, file)...)
+		name := "NAB: " + filepath.Base(filepath.Dir(file))
+		series[name] = append(series[name], readNAB(t, file)...)
 	}
 	for name, values := range series {
 		line := fmt.Sprintf("%-32s", name)

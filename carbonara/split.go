@@ -60,7 +60,8 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 		if c == ColumnSketch {
 			distinct.skip()
 			s.body = appendSketches(s.body[:0], g, g.Values[i])
-			dst = append(intcodec.AppendUvarint(append(dst, sketchCodecs[splitVersion]), uint64(len(s.body))), s.body...)
+			dst = intcodec.AppendUvarint(append(dst, sketchCodecs[splitVersion]), uint64(len(s.body)))
+			dst = append(dst, s.body...)
 			continue
 		}
 		if same, ok := distinct.find(g.Values, i); ok {

@@ -259,7 +259,8 @@ func (p *ArchivePolicy) Answers(m carbonara.Method) bool {
 // FromSketch reports whether aggregates of m are read from sketches: there is no column of them.
 func (p *ArchivePolicy) FromSketch(m carbonara.Method) bool {
 	percentile := m.OfSketch()
-	return percentile > 0 && p.plan.HasSketch() && !slices.Contains(p.plan.Columns, carbonara.PercentileColumn(percentile))
+	return percentile > 0 && p.plan.HasSketch() &&
+		!slices.Contains(p.plan.Columns, carbonara.PercentileColumn(percentile))
 }
 
 // Plan returns what to compute for p's metrics. It is p's own.

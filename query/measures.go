@@ -75,7 +75,8 @@ func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregat
 // appendAggregates appends the aggregates of one granularity to dst.
 func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration,
 	dst *Aggregates) error {
-	if read.Resample != nil && read.OfSketches() || read.Exact && !read.Method.IsCounter() { // whose aggregates add up exactly
+	addsUp := read.Method.IsCounter()
+	if read.Exact && !addsUp || read.Resample != nil && read.OfSketches() {
 		return r.resampleExactly(ctx, read, granularity, dst)
 	}
 	groups := ReadOf(read.Metric, granularity, read.Method, read.From, read.To)

@@ -97,7 +97,8 @@ func TestSketchesReachPeers(t *testing.T) {
 	values := [][]float64{{1, 2, 3}, {-5, 0}}
 	var body []byte
 	for range 2 {
-		g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns, Values: [][]float64{{3, 2, 1}, {0, 0, 0}}}
+		g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns,
+			Values: [][]float64{{3, 2, 1}, {0, 0, 0}}}
 		for row := range 3 {
 			g.SetSketch(row, "")
 			if row < len(values) {

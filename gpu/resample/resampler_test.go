@@ -588,7 +588,8 @@ func TestResamplerChoice(t *testing.T) {
 	}
 	sketches := &carbonara.Batch{}
 	plain := batch
-	add(sketches, carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.SketchMethod}), timestamps, values)
+	ofSketches := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.SketchMethod})
+	add(sketches, ofSketches, timestamps, values)
 	if batch = sketches; launched() || carbonara.Accelerates(r, sketches.Series[0].Plan, 1<<20, 1) {
 		t.Error("the device is used for sketches")
 	}

@@ -303,7 +303,9 @@ func (v *archiveRebuild) read(dst *carbonara.Groups, columns []carbonara.Column,
 
 // momentsOf returns the columns that an open group continues.
 func momentsOf(columns []carbonara.Column) []carbonara.Column {
-	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool { return c.Percentile() > 0 || c.IsSketch() })
+	return slices.DeleteFunc(slices.Clone(columns), func(c carbonara.Column) bool {
+		return c.Percentile() > 0 || c.IsSketch()
+	})
 }
 
 // narrowerColumns returns the columns that narrower groups tell.

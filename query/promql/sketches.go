@@ -27,8 +27,8 @@ const shareBytes = int(unsafe.Sizeof(share{}))
 
 func init() {
 	plain := upstream.FunctionCalls[quantileFunction]
-	upstream.FunctionCalls[quantileFunction] = func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
-		enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
+	upstream.FunctionCalls[quantileFunction] = func(vectors []upstream.Vector, matrix upstream.Matrix,
+		args parser.Expressions, enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
 		it := iteratorOf(args)
 		if it == nil || len(it.shares) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
 			return plain(vectors, matrix, args, enh)

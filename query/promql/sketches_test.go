@@ -43,7 +43,9 @@ func TestQuantilesOfSketches(t *testing.T) {
 			if err != nil || len(vector) != 1 {
 				t.Fatalf("engine %d: %s: %v, %v", i, expr, vector, err)
 			}
-			if got := vector[0].F; within < 1 && got != want && !(math.Abs(got-want) <= within*want) || within > 0 && got == want {
+			got := vector[0].F
+			off := got != want && !(math.Abs(got-want) <= within*want)
+			if within < 1 && off || within > 0 && got == want {
 				t.Errorf("engine %d: %s: %v, want %v", i, expr, got, want)
 			}
 			warnings, infos := result.Warnings.AsStrings(expr, 0, 0)
