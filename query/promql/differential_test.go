@@ -186,15 +186,22 @@ func (s *store) oddSeries(rng *rand.Rand, start time.Time) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for i := range 24 {
+	for i := range 34 {
 		text := model.AppendLabel(nil, model.LabelName, []string{"a", "b_total"}[i%2])
 		text = model.AppendLabel(text, "host", fmt.Sprint("h", i/4))
 		text = model.AppendLabel(text, "job", fmt.Sprint("j", i%3))
+		kind := i % 4
+		if i >= 24 {
+			kind = 1
+			text = model.AppendLabel(nil, model.LabelName, "a_bucket")
+			text = model.AppendLabel(text, "host", fmt.Sprint("h", i%2))
+			text = model.AppendLabel(text, "le", []string{"0.1", "1", "+Inf", "x", "10"}[(i-24)/2])
+		}
 		m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
 		if err := s.Index.CreateMetrics(context.Background(), []*model.Metric{m}); err != nil {
 			s.t.Fatal(err)
 		}
-		send(m.ID, i%4)
+		send(m.ID, kind)
 		if i == 12 {
 			if err := s.Metricd.Checkpoint(context.Background()); err != nil {
 				s.t.Fatal(err)
@@ -225,7 +232,7 @@ func (g *generator) offset() string {
 }
 
 func (g *generator) matrix(depth int) string {
-	if depth > 0 && g.IntN(10) == 0 {
+	if depth > 0 && g.IntN(5) == 0 {
 		return "(" + g.vector(depth-1) + ")" + g.of("[10m:1m]", "[5m:]", "[3m:7s]") + g.of("", " offset 1m")
 	}
 	return g.selector() + g.of("[1m]", "[5m]", "[17s]", "[2m]", "[1h]", "[10s]") + g.offset()
@@ -242,7 +249,7 @@ func (g *generator) vector(depth int) string {
 		return g.selector() + g.offset()
 	}
 	d := depth - 1
-	switch g.IntN(14) {
+	switch g.IntN(16) {
 	case 12:
 		return "quantile" + g.grouping() + " (" + g.of("0.5", "0.9", "0", "1", "2", "NaN", "scalar(a)") + ", " + g.vector(d) + ")"
 	case 13:
@@ -281,6 +288,16 @@ func (g *generator) vector(depth int) string {
 			"clamp_min("+v+", 2)", "clamp_max("+v+", 2)", "sqrt("+v+")", "ln("+v+")", "exp("+v+")", "clamp("+v+", 5, 1)",
 			"round("+v+")", "log2("+v+")", "log10("+v+")", "absent("+v+")", "timestamp("+v+")", "sort("+v+")",
 			"vector(scalar("+v+"))", "label_replace("+v+`, "x", "$1", "host", "(.*)")`, "sgn("+v+")")
+	case 14:
+		v := g.vector(d)
+		return g.of("absent("+v+")", "label_replace("+v+`, "`+g.of("x", "job", "__name__")+`", "$1-", "`+g.of("host", "none")+`", "h([12])|")`,
+			"label_join("+v+`, "`+g.of("x", "host")+`", "/", "job", "host")`, "label_replace("+v+`, "x", "", "host", "(")`,
+			"count_values"+g.grouping()+`("`+g.of("value", "host", "__name__")+`", `+v+")",
+			"histogram_quantile("+g.of("0.5", "0.9", "-1", "NaN", "scalar(a)")+", "+v+")",
+			"absent_over_time("+g.matrix(d)+")")
+	case 15:
+		return "histogram_quantile(" + g.of("0.5", "0.99", "1", "0") + ", " + g.of("", "sum"+g.of("", " without (host)", " by (le)")) +
+			"(" + g.of(`rate(a_bucket[5m])`, "a_bucket", `label_replace(`+g.vector(0)+`, "le", "$1", "host", "h(.*)")`) + "))"
 	}
 	return g.of("-", "+", "") + "(" + g.vector(d) + ")"
 }

@@ -36,6 +36,16 @@ func TestEvaluatedWithoutTheEngine(t *testing.T) {
 		`max_over_time(sum by (job) (a)[10m:] offset 3m) > 0`,
 		`stddev_over_time((a - (a offset 1m))[7m:13s])`,
 		`rate((sum by (host, job) (b_total))[5m:30s])`,
+		`max_over_time(rate((sum by (host, job) (b_total))[5m:30s])[10m:1m] offset 1m)`,
+		`histogram_quantile(0.9, sum by (le) (rate(a_bucket[5m])))`,
+		`max(histogram_quantile(0.5, a_bucket)) + 1`,
+		`absent(a{host="none"})`,
+		`absent_over_time(nosuch{job="x"}[5m])`,
+		`absent_over_time(absent(a)[5m:1m])`,
+		`sum by (x) (label_replace(a, "x", "$1", "host", "h(.)"))`,
+		`label_join(rate(b_total[5m]), "x", "-", "host", "job")`,
+		`count_values by (job) ("value", round(a))`,
+		`topk(2, count_values without () ("value", a > bool 3))`,
 	} {
 		for _, step := range []time.Duration{0, time.Minute} {
 			at, end := start.Add(2*time.Hour+3*time.Second), start.Add(2*time.Hour+20*time.Minute)

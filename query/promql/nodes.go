@@ -10,26 +10,20 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// node is a part of an expression that is evaluated here: a pipeline, or an operator between two parts.
+// node is a part of an expression that is evaluated here: a pipeline, an operator between two parts, or a function of
+// the left one.
 type node struct {
 	*columns.Pipeline
 	inner       *node // of a pipeline, in the place of a selector
 	operator    *parser.BinaryExpr
 	left, right *node
+	function    resultFunction
 }
 
 // nodeOf returns what evaluates an expression, nil if only the engine does.
-func nodeOf(expr parser.Expr, inSubquery bool) *node {
+func nodeOf(expr parser.Expr) *node {
 	var inner *node
-	p := columns.Compile(expr, func(e parser.Expr, sub bool) bool {
-		switch {
-		case !sub:
-			inner = operatorOf(e, inSubquery)
-		case !inSubquery:
-			inner = nodeOf(e, true)
-		}
-		return inner != nil
-	})
+	p := columns.Compile(expr, innerOf(&inner))
 	switch {
 	case p == nil:
 		return nil
@@ -37,6 +31,18 @@ func nodeOf(expr parser.Expr, inSubquery bool) *node {
 		return inner
 	}
 	return &node{Pipeline: p, inner: inner}
+}
+
+// innerOf returns what finds the node in the place of a selector.
+func innerOf(inner **node) columns.Inner {
+	return func(e parser.Expr, sub bool) bool {
+		if sub {
+			*inner = nodeOf(e)
+		} else if *inner = operatorOf(e); *inner == nil {
+			*inner = functionOf(e)
+		}
+		return *inner != nil
+	}
 }
 
 // evaluation says at which times a node is evaluated, and from when to when the engine says that it is.
@@ -65,12 +71,14 @@ func (e evaluation) subquery(of *parser.SubqueryExpr) evaluation {
 		step = defaultSubqueryStep.Milliseconds()
 	}
 	e.from, e.to = e.from-offset-of.Range.Milliseconds(), e.to-offset
-	start := step * (e.from / step)
-	if start <= e.from {
+	before := e.at.Start - offset - of.Range.Milliseconds()
+	start := step * (before / step)
+	if start <= before {
 		start += step
 	}
-	e.at = columns.Times{Start: start, Step: step, N: max(0, int((e.to-start)/step)+1)}
-	if start > e.to {
+	end := e.at.At(e.at.N-1) - offset
+	e.at = columns.Times{Start: start, Step: step, N: max(0, int((end-start)/step)+1)}
+	if start > end {
 		e.at.N = 0
 	}
 	return e
@@ -91,12 +99,15 @@ func (e evaluation) hints(p *columns.Pipeline, longest int64) *storage.SelectHin
 
 // evaluate evaluates a node.
 func (s *source) evaluate(ctx context.Context, n *node, e evaluation) (*computed, error) {
-	if n.operator == nil {
+	if n.left == nil {
 		return s.compute(ctx, n, e)
 	}
 	left, err := s.evaluate(ctx, n.left, e)
 	if err != nil {
 		return nil, err
+	}
+	if n.function != nil {
+		return n.function(ctx, s, left)
 	}
 	right, err := s.evaluate(ctx, n.right, e)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 )
 
 // operatorOf returns the node of an operator between two vectors, nil for other expressions.
-func operatorOf(expr parser.Expr, inSubquery bool) *node {
+func operatorOf(expr parser.Expr) *node {
 	e, ok := expr.(*parser.BinaryExpr)
 	if !ok || e.LHS.Type() != parser.ValueTypeVector || e.RHS.Type() != parser.ValueTypeVector ||
 		e.VectorMatching.FillValues.LHS != nil || e.VectorMatching.FillValues.RHS != nil ||
 		!e.Op.IsSetOperator() && columns.Operator(e.Op, e.ReturnBool) == nil {
 		return nil
 	}
-	left := nodeOf(e.LHS, inSubquery)
+	left := nodeOf(e.LHS)
 	if left == nil {
 		return nil
 	}
-	right := nodeOf(e.RHS, inSubquery)
+	right := nodeOf(e.RHS)
 	if right == nil {
 		return nil
 	}

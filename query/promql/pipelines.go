@@ -28,7 +28,7 @@ func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
 	var search func(slot *parser.Expr)
 	search = func(slot *parser.Expr) {
 		if (*slot).Type() == parser.ValueTypeVector {
-			if n := nodeOf(*slot, false); n != nil {
+			if n := nodeOf(*slot); n != nil {
 				found = append(found, &pipeline{n, *slot, slot})
 				return
 			}
@@ -59,7 +59,7 @@ func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
 }
 
 // readsSelectors are functions of a vector to which it matters that this is a selector.
-var readsSelectors = map[string]bool{"absent": true, "timestamp": true, "start_timestamp": true}
+var readsSelectors = map[string]bool{"timestamp": true, "start_timestamp": true}
 
 // errSameLabels says that series have the same labels without their names. The engine knows what that means.
 var errSameLabels = errors.New("promql: series have the same labels without names")
@@ -115,8 +115,7 @@ func (s *source) stand(p *pipeline, done *computed) parser.Expr {
 		s.computed = map[*labels.Matcher]*computed{}
 	}
 	s.computed[m] = done
-	// absent() answers with the labels that a selector names once.
-	return &parser.VectorSelector{LabelMatchers: []*labels.Matcher{m, m}, PosRange: p.expr.PositionRange()}
+	return &parser.VectorSelector{LabelMatchers: []*labels.Matcher{m}, PosRange: p.expr.PositionRange()}
 }
 
 // computed is what a pipeline gave.

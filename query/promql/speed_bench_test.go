@@ -117,6 +117,10 @@ func BenchmarkQuery(b *testing.B) {
 	f("fleet_quantile", "quantile by (project) (0.9, cpu)", start.Add(time.Hour), time.Minute, 10, 60, fleet)
 	f("fleet_subquery", "sum by (project) (max_over_time(rate(cpu[1m])[5m:1m]))", start.Add(time.Hour), time.Minute, 10, 60,
 		fleet)
+	f("fleet_histogram", `histogram_quantile(0.9, max by (host, le) (label_replace(label_replace(cpu,
+		"le", "$1", "host", ".*(.)"), "host", "$1", "host", "(.*).")))`, start.Add(time.Hour), time.Minute, 1000, 60, fleet)
+	f("fleet_absent", "absent(cpu > 200)", start.Add(time.Hour), time.Minute, 1, 60, fleet)
+	f("fleet_values", `count_values("value", round(cpu / 10))`, start.Add(time.Hour), time.Minute, 13, 60, fleet)
 	f("hosts_of_an_hour", `max by (host) (max_over_time(cpu{host=~"host .7"}[1m]))`, start.Add(time.Hour), time.Minute,
 		9, 60, fleet)
 	f("top_10_of_10000", "count(topk(10, cpu))", start.Add(time.Hour), time.Minute, 1, 60,

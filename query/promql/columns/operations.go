@@ -58,7 +58,7 @@ func ofFunction(call *parser.Call, inner Inner) *Pipeline {
 	}
 	var parameters []float64
 	for _, arg := range call.Args[1:] {
-		v, ok := constant(arg)
+		v, ok := Constant(arg)
 		if !ok {
 			return nil
 		}
@@ -106,7 +106,7 @@ func ofBinary(e *parser.BinaryExpr, inner Inner) *Pipeline {
 	if vector.Type() != parser.ValueTypeVector {
 		vector, number, swapped = e.RHS, e.LHS, true
 	}
-	with, ok := constant(number)
+	with, ok := Constant(number)
 	if !ok || vector.Type() != parser.ValueTypeVector {
 		return nil
 	}

@@ -82,7 +82,9 @@ func Compile(expr parser.Expr, inner Inner) *Pipeline {
 			slices.Sort(p.grouping)
 			return p
 		}
-		return nil
+		if e.Op != parser.COUNT_VALUES {
+			return nil
+		}
 	}
 	if inner(expr, false) {
 		return &Pipeline{Inner: expr}
@@ -106,9 +108,10 @@ func (p *Pipeline) offset() int64 {
 	return 0
 }
 
-// isPlain reports whether a selector has no modifier but an offset.
+// isPlain reports whether a selector has no modifier but an offset. SkipHistogramBuckets is of no account: no sample is
+// a histogram.
 func isPlain(s *parser.VectorSelector) bool {
-	return s.Timestamp == nil && s.StartOrEnd == 0 && !s.Anchored && !s.Smoothed && !s.SkipHistogramBuckets
+	return s.Timestamp == nil && s.StartOrEnd == 0 && !s.Anchored && !s.Smoothed
 }
 
 // ofRange returns the pipeline of a function over a range, nil for others.
@@ -116,6 +119,11 @@ func ofRange(call *parser.Call, inner Inner) *Pipeline {
 	if !overRanges[call.Func.Name] {
 		return nil
 	}
+	return CompileRange(call, inner)
+}
+
+// CompileRange returns the pipeline of a function over a range, nil for what only the engine evaluates.
+func CompileRange(call *parser.Call, inner Inner) *Pipeline {
 	p := &Pipeline{call: call, args: call.Args, direct: direct[call.Func.Name]}
 	for i, arg := range call.Args {
 		if sub, ok := arg.(*parser.SubqueryExpr); ok {
@@ -136,7 +144,7 @@ func ofRange(call *parser.Call, inner Inner) *Pipeline {
 			p.Selector, p.Range = selector, matrix.Range.Milliseconds()
 			continue
 		}
-		parameter, ok := constant(arg)
+		parameter, ok := Constant(arg)
 		if !ok {
 			return nil
 		}
@@ -154,17 +162,17 @@ func isPlainSubquery(e *parser.SubqueryExpr) bool {
 		e.OriginalOffsetExpr == nil && e.Range > 0
 }
 
-// constant returns the value of an expression that is a number.
-func constant(expr parser.Expr) (float64, bool) {
+// Constant returns the value of an expression that is a number.
+func Constant(expr parser.Expr) (float64, bool) {
 	switch e := expr.(type) {
 	case *parser.NumberLiteral:
 		return e.Val, true
 	case *parser.ParenExpr:
-		return constant(e.Expr)
+		return Constant(e.Expr)
 	case *parser.StepInvariantExpr:
-		return constant(e.Expr)
+		return Constant(e.Expr)
 	case *parser.UnaryExpr:
-		v, ok := constant(e.Expr)
+		v, ok := Constant(e.Expr)
 		if e.Op == parser.SUB {
 			v = -v
 		}

@@ -11,7 +11,7 @@ import (
 // not constant or of which the engine warns.
 func quantileOf(e *parser.AggregateExpr) float64 {
 	if e.Op == parser.QUANTILE {
-		if q, ok := constant(e.Param); ok && q >= 0 && q <= 1 {
+		if q, ok := Constant(e.Param); ok && q >= 0 && q <= 1 {
 			return math.Abs(q) // 0 may be negative
 		}
 	}

@@ -55,7 +55,7 @@ func mostOf(e *parser.AggregateExpr) int {
 	if e.Op != parser.TOPK && e.Op != parser.BOTTOMK {
 		return 0
 	}
-	if k, ok := constant(e.Param); ok && k >= 1 && k <= math.MaxInt32 {
+	if k, ok := Constant(e.Param); ok && k >= 1 && k <= math.MaxInt32 {
 		return int(k)
 	}
 	return 0

@@ -18,6 +18,14 @@ type Times struct {
 // At returns the i-th time.
 func (t Times) At(i int) int64 { return t.Start + int64(i)*t.Step }
 
+// Place returns the i of one of these times.
+func (t Times) Place(at int64) int {
+	if t.N == 1 {
+		return 0
+	}
+	return int((at - t.Start) / t.Step)
+}
+
 // Samples are those of a series, in order of time.
 type Samples struct {
 	Labels labels.Labels

@@ -34,6 +34,7 @@ var valueWindows = map[string]func([]float64) float64{
 	"last_over_time":    func(v []float64) float64 { return v[len(v)-1] },
 	"first_over_time":   func(v []float64) float64 { return v[0] },
 	"present_over_time": func([]float64) float64 { return 1 },
+	"absent_over_time":  func([]float64) float64 { return 1 }, // of a series alone, the opposite
 }
 
 // Over returns one of the engine's functions over the values of a range, if it needs no more than these. There is at
