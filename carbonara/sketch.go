@@ -29,7 +29,7 @@ const (
 	bucketsOfTwice = 1 << sketchSchema // from a value to twice of it
 
 	infiniteBucket = 1024*bucketsOfTwice + 1 // its measures are infinite
-	lowestBucket   = -1022 * bucketsOfTwice  // ends at the least normal float64; what is less counts as zero
+	lowestBucket   = -1022 * bucketsOfTwice  // ends at the least normal float64; lesser values count as zero
 
 	mantissaMask = 1<<mantissaBits - 1
 )

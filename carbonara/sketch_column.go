@@ -179,7 +179,7 @@ func (g *Groups) AppendSketches(dst []byte) []byte {
 	return appendSketches(dst, g, g.Column(ColumnSketch))
 }
 
-// ReadSketches sets the sketches of all rows from what AppendSketches appended. An error wraps ErrCorrupt.
+// ReadSketches sets the sketches of all rows from the bytes of AppendSketches. An error wraps ErrCorrupt.
 func (g *Groups) ReadSketches(src []byte) error {
 	places := g.Column(ColumnSketch)
 	return g.decodeSketches(places, src, len(places), 0)

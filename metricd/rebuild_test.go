@@ -180,8 +180,8 @@ func TestANewMethodIsComputedFromTheRawSeries(t *testing.T) {
 	requireValues(t, values(t, n, id, 5*minute, carbonara.Median), map[int]float64{5400: 93, 5700: 98, 6000: 5})
 }
 
-// Sketches are computed of kept measures, and of wider groups from those of narrower ones. Those of older groups are
-// unknown.
+// Sketches are computed of kept measures, and of wider groups from those of narrower ones. Older groups have
+// none.
 func TestSketchesAreRebuilt(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())

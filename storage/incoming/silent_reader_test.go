@@ -9,8 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// What a reader of another process has brought over and not processed waits, and so does what it has not saved once it
-// is silent.
+// Measures wait that a reader of another process has brought over and not processed. Once it is silent, so do those that
+// it has not saved.
 func TestBacklogOfReaderElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, incoming.Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
-// What is on screen is saved on a board, which draws it, can be renamed, exported, imported and deleted.
+// A view is saved on a board, which draws it and can be renamed, exported, imported and deleted.
 func TestBoards(t *testing.T) {
 	s, c := start(t, nil)
 	send(t, c, "host", time.Now(), 250, "cpu0.percent", "memory.used.bytes")

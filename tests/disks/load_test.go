@@ -37,7 +37,7 @@ func ask(method, url, body string) (status int, answer []byte, err error) {
 	return response.StatusCode, answer, err
 }
 
-// askPatiently is ask, and tries again for a minute while the cluster is busy: a 503 says nothing of what is there.
+// askPatiently is ask, and tries again for a minute while the cluster is busy: a 503 does not tell the stored measures.
 func askPatiently(method, url, body string) (status int, answer []byte, err error) {
 	for begun := time.Now(); ; wait(0.5) {
 		status, answer, err = ask(method, url, body)
