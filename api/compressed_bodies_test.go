@@ -98,6 +98,8 @@ func TestCompressedBodies(t *testing.T) {
 		headers = []string{"Content-Type", "application/x-protobuf", "Content-Encoding", encoding}
 		s.want(t, "POST /api/v1/write", compress(t, string(plain)), 204, "~", headers...)
 		s.want(t, "POST /api/v1/write", string(plain), 400, "~could not be uncompressed by "+encoding, headers...)
+		s.want(t, "POST /api/v1/write", compress(t, ""), 415, "~snappy", "Content-Type",
+			"application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", encoding)
 		s.refreshAll(t, "admin")
 		s.want(t, "GET /api/v1/query?time=60&query=up%7Bencoding=%22"+encoding+"%22%7D", "", 200, `~[60,"1"]`)
 	}

@@ -177,7 +177,8 @@ var errVersion2 = &web.Error{Status: http.StatusUnsupportedMediaType,
 func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 	refused := &web.Error{Status: http.StatusUnsupportedMediaType,
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
-	switch r.Header.Get("Content-Encoding") {
+	encoding := r.Header.Get("Content-Encoding")
+	switch encoding {
 	case "", "snappy", "gzip", "zstd":
 	default:
 		return false, refused
@@ -191,6 +192,9 @@ func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 	version2 = message == remoteWrite2
 	if err != nil || kind != "application/x-protobuf" || !version2 && message != "" &&
 		message != "prometheus.WriteRequest" {
+		return false, refused
+	}
+	if version2 && encoding != "" && encoding != "snappy" { // as its specification demands
 		return false, refused
 	}
 	return version2, nil
