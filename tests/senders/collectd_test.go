@@ -1,12 +1,18 @@
 package senders_test
 
 import (
+	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/listener/collectd"
+	"github.com/gnocco-db/gnocco/server"
 )
 
 // collectd has no output that speaks Gnocchi's API: Gnocchi's own way is a listener for AMQP, which is not here. It has
@@ -37,6 +43,40 @@ LoadPlugin write_prometheus
 	if series := readsBack(t, source, `{__name__=~"collectd_.+"}`, s); series < 5 {
 		t.Errorf("%d series of collectd", series)
 	}
+}
+
+// collectd's plugin network sends what it measures, plain and encrypted, as docs/send/collectd.md says.
+func TestCollectdByNetwork(t *testing.T) {
+	program := installed(t, "collectd")
+	needsPlugin(t, "/usr/lib/collectd/network.so")
+	t.Parallel()
+	users, err := collectd.ReadUsers(write(t, "users", "web-1: secret\n"))
+	check(t, err)
+	decoder, err := collectd.New(users, collectd.Encrypt)
+	check(t, err)
+	s, _ := start(t, func(o *server.Options) {
+		o.Listeners = []listener.Options{{Protocol: "collectd", Listen: "127.0.0.1:0", Creator: "admin", Decoder: decoder}}
+	})
+	_, port, _ := cutLast(s.ListenerAddr("collectd").String(), ':')
+	page, err := os.ReadFile("../../docs/send/collectd.md")
+	check(t, err)
+	_, config, _ := strings.Cut(string(page), "```apache\n")
+	config, _, _ = strings.Cut(config, "```")
+	dir := t.TempDir()
+	launch(t, program, "-f", "-C", write(t, "collectd.conf", "Hostname %q\nBaseDir %q\nPIDFile %q\nInterval 1\n%s",
+		"web-1", dir, filepath.Join(dir, "pid"), strings.ReplaceAll(config, "25826", port)))
+	eventually(t, func() string {
+		for query, want := range map[string]string{
+			`count by (host, plugin, type, value) ({__name__="collectd_load",value="2"})`: `{host="web-1", plugin="load", type="load", value="2"}1`,
+			`count by (host, type_instance) ({type_instance="free"})`:                     `{host="web-1", type_instance="free"}1`,
+		} {
+			answer, err := ask(t, s.URL(), "query", url.Values{"query": {query}})
+			if err != nil || len(answer) != 1 || fmt.Sprint(answer[0].labels, answer[0].values[0]) != want {
+				return fmt.Sprint(query, answer, err)
+			}
+		}
+		return ""
+	})
 }
 
 // needsPlugin skips the test unless collectd can load the plugin: Debian's collectd does not depend on the libraries of
