@@ -58,7 +58,7 @@
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
 //	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel}       more of them
-//	internal/{pause,progress,roster,simd,trusted,version}                    and more
+//	internal/{pause,progress,quota,roster,simd,trusted,version}              and more
 //	tests/{golden,seedtest,testcert,testnode,testprogram}                    what the tests of many packages need
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the

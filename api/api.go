@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gnocco-db/gnocco/api/correlations"
 	"github.com/gnocco-db/gnocco/api/imports"
@@ -34,6 +35,8 @@ type api struct {
 	reader   *query.Reader
 	ingester *ingest.Ingester
 	series   *series.Writer // nil without an index
+
+	quotasMu sync.Mutex // held from a change of quotas until the book has it
 }
 
 // A room has routes and their handlers.
@@ -48,7 +51,8 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	env, err := web.NewEnv(&web.Env{
-		Authorizer:   web.Authorizer{Auth: options.Auth, Policy: options.Policy, Index: options.Index},
+		Authorizer: web.Authorizer{Auth: options.Auth, Policy: options.Policy, Index: options.Index,
+			Quotas: options.Quotas},
 		MaxBodyBytes: options.MaxBodyBytes, MaxLimit: options.MaxLimit,
 		Prefix: options.Prefix, ProxyHeaders: options.ProxyHeaders,
 		Limits: options.Limits, AccessLog: options.AccessLog, Budget: options.Budget,
@@ -62,7 +66,11 @@ func New(options Options) (http.Handler, error) {
 	a.incoming.Most = a.Budget.MostKept()
 	a.reader = &query.Reader{Archives: options.Archives, Resampler: options.Resampler}
 	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: options.Incoming, Sacks: options.Sacks,
-		KnownMetrics: options.KnownMetrics, MaxFuture: a.Limits.MaxFuture, Timeout: appendTimeout, Now: a.Now})
+		Quotas: options.Quotas, KnownMetrics: options.KnownMetrics, MaxFuture: a.Limits.MaxFuture,
+		Timeout: appendTimeout, Now: a.Now})
+	if err := a.loadQuotas(); err != nil {
+		return nil, err
+	}
 	router := chi.NewRouter()
 	router.Use(a.Observe, a.account, a.listened, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
 		normalizePath, web.AllowStale)

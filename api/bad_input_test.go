@@ -67,7 +67,7 @@ var anyText = map[string][]string{
 	"/query": {"q"}, "/write": {"db", "u", "p"}, "/api/v2/write": {"bucket"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
 	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"},
-	"/api/v1/series_count": {"label"},
+	"/api/v1/series_count": {"label"}, "/v1/quotas": {"marker"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.
@@ -265,6 +265,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
 		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]}, {"/v1/boards/{id}", "/v1/boards/" + b.names["board"]},
+		{"{project}", "p"},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"}, {"{group}", "job/odd"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])
@@ -288,7 +289,7 @@ func (b *badInputServer) digest(t *testing.T) string {
 	for _, path := range []string{
 		"archive_policy", "archive_policy_rule", "resource_type",
 		"resource/generic?details=true&history=true", "metric",
-		"rebuild", "boards", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true",
+		"rebuild", "boards", "quotas", "status", "metric/$metric/measures?refresh=true", "metric/$bare/measures?refresh=true",
 		"resource/host/web/metric/cpu/measures?refresh=true",
 	} {
 		w := b.call(t, "GET /v1/"+b.fill(path), "", "user", "admin")

@@ -29,7 +29,7 @@ func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Id
 	if err != nil {
 		return err
 	}
-	return a.accept(w, r, func(s *incomingScratch, now carbonara.Timestamp) error {
+	return a.accept(w, r, who, func(s *incomingScratch, now carbonara.Timestamp) error {
 		if err := s.decoder.DecodeResources(s.body, now, &s.named); err != nil {
 			return err
 		}

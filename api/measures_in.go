@@ -28,15 +28,15 @@ type incomingScratch struct {
 func (s *incomingScratch) bytes() int { return cap(s.body) + s.batch.Bytes() }
 
 // postMeasures accepts measures of one metric.
-func (a *api) postMeasures(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	return a.accept(w, r, func(s *incomingScratch, now carbonara.Timestamp) error {
+func (a *api) postMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity, metric *model.Metric) error {
+	return a.accept(w, r, who, func(s *incomingScratch, now carbonara.Timestamp) error {
 		return s.decoder.DecodeMetric(s.body, metric.ID, now, &s.batch.Measures)
 	})
 }
 
 // postBatch accepts measures of many metrics: of all or, if one is unknown or another's, of none.
 func (a *api) postBatch(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	return a.accept(w, r, func(s *incomingScratch, now carbonara.Timestamp) error {
+	return a.accept(w, r, who, func(s *incomingScratch, now carbonara.Timestamp) error {
 		if err := s.decoder.DecodeBatch(s.body, now, &s.batch.Measures); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 }
 
 // accept reads the body, has it decoded, and answers 202 once the measures are durable.
-func (a *api) accept(w http.ResponseWriter, r *http.Request,
+func (a *api) accept(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	decode func(*incomingScratch, carbonara.Timestamp) error) error {
 	if err := web.RequireJSON(r); err != nil {
 		return err
@@ -91,6 +91,7 @@ func (a *api) accept(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	now := a.Now()
+	s.batch.Project = model.ProjectOf(who.User)
 	s.batch.Measures.Reset()
 	s.decoder.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.decoder.Acquire = nil }()

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/activity"
@@ -50,10 +51,10 @@ type Options struct {
 	Activity *activity.Tracker // the queries of this process; nil: one of its own
 	// OtherActivity asks the other processes of the cluster for theirs; nil: there are none.
 	OtherActivity func(context.Context, activity.Request) []*activity.Report
-
-	Budget       *budget.Budget // the memory that requests share; nil: no bound
-	LabelBytes   int64          // of memory for the labels of series; 0: 64 MiB
-	QuerySamples int            // that a query in PromQL may hold at once; 0: the default of package query/promql
+	Quotas        *quota.Book    // what projects send; nil: one of its own
+	Budget        *budget.Budget // the memory that requests share; nil: no bound
+	LabelBytes    int64          // of memory for the labels of series; 0: 64 MiB
+	QuerySamples  int            // that a query in PromQL may hold at once; 0: the default of package query/promql
 
 	Settings
 	Auth   auth.Authenticator // nil: auth.Basic
@@ -73,7 +74,8 @@ type Settings struct {
 	ProxyHeaders bool     // believe Forwarded and X-Forwarded-*
 	CORSOrigins  []string // origins that browsers may call from; "*" for any
 
-	Limits    web.Limits // of one request
+	Limits    web.Limits  // of one request
+	Quota     model.Quota // of each project, unless it has its own; zero: none
 	AccessLog web.AccessLog
 
 	PromQLNames  string // how PromQL calls metrics of resources: GnocchiNames or CeilometerNames; "": the former
@@ -109,6 +111,9 @@ func (o *Options) EnsureDefaults() {
 		o.MaxLimit = 1000
 	}
 	o.Limits.EnsureDefaults()
+	if o.Quotas == nil {
+		o.Quotas = new(quota.Book)
+	}
 	if o.LabelBytes == 0 {
 		o.LabelBytes = 64 << 20
 	}
@@ -169,6 +174,9 @@ func (o *Options) Validate() error {
 	}
 	if err := o.AccessLog.Validate(); err != nil {
 		faults = append(faults, err)
+	}
+	if err := o.Quota.Validate(); err != nil {
+		fault("%w", err)
 	}
 	if err := o.Limits.Validate(); err != nil {
 		faults = append(faults, err)

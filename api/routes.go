@@ -78,6 +78,13 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.get))
 	at("DELETE", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.cancel))
 
+	quotas := quotaHandlers{a}
+	at("GET", "/v1/usage", a.Authenticated(quotas.own))
+	at("GET", "/v1/quotas", a.Authorized("manage quotas", quotas.list))
+	at("GET", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.get))
+	at("PUT", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.replace))
+	at("DELETE", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.delete))
+
 	boards := boardHandlers{a}
 	at("GET", "/v1/boards", a.Authenticated(boards.list))
 	at("POST", "/v1/boards", a.Authenticated(boards.create))

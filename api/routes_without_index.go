@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -52,6 +53,7 @@ func (a *api) getMeasuresWithoutIndex(w http.ResponseWriter, r *http.Request, wh
 			})(w, r, who)
 		}
 	}
+	a.Quotas.Return(quota.Requests, model.ProjectOf(who.User), 1) // the other process charges it
 	a.options.Elsewhere.ServeHTTP(w, r)
 	return nil
 }

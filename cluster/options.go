@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -73,6 +74,7 @@ type Options struct {
 	OpenTables         int                 // tables of all stores that stay open; 0: 256
 	PeerConnections    func(sacks int) int // how many other processes may have open; nil: 1024
 	Budget             *budget.Budget      // of other processes' reads; nil: no bound
+	Quotas             *quota.Book         // what projects send; nil for a process that takes no requests
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
 	Workers            int

@@ -106,6 +106,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		},
 		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Activity: p.options.Activity,
 		Budget:    p.options.Budget,
+		Quotas:    p.options.Quotas,
 		ShowNames: p.members.session.ShowNames,
 		Pulse:     func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
 		Clock:     p.clocks.Now,

@@ -203,7 +203,7 @@ func (p *Process) alignClock(ctx context.Context) error {
 func (p *Process) open(ctx context.Context) error {
 	o, session, client := &p.options, p.members.session, p.members.client
 	e := newEnvironment(o, p.ownership, p.damaged, session, p.folder, &p.closers)
-	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups)}
+	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups, o.Quotas)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
 		ages: o.ResourceAges}

@@ -2,8 +2,11 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -15,6 +18,7 @@ type Options struct {
 	Incoming *incoming.Store
 	Sacks    int // number of sacks of the cluster
 
+	Quotas       *quota.Book      // of projects; nil: none
 	MaxFuture    time.Duration    // how far ahead of the clock a measure may be; 0: any time
 	KnownMetrics int              // most metrics kept by name, and as many in lists of names; 0: 250,000
 	Timeout      time.Duration    // of a call; 0: as long as the context allows
@@ -43,6 +47,7 @@ func New(o Options) *Ingester {
 // A Batch is the measures of one request, and the memory that storing them takes. The zero Batch is ready, and can be
 // used again.
 type Batch struct {
+	Project   string // that is charged for the measures
 	Measures  model.Measures
 	partition incoming.Partition
 }
@@ -50,7 +55,8 @@ type Batch struct {
 // Bytes returns about how much memory the batch keeps.
 func (b *Batch) Bytes() int { return b.partition.Bytes() + 24*cap(b.Measures.Values) }
 
-// Append makes the measures durable. They were accepted at the given time; a *FutureError refuses them.
+// Append makes the measures durable. They were accepted at the given time; a *FutureError refuses them, and so does a
+// *model.QuotaError.
 func (i *Ingester) Append(ctx context.Context, b *Batch, accepted time.Time) error {
 	if b.Measures.Len() == 0 {
 		return nil
@@ -58,9 +64,39 @@ func (i *Ingester) Append(ctx context.Context, b *Batch, accepted time.Time) err
 	if err := i.Future(&b.Measures, accepted); err != nil {
 		return err
 	}
+	measures := int64(b.Measures.Len())
+	if err := i.Quotas.Charge(quota.Measures, b.Project, measures); err != nil {
+		return i.explain(err, &b.Measures)
+	}
 	ctx, cancel := i.limit(ctx)
 	defer cancel()
-	return i.Incoming.Append(ctx, b.partition.Blocks(&b.Measures, i.Sacks, accepted))
+	err := i.Incoming.Append(ctx, b.partition.Blocks(&b.Measures, i.Sacks, accepted))
+	if err != nil {
+		i.Quotas.Return(quota.Measures, b.Project, measures)
+	}
+	return err
+}
+
+// explain adds to a *model.QuotaError which metric has the most of these measures.
+func (i *Ingester) explain(err error, m *model.Measures) error {
+	var over *model.QuotaError
+	if !errors.As(err, &over) {
+		return err
+	}
+	most, count := 0, 0
+	for at := range m.Metrics {
+		if n := m.Offsets[at+1] - m.Offsets[at]; n > count {
+			most, count = at, n
+		}
+	}
+	name := m.Metrics[most].String()
+	if i.Index != nil {
+		if metric := i.Index.Lookup(m.Metrics[most]); metric != nil && metric.Name != "" {
+			name = metric.Name
+		}
+	}
+	over.Grew = fmt.Sprintf("of these %d measures, metric %s has the most (%d)", m.Len(), name, count)
+	return over
 }
 
 func (i *Ingester) limit(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -159,6 +159,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 		}
 	}
 	b.gather(rows, p.SameSeries)
+	b.Project = model.ProjectOf(user)
 	return i.Append(ctx, &b.Batch, now)
 }
 

@@ -50,7 +50,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 		Resampler: p.Resampler(), Elsewhere: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,
 		Activity: o.Cluster.Activity, OtherActivity: p.OtherActivity,
-		Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,
+		Quotas: o.Cluster.Quotas, Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,
 		Logger: o.Logger, Registerer: registry, Gatherer: registry,
 	}
 	if o.Correlator != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/connections"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/model"
@@ -94,6 +95,10 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	options.Cluster.PeerConnections = func(sacks int) int { return connectionsOf(files, sacks) }
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
+	if options.Cluster.Role.HasAPI() {
+		options.Cluster.Quotas = new(quota.Book)
+		options.Cluster.Quotas.Set(options.API.Quota, nil)
+	}
 	devices := newDevices(registry, &options)
 	limit := options.MemoryBytes
 	options.Cluster.Figures = func() model.MemberFigures {

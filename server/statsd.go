@@ -29,6 +29,7 @@ func (l *statsdListener) start(ctx context.Context, p *cluster.Process, o *Optio
 	}
 	options := *o.Statsd
 	options.Index, options.Incoming, options.Sacks = store, p.Incoming(), p.Sacks()
+	options.Quotas = o.Cluster.Quotas
 	return l.listen(ctx, options, o, registerer)
 }
 

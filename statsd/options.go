@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -24,7 +25,8 @@ type Options struct {
 
 	Index    *index.Store
 	Incoming *incoming.Store
-	Sacks    int // number of sacks of the cluster
+	Sacks    int         // number of sacks of the cluster
+	Quotas   *quota.Book // of projects; nil: none
 
 	Listen            string        // UDP address, or unix:PATH of a socket; "": 127.0.0.1:8125; port 0 for any
 	Resource          string        // ID of the resource that holds the metrics, a UUID or any text; "": statsd

@@ -70,7 +70,7 @@ func (s *Server) useIndex(ctx context.Context) error {
 		return nil
 	}
 	s.ingester = ingest.New(ingest.Options{Index: o.Index, Incoming: o.Incoming, Sacks: o.Sacks,
-		KnownMetrics: 2 * o.MaxMetrics, Now: o.Now})
+		Quotas: o.Quotas, KnownMetrics: 2 * o.MaxMetrics, Now: o.Now})
 	if err := s.ingester.EnsureResource(ctx, o.Resource, o.Creator); err != nil {
 		return fmt.Errorf("statsd: create resource %s: %w", o.Resource, err)
 	}

@@ -141,7 +141,11 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		if status == http.StatusServiceUnavailable {
 			kind = Unavailable
 		}
-		return &Error{Status: status, Type: kind, Err: errors.New(http.StatusText(status))}
+		text := http.StatusText(status)
+		if status == http.StatusTooManyRequests {
+			kind, text = Unavailable, web.AsError(err).Description()
+		}
+		return &Error{Status: status, Type: kind, Err: errors.New(text)}
 	}
 	// A form is read where there is one; some clients put all into the URL and call the body something else.
 	if err := a.ParseForm(w, r, min(a.MaxBodyBytes, web.MaxDocumentBytes)); err != nil {

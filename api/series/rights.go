@@ -3,7 +3,6 @@ package series
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -30,8 +29,7 @@ func (r *rights) CreateSeries(metrics []*model.Metric) error {
 		return nil
 	}
 	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
-		"a project may begin %d series in a minute: of these, label %s has the most values", most,
-		widestLabel(metrics))}
+		"a project may begin %d series in a minute: %s", most, model.Widest(metrics))}
 }
 
 // newSeries counts the series that projects begin in a minute. A label that is new in each measure would fill disk and
@@ -54,21 +52,4 @@ func (s *newSeries) admit(project string, n, most int, now time.Time) bool {
 	}
 	s.projects[project] += n
 	return true
-}
-
-// widestLabel returns the label that has the most values, and their number.
-func widestLabel(metrics []*model.Metric) string {
-	values := map[string]map[string]bool{}
-	widest := ""
-	for _, m := range metrics {
-		for name, value := range m.Labels.All() {
-			if values[name] == nil {
-				values[name] = map[string]bool{}
-			}
-			if values[name][value] = true; len(values[name]) > len(values[widest]) {
-				widest = name
-			}
-		}
-	}
-	return widest + " (" + strconv.Itoa(len(values[widest])) + ")"
 }

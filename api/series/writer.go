@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A Writer makes pushed series durable. All protocols share it.
@@ -68,6 +71,7 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 	p := ingest.Protocol{Labels: true, Scope: push.Protocol + "\x00" + push.Scope, MaxFuture: push.MaxFuture}
 	p.Kind = func(name string) string { return w.metadata.kind(web.ProjectOf(who), name) }
 	p.Drop = func(row int, err error) {
+		err = permanent(err)
 		// A sender does not repeat a request that was answered with 400.
 		if o.First == nil || isBadRequest(o.First) && !isBadRequest(err) {
 			o.First = err
@@ -99,7 +103,8 @@ func (w *Writer) Fail(rw http.ResponseWriter, r *http.Request, err error, answer
 		w.LogFailure(r, e, err)
 	}
 	if e.Status == http.StatusServiceUnavailable || e.Status == http.StatusTooManyRequests {
-		rw.Header().Set("Retry-After", cmp.Or(rw.Header().Get("Retry-After"), "1"))
+		after := strconv.Itoa(max(int(math.Ceil(e.After.Seconds())), 1))
+		rw.Header().Set("Retry-After", cmp.Or(rw.Header().Get("Retry-After"), after))
 	}
 	shown := web.Error{Detail: web.Bounded(e.Detail)}
 	answer(e.Status, cmp.Or(shown.Description(), http.StatusText(e.Status)))
@@ -117,11 +122,25 @@ func (w *Writer) Refuse(protocol, reason string, elements int, example string) {
 	}
 }
 
+// permanent returns the error of a row that no repetition mends as a fault of the request: senders drop rows that are
+// answered with 400. Some repeat any other status for ever, and hold up all that comes later.
+func permanent(err error) error {
+	var over *model.QuotaError
+	if errors.As(err, &over) && over.After == 0 {
+		return &web.Error{Status: http.StatusBadRequest, Detail: over.Error(), Err: err}
+	}
+	return err
+}
+
 // reasonOf returns the reason of a refused row, for its counter.
 func reasonOf(err error) string {
 	var future *ingest.FutureError
 	if errors.As(err, &future) {
 		return "future"
+	}
+	var over *model.QuotaError
+	if errors.As(err, &over) {
+		return "quota"
 	}
 	switch web.AsError(err).Status {
 	case http.StatusBadRequest:

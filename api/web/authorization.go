@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -24,13 +25,19 @@ type Authorizer struct {
 	Auth   auth.Authenticator
 	Policy *policy.Rules
 	Index  *index.Store // nil: rules about a metric's resource permit nothing by it
+	Quotas *quota.Book  // charged for each request
 }
 
-// Authenticate returns who sent r, or the error of a 401.
+// Authenticate returns who sent r, or the error of a 401, or of a 429 if the project sends more than it may.
 func (a *Authorizer) Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Identity, error) {
 	who, err := a.Auth.Authenticate(r)
 	if err == nil {
 		noteUser(r.Context(), who)
+		if err := a.Quotas.Charge(quota.Requests, model.ProjectOf(who.User), 1); err != nil {
+			answer := AsError(err)
+			answer.noteAfter(w.Header())
+			return nil, answer
+		}
 		return who, nil
 	}
 	var logins *auth.TooManyLoginsError

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,8 +28,9 @@ import (
 // error gets its status by its kind, in asError.
 type Error struct {
 	Status int
-	Detail any   // the description: a string, a Cause, or nil
-	Err    error // what lies behind it, for the log; may be nil
+	Detail any           // the description: a string, a Cause, or nil
+	Err    error         // what lies behind it, for the log; may be nil
+	After  time.Duration // until the client may try again; 0: it is not known
 }
 
 // Cause is a description in parts. Which parts there are depends on the fault, as in Gnocchi.
@@ -137,6 +141,7 @@ var answers = []func(error) *Error{
 		return BadCause("Measure in the future", fmt.Sprintf("A measure may be %s ahead of the server's clock at most",
 			e.Most), futureMeasure{e.Metric, ShowTime(e.Timestamp)})
 	}),
+	as(overQuota),
 	as(func(e *measures.DecodeError) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(e)}
 	}),
@@ -178,6 +183,17 @@ var answers = []func(error) *Error{
 	as(plainText[*model.BackfillError]),
 	as(plainText[*model.ReplacementError]),
 	as(plainText[*model.FieldError]),
+}
+
+// overQuota answers a project that uses as much as it may. A rate is 429, as the same request is accepted later. Series
+// are 403, as OpenStack's services answer: to repeat the request is of no use.
+func overQuota(e *model.QuotaError) *Error {
+	status := http.StatusTooManyRequests
+	if e.After == 0 {
+		status = http.StatusForbidden
+	}
+	return &Error{Status: status, After: e.After, Detail: Cause{Cause: "Quota exceeded", Reason: e.Error(),
+		Detail: map[string]any{"project": e.Project, "quota": e.Most}}}
 }
 
 const tookTooLong = "The operation took too long. Please try again."
@@ -298,7 +314,7 @@ var explanations = map[int]string{
 	http.StatusRequestEntityTooLarge: "The body is too large.",
 	http.StatusUnprocessableEntity:   "The query needs more than the server has.",
 	http.StatusUnsupportedMediaType:  "The body has to be of another type: see the Content-Type header.",
-	http.StatusTooManyRequests:       "Too many requests came from your address.",
+	http.StatusTooManyRequests:       "There were too many requests.",
 	http.StatusInternalServerError:   "The server failed to answer.",
 	http.StatusServiceUnavailable:    "The server cannot answer at the moment.",
 	http.StatusGatewayTimeout:        "The request took more time than it has.",
@@ -316,12 +332,20 @@ func (e *Error) Description() string {
 	return strings.TrimSpace(string(text.AppendJSON(nil, e.Detail)))
 }
 
+// noteAfter sets the header that says when the client may try again.
+func (e *Error) noteAfter(header http.Header) {
+	if e.After > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.After.Seconds()))))
+	}
+}
+
 // write answers r with e, in the form that it accepts: HTML for a browser, which names that and not JSON; JSON for
 // clients that accept it; else text, also for clients without an Accept header.
 func (e *Error) write(w http.ResponseWriter, r *http.Request) {
-	e = &Error{Status: e.Status, Detail: Bounded(e.Detail)}
+	e = &Error{Status: e.Status, Detail: Bounded(e.Detail), After: e.After}
 	title := http.StatusText(e.Status)
 	header := w.Header()
+	e.noteAfter(header)
 	if e.Status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {
 		header.Set("Retry-After", "1")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
@@ -57,6 +58,7 @@ type Process struct {
 	// ShowNames is claim.Session's.
 	ShowNames func() (round uint64, err error)
 	Budget    *budget.Budget // the memory that requests share; nil: no bound
+	Quotas    *quota.Book    // nil for a process that takes no requests
 	Logger    *slog.Logger
 }
 
@@ -279,13 +281,17 @@ func (p *Process) held() (store *index.Store, at version, release func(), err er
 	return store, version{epoch, store.Generation()}, release, nil
 }
 
-func (p *Process) version(w http.ResponseWriter, _ *http.Request) error {
+func (p *Process) version(w http.ResponseWriter, r *http.Request) error {
+	var request versionRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
 	_, version, release, err := p.held()
 	if err != nil {
 		return err
 	}
 	release()
-	return writeJSON(w, version)
+	return writeJSON(w, versionAnswer{version, p.Quotas.Add(request.Quotas)})
 }
 
 func (p *Process) find(w http.ResponseWriter, r *http.Request) error {

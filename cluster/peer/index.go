@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -31,6 +32,7 @@ type Index struct {
 	client *Client
 	holder AskHolder
 	limit  int // most metrics in the cache
+	quotas *quota.Book
 
 	generation atomic.Uint64
 
@@ -50,9 +52,10 @@ type cachedPolicy struct {
 	model *model.ArchivePolicy
 }
 
-// NewIndex returns a client of the index with a cache of cachedMetrics.
-func NewIndex(client *Client, holder AskHolder, cachedMetrics int) *Index {
-	return &Index{client: client, holder: holder, limit: max(1, cachedMetrics),
+// NewIndex returns a client of the index with a cache of cachedMetrics. It keeps quotas, if they are not nil, as the
+// index's holder has them.
+func NewIndex(client *Client, holder AskHolder, cachedMetrics int, quotas *quota.Book) *Index {
+	return &Index{client: client, holder: holder, limit: max(1, cachedMetrics), quotas: quotas,
 		metrics: make(map[uuid.UUID]cachedMetric), policies: make(map[string]cachedPolicy)}
 }
 
@@ -68,15 +71,18 @@ func (x *Index) Run(ctx context.Context, held func() (epoch, generation uint64, 
 		}
 		if epoch, generation, ok := held(); ok {
 			x.Sees(epoch, generation)
+			x.quotas.Counted()
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, 5*versionInterval)
 		_ = x.holder(ctx, false, func(address string) error { // else it is asked again
-			var v version
-			err := x.client.call(ctx, address, "version", struct{}{}, &v)
+			var v versionAnswer
+			report := x.quotas.Report()
+			err := x.client.call(ctx, address, "version", versionRequest{report}, &v)
 			if err == nil {
+				x.quotas.Take(report, v.Quotas)
 				x.mu.Lock()
-				x.sees(v)
+				x.sees(v.version)
 				x.mu.Unlock()
 			}
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -62,6 +63,16 @@ type deletedRequest struct {
 type version struct {
 	Epoch      uint64 `json:"epoch"`
 	Generation uint64 `json:"generation"`
+}
+
+// versionRequest also reports what projects sent to the process that asks.
+type versionRequest struct {
+	Quotas *quota.Report `json:"quotas,omitempty"`
+}
+
+type versionAnswer struct {
+	version
+	Quotas *quota.Answer `json:"quotas,omitempty"`
 }
 
 type findAnswer struct {

@@ -132,7 +132,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
 	defer source.Close()
 	fs := vfs.NewMem()
-	found := peer.NewIndex(o.client, o.holder, 100)
+	found := peer.NewIndex(o.client, o.holder, 100, nil)
 	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source,
 		CheckpointInterval: time.Hour})
 	if err != nil {
@@ -292,7 +292,7 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 			return model.ErrUnavailable
 		}
 		return o.holder(ctx, patient, there)
-	}, 100)
+	}, 100, nil)
 	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source,
 		CheckpointInterval: time.Hour})
 	if err != nil {
@@ -465,7 +465,7 @@ func TestFiguresComeOver(t *testing.T) {
 func TestIndexAnswersFromItsCache(t *testing.T) {
 	o := startOther(t, 1)
 	known, other, gone := o.newMetric(t), o.newMetric(t), o.newMetric(t)
-	x := peer.NewIndex(o.client, o.holder, 100)
+	x := peer.NewIndex(o.client, o.holder, 100, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	var held atomic.Uint64 // the epoch in which this process holds the index, 0 while another one does
@@ -671,7 +671,7 @@ func TestRevivalComesOver(t *testing.T) {
 	if err := o.Index.CreateMetric(t.Context(), within); err != nil {
 		t.Fatal(err)
 	}
-	x := peer.NewIndex(o.client, o.holder, 100)
+	x := peer.NewIndex(o.client, o.holder, 100, nil)
 	found := make([]*model.Metric, 1)
 	if err := x.Find(t.Context(), []uuid.UUID{within.ID}, found); err != nil || found[0].ResourceEndedAt == nil ||
 		*found[0].ResourceEndedAt != end {

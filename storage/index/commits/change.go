@@ -9,6 +9,7 @@ import (
 type Change struct {
 	*pebble.Batch
 	Live, Deleted, Resources int64
+	Projects                 map[string]int64 // the part of Live of each project
 
 	db   *pebble.DB
 	look *pebble.Iterator // of Has; nil before
@@ -41,6 +42,15 @@ func (c *Change) endLook() error {
 		return nil
 	}
 	return c.look.Close()
+}
+
+// AddLive adds to the live metrics of a project.
+func (c *Change) AddLive(project string, n int64) {
+	c.Live += n
+	if c.Projects == nil {
+		c.Projects = make(map[string]int64)
+	}
+	c.Projects[project] += n
 }
 
 // TouchMetric notes a metric that is no longer as it was.

@@ -31,6 +31,8 @@ type Log struct {
 	Deleted   atomic.Int64 // metrics marked deleted; changed under mu
 	Resources atomic.Int64 // changed under mu
 
+	Projects map[string]int64 // of Live, by project, under mu; nil: not counted yet
+
 	mu sync.Mutex // held from the check of a write to its entry into the log
 }
 
@@ -137,6 +139,11 @@ func (l *Log) apply(c *Change, check func(c *Change) error) (n uint64, err error
 	}
 	for i, count := range l.counts() {
 		count.Add(deltas[i])
+	}
+	if l.Projects != nil {
+		for project, n := range c.Projects {
+			l.Projects[project] += n
+		}
 	}
 	l.changes.set(before, last)
 	return n, nil

@@ -29,6 +29,7 @@ const (
 	Metadata     = 'w' // project, 0, name of series
 	Ledger       = 'g' // its ID: measures that were deleted or replaced
 	Board        = 'b' // its ID
+	Quota        = 'q' // project
 	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'

@@ -220,17 +220,17 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 			}
 			named[string(key)] = true
 		}
-		c.Live++
+		c.AddLive(model.ProjectOf(m.Creator), 1)
 		created = append(created, &m)
 	}
-	return created, nil
+	return created, s.checkQuotas(c, created)
 }
 
 // MarkDeleted marks m, a live metric, and takes it out of its resource. m is not modified.
 func MarkDeleted(c *commits.Change, m *model.Metric) error {
 	marked := *m
 	marked.Deleted, marked.ResourceID = true, nil
-	c.Live--
+	c.AddLive(model.ProjectOf(m.Creator), -1)
 	c.Deleted++
 	if err := c.Set(keyspace.IDKey(keyspace.Deleted, m.ID), nil, nil); err != nil {
 		return err

@@ -3,6 +3,7 @@ package metrics
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,7 @@ type Table struct {
 	ended    endedResources
 	last     lastMetric // guarded by the log's lock
 	known    knownLabels
+	bound    atomic.Pointer[func(project string) int64] // of series; nil: none
 }
 
 // NewTable returns the metrics of a log. A cache of them has about so many places.
