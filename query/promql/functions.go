@@ -2,9 +2,9 @@ package promql
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
-	"github.com/grafana/regexp"
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"

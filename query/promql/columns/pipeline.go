@@ -122,7 +122,7 @@ func ofRange(call *parser.Call, inner Inner) *Pipeline {
 	return CompileRange(call, inner)
 }
 
-// CompileRange returns the pipeline of a function over a range, nil for what only the engine evaluates.
+// CompileRange returns the pipeline of a function over a range, nil if only the engine evaluates it.
 func CompileRange(call *parser.Call, inner Inner) *Pipeline {
 	p := &Pipeline{call: call, args: call.Args, direct: direct[call.Func.Name]}
 	for i, arg := range call.Args {
