@@ -2,8 +2,11 @@ package console_test
 
 import (
 	"flag"
+	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 var pictured = flag.String("pictured", "", "URL of a running demo, of which the README's picture is taken")
@@ -34,4 +37,37 @@ func TestPicture(t *testing.T) {
 	b.wait("document.querySelectorAll('#pair canvas').length === 2")
 	b.act("scrollTo(0, 0)")
 	b.picture("console-correlations")
+
+	b.size(1400, 740)
+	b.visitHash("explore?tz=UTC&from=3m&stack=1&" + url.Values{"q": {`{"memory.used.bytes"}`,
+		`{"memory.available.bytes"}`}}.Encode())
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
+	b.picture("console-query")
+
+	b.size(1280, 780)
+	c, err := client.New(*pictured, client.Options{User: "admin"})
+	check(t, err)
+	type panel struct {
+		Title string `json:"title"`
+		View  string `json:"view"`
+	}
+	view := func(title string, queries ...string) panel {
+		return panel{title, "explore?" + url.Values{"q": queries}.Encode()}
+	}
+	var board struct{ ID string }
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/boards", map[string]any{"name": "This machine", "shared": true,
+		"panels": []panel{view("Processors", `{"cpu0.percent"}`, `{"cpu1.percent"}`), view("Load", `{__name__=~"load.*"}`),
+			view("Memory", `{"memory.used.bytes"}`, `{"memory.available.bytes"}`),
+			view("Network", `rate({"network.lo.sent.bytes"}[1m])`, `rate({"network.eth0.sent.bytes"}[1m])`),
+			view("Written", `rate({"disk.vda.written.bytes"}[1m])`), view("Root", `{"mount.root.used.bytes"}`)}}, &board))
+	b.visitHash("boards?tz=UTC&from=3m&id=" + board.ID)
+	b.wait("document.querySelectorAll('.board-panels canvas').length === 6")
+	b.picture("console-board")
+	check(t, c.Do(t.Context(), http.MethodDelete, "/v1/boards/"+board.ID, nil, nil))
+
+	b.size(1280, 900)
+	b.visitHash("server?tz=UTC")
+	b.wait("document.querySelectorAll('#members tbody tr').length === 1")
+	b.wait("document.querySelector('#processed').textContent !== '–'")
+	b.picture("console-server")
 }
