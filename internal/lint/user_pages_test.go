@@ -16,7 +16,8 @@ const (
 )
 
 // forContributors are the pages beside those for users.
-var forContributors = []string{"docs/explain/architecture.md", "docs/explain/long-runs.md", "docs/explain/testing.md"}
+var forContributors = []string{"docs/explain/architecture.md", "docs/explain/long-runs.md", "docs/explain/testing.md",
+	"docs/how-to/release.md"}
 
 // wide are the pages, or their folders, with lines that are longer than mostColumns.
 var wide = []string{"docs/how-to/console.md", "docs/send"}
