@@ -9,8 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// Measures wait that a reader of another process has brought over and not processed. Once it is silent, so do those that
-// it has not saved.
+// Measures wait that a reader of another process has brought over and not processed. Once it is silent, so do those
+// that it has not saved.
 func TestBacklogOfReaderElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, incoming.Options{})

@@ -165,7 +165,7 @@ const (
 	clockJump = "clock jump"
 	// longestJump of a clock.
 	longestJump = time.Minute
-	// clocksApart is how far the clocks of two processes may be apart while they reach each other (cluster/clock_jumps.go).
+	// clocksApart is how far two processes that reach each other may have their clocks apart (cluster/clock_jumps.go).
 	clocksApart = 600 * time.Millisecond
 	// foundOut is how long a jump stays unnoticed where a process did not reach the others at once.
 	foundOut = 15 * time.Second
