@@ -15,8 +15,9 @@ import (
 func TestWrongClockRefuses(t *testing.T) {
 	wrong := errors.New("the clock has jumped")
 	var fails error
-	s := open(t, incoming.Options{Clock: incoming.Clock{ID: uuid.New(), Now: func() int64 { return time.Now().UnixNano() },
-		Check: func() error { return fails }}})
+	clock := incoming.Clock{ID: uuid.New(), Check: func() error { return fails },
+		Now: func() int64 { return time.Now().UnixNano() }}
+	s := open(t, incoming.Options{Clock: clock})
 	defer closeStore(t, s)
 	send := func() error {
 		all, _ := blocks(rand.New(rand.NewPCG(5, 5)), 10, 0)
