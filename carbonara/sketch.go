@@ -157,9 +157,6 @@ func appendSketch(dst []byte, zeros, nans uint64, buckets func(side int) []bucke
 	return dst
 }
 
-// SketchOf returns the sketch of values.
-func SketchOf(values []float64) Sketch { return Sketch(new(sketcher).appendSketch(nil, values)) }
-
 // count returns the buckets of these indexes, ascending.
 func (s *sketcher) count(indexes []int32) []bucket {
 	s.buckets = s.buckets[:0]

@@ -18,16 +18,16 @@ import (
 // The problem: a virtual machine that moves to another host may find its clock ahead, below a running process. Its next
 // stamps are too late by the jump, and an equal measure that is sent to another process afterwards loses.
 //
-// The simple idea is to follow the fastest clock, with each exchange of messages. It fails between the jump and the next
-// exchange. So the process that jumped has to notice it by itself, before its next stamp.
+// The simple idea is to follow the fastest clock, with each exchange of messages. It fails between the jump and the
+// next exchange. So the process that jumped has to notice it by itself, before its next stamp.
 //
 // The rule: a process reads its clock every readInterval. A reading that is more than maxApart later than expected is a
 // jump, or the process stood still. Then the next requests wait until the other processes have said what their clocks
-// say. If this clock is ahead of all of them, the process ends, and the next one sets its clock by theirs (align). Smaller
-// jumps are found by a comparison every compareInterval.
+// say. If this clock is ahead of all of them, the process ends, and the next one sets its clock by theirs (align).
+// Smaller jumps are found by a comparison every compareInterval.
 //
-// The invariant: while processes that accept measures reach each other, and less than maxFollow is wrong, the stamps that
-// two of them give at one moment differ by no more than maxApart.
+// The invariant: while processes that accept measures reach each other, and less than maxFollow is wrong, the stamps
+// that two of them give at one moment differ by no more than maxApart.
 type clockWatch struct {
 	now  func() int64
 	ask  func(ctx context.Context) []clockDistance

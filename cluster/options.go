@@ -66,8 +66,8 @@ type Options struct {
 	LeaseTTL      time.Duration // 0: 10 s
 	LeaseSlack    time.Duration // 0: 5 s
 	OrderWait     time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
-	// ClockShift, for tests, makes this process's machine one of its own, whose clock is so far ahead; by a millisecond or
-	// more, it is not set by others.
+	// ClockShift, for tests, makes this process's machine one of its own, whose clock is so far ahead; by a millisecond
+	// or more, it is not set by others.
 	ClockShift time.Duration
 
 	Memory             Memory

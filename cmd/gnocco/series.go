@@ -280,7 +280,8 @@ func (r *reader) each(ctx context.Context, s *foundSeries, granularity time.Dura
 		}
 	})
 	var answer *client.StatusError
-	if policy := r.policies[s.policy]; policy != nil && errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+	policy := r.policies[s.policy]
+	if policy != nil && errors.As(err, &answer) && answer.Status == http.StatusNotFound {
 		var kept []string
 		for _, item := range policy.Definition {
 			kept = append(kept, item.Granularity)

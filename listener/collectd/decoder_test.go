@@ -125,8 +125,8 @@ func TestDecoder(t *testing.T) {
 		"collectd_cpu_x_if_total host=h plugin=cpu-x plugin_instance=0 type=if type_instance=eth/0 value=1 4 60500000000",
 		"collectd_cpu_x_if host=h plugin=cpu-x type=if 5 60500000000")
 	for _, bad := range [][]byte{{0}, {0, 0, 0, 3}, {0, 0, 0, 9, 0}, text(0, "\xff"), part(0, []byte("x")), part(6, nil),
-		part(6, []byte{0, 1, 1, 0}), part(6, make([]byte, 12)), number(1, 1<<40), part(1, []byte{1}), values(math.Inf(1)),
-		part(6, []byte{0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0})} {
+		part(6, []byte{0, 1, 1, 0}), part(6, make([]byte, 12)), number(1, 1<<40), part(1, []byte{1}),
+		values(math.Inf(1)), part(6, []byte{0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0})} {
 		f(collectd.Plain, slices.Concat(load, bad), loaded, "form")
 	}
 	for _, least := range []collectd.Security{collectd.Plain, collectd.Sign} {

@@ -76,8 +76,8 @@ func (u *Users) verify(payload, rest []byte) error {
 	return nil
 }
 
-// decrypt returns the parts of an encrypted one: the length of the user's name, the name, the initialization vector, and
-// encrypted a SHA-1 sum and the parts.
+// decrypt returns the parts of an encrypted one: the length of the user's name, the name, the initialization vector,
+// and encrypted a SHA-1 sum and the parts.
 func (u *Users) decrypt(payload []byte) ([]byte, error) {
 	if len(payload) < 2 {
 		return nil, errDamaged

@@ -21,7 +21,22 @@ func TestQuotasOfTwoAPIs(t *testing.T) {
 	metric := newMetricOf(t, apis[0], "low")
 	apis[1].mustDo(http.MethodPut, "/v1/quotas/admin",
 		fmt.Sprintf(`{"series": %d, "measures_per_second": %d}`, series, most), http.StatusOK)
-	time.Sleep(2 * time.Second) // until both have it: an API without a quota would accept all
+	apis[1].mustDo(http.MethodPut, "/v1/quotas/other", `{"requests_per_second": 1}`, http.StatusOK)
+	for _, p := range apis { // each has all quotas, or none: without one it would accept all
+		p.eventually("has the quotas", func() bool {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/v1/usage", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.SetBasicAuth("other", "")
+			response, err := browser.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			return response.StatusCode == http.StatusTooManyRequests
+		})
+	}
 	const measures = 100
 	began := time.Now()
 	var accepted atomic.Int64

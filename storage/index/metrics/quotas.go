@@ -52,7 +52,7 @@ func (s *Table) SeriesOfProjects() (counts map[string]int64, err error) {
 	return counts, err
 }
 
-// countProjects counts the metrics of projects, if they are not counted yet: some 3 million a second. From then on each
+// countProjects counts the metrics of projects, if they are not counted yet. From then on each
 // change adds to the counts. The caller holds the log's lock.
 func (s *Table) countProjects() (err error) {
 	if s.log.Projects != nil {

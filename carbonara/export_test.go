@@ -1,0 +1,4 @@
+package carbonara
+
+// SketchOf returns the sketch of values.
+func SketchOf(values []float64) Sketch { return Sketch(new(sketcher).appendSketch(nil, values)) }
