@@ -265,7 +265,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 		{"/v1/resource_type/{name}", "/v1/resource_type/host"}, {"/v1/metric/{id}", "/v1/metric/" + b.names["metric"]},
 		{"/v1/correlations/{id}", "/v1/correlations/" + b.names["job"]},
 		{"/v1/rebuild/{id}", "/v1/rebuild/" + b.names["again"]}, {"/v1/boards/{id}", "/v1/boards/" + b.names["board"]},
-		{"{project}", "p"},
+		{"{project}", "admin"},
 		{"{type}", "host"}, {"{id}", "web"}, {"{name}", "cpu"}, {"{file}", "no-such"}, {"{group}", "job/odd"},
 	} {
 		path = strings.ReplaceAll(path, part[0], part[1])

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,14 +24,15 @@ func TestClockJump(t *testing.T) {
 	f := func(what string, jump time.Duration, others []clockDistance, asked, ends bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			began, offset, questions, lost := time.Now(), time.Duration(0), 0, error(nil)
-			w := &clockWatch{now: func() int64 { return int64(time.Since(began) + offset) },
+			began, questions, lost := time.Now(), 0, error(nil)
+			var offset atomic.Int64
+			w := &clockWatch{now: func() int64 { return int64(time.Since(began)) + offset.Load() },
 				lose: func(err error) { lost = err },
 				ask:  func(context.Context) []clockDistance { questions++; return others }}
 			ctx, cancel := context.WithCancel(t.Context())
 			go w.run(ctx)
 			time.Sleep(5*time.Second + readInterval/2)
-			if offset = jump; questions > 0 {
+			if offset.Store(int64(jump)); questions > 0 {
 				t.Errorf("%s: asked without a doubt", what)
 			}
 			err := w.check()

@@ -25,11 +25,13 @@ configuration file.`,
 			"quota-series", "slow-request", "statsd-flush-interval", "stop-timeout",
 		}},
 	{"senders", "How servers take series from senders without HTTP",
-		`Ports of serve and api for senders that speak no HTTP: statsd's and Graphite's clients. They ask for no credentials.
+		`Ports of serve and api for senders that speak no HTTP: statsd's, Graphite's and collectd's. Only
+collectd's may ask for credentials.
 Set them as any other flag: on the command line, in the environment or in a configuration file.`,
 		[]string{
+			"collectd-creator", "collectd-listen", "collectd-security", "collectd-users",
 			"graphite-creator", "graphite-listen", "graphite-template",
-			"statsd-archive-policy", "statsd-creator", "statsd-listen", "statsd-resource-id",
+			"statsd-archive-policy", "statsd-creator", "statsd-labels", "statsd-listen", "statsd-resource-id",
 		}},
 	{"keystone", "How servers ask Keystone about users",
 		`How serve and api ask Keystone who a token belongs to, with --auth-mode keystone. Set them as any

@@ -21,20 +21,28 @@ func TestQuotasOfTwoAPIs(t *testing.T) {
 	metric := newMetricOf(t, apis[0], "low")
 	apis[1].mustDo(http.MethodPut, "/v1/quotas/admin",
 		fmt.Sprintf(`{"series": %d, "measures_per_second": %d}`, series, most), http.StatusOK)
-	apis[1].mustDo(http.MethodPut, "/v1/quotas/other", `{"requests_per_second": 1}`, http.StatusOK)
+	apis[1].mustDo(http.MethodPut, "/v1/quotas/other", `{"measures_per_second": 1}`, http.StatusOK)
+	other := func(p *process, path, body string, answer any) (status int) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.SetBasicAuth("other", "")
+		request.Header.Set("Content-Type", "application/json")
+		response, err := browser.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		_ = json.NewDecoder(response.Body).Decode(answer)
+		return response.StatusCode
+	}
+	var others struct{ ID string }
+	other(apis[0], "/v1/metric", `{"archive_policy_name": "low"}`, &others)
 	for _, p := range apis { // each has all quotas, or none: without one it would accept all
 		p.eventually("has the quotas", func() bool {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/v1/usage", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.SetBasicAuth("other", "")
-			response, err := browser.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = response.Body.Close()
-			return response.StatusCode == http.StatusTooManyRequests
+			return other(p, "/v1/metric/"+others.ID+"/measures", `[{"timestamp": 1, "value": 1}]`,
+				new(any)) == http.StatusTooManyRequests
 		})
 	}
 	const measures = 100
