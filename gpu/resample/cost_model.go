@@ -128,4 +128,7 @@ func (r *Resampler) enqueue(l *load) (done func()) {
 }
 
 // SetModel makes r choose by m from now on. Without a model everything is done on the CPU.
-func (r *Resampler) SetModel(m Model) { r.model.Store(&m) }
+func (r *Resampler) SetModel(m Model) {
+	r.model.Store(&m)
+	r.making.Store(nil)
+}
