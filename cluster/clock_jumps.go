@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
@@ -117,6 +118,10 @@ func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDista
 		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")),
 			c.own.Now()-int64(boot.Now())+int64(off))
 		if err != nil {
+			return fmt.Errorf("cluster: clock: %w", err)
+		}
+		pair := datafolder.ClockPair{By: id, Of: c.own.ID} // for stamps of the other one
+		if err := c.folder.KeepClockError(pair, max(off, -off)); err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
 		c.logger.Warn("the clock of this machine is not that of the others, and is set by theirs", "ahead", -off, "clock", id)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
@@ -96,5 +98,13 @@ func TestAlignClock(t *testing.T) {
 	}
 	if d := align(third, 2*time.Second); !near(d, 2*time.Second) || third.own.ID == first.own.ID {
 		t.Errorf("a machine that is wrong a second time has a clock %v ahead", d)
+	}
+	after := open(0)
+	after.measured[third.own.ID] = &measuredClock{error: time.Second}
+	for clock, want := range map[uuid.UUID]time.Duration{reference.own.ID: 0, third.own.ID: time.Second,
+		first.own.ID: 3 * time.Second} {
+		if far := after.errorOf(clock); !near(far, want) {
+			t.Errorf("the clock that was set is %v off, not %v", far, want)
+		}
 	}
 }

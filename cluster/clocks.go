@@ -34,7 +34,7 @@ import (
 //     clockExchanges counts.
 //   - Clocks drift, and stamps stay. So the error is the greatest of these bests, and never shrinks.
 //   - Errors are stored in the data folder, for the next process and for other machines. A machine that has gone can no
-//     longer be measured: its error is the smallest stored distance to a third clock plus the error of that clock.
+//     longer be measured: its error is the least sum of stored distances over other clocks.
 //   - A clock without any measurement has unmeasuredError.
 //
 // The invariants: a measured error never shrinks, not even by a restart; only errors of at most unmeasuredError are
@@ -129,7 +129,7 @@ func (c *clocks) Measured(address string, clock uuid.UUID, most, least int64) {
 }
 
 // errorOf bounds the difference of a clock from this machine's: by this process's own measurement, or else by the
-// smallest stored distance to a third clock plus the error of that clock.
+// least sum of distances over other clocks.
 func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 	if clock == c.own.ID {
 		return 0
@@ -140,27 +140,37 @@ func (c *clocks) errorOf(clock uuid.UUID) time.Duration {
 		return m.error
 	}
 	c.needsStored = true
+	far := c.distances()
+	if d, ok := far[clock]; ok {
+		return d
+	}
 	least, found := time.Duration(0), false
-	for pair, sum := range c.stored {
-		third := pair.By
-		if third == clock {
-			third = pair.Of
-		} else if pair.Of != clock {
-			continue
-		}
-		if m := c.measured[third]; m != nil {
-			sum += m.error
-		} else if third != c.own.ID {
-			sum += unmeasuredError
-		}
-		if !found || sum < least {
-			least, found = sum, true
+	for pair, d := range c.stored { // of clocks that no measurement connects with this one
+		if (pair.By == clock || pair.Of == clock) && (!found || d < least) {
+			least, found = d, true
 		}
 	}
-	if !found {
-		return unmeasuredError
+	return least + unmeasuredError
+}
+
+// distances returns how far clocks are at most, over any number of others that lie between. mu is held.
+func (c *clocks) distances() map[uuid.UUID]time.Duration {
+	far := map[uuid.UUID]time.Duration{c.own.ID: 0}
+	for clock, m := range c.measured {
+		far[clock] = m.error
 	}
-	return least
+	for shorter := true; shorter; {
+		shorter = false
+		for pair, d := range c.stored {
+			for _, way := range [][2]uuid.UUID{{pair.By, pair.Of}, {pair.Of, pair.By}} {
+				from, ok := far[way[0]]
+				if to, known := far[way[1]]; ok && c.measured[way[1]] == nil && (!known || from+d < to) {
+					far[way[1]], shorter = from+d, true
+				}
+			}
+		}
+	}
+	return far
 }
 
 // storedError returns the stored error of this machine's clock and another one. mu is held.

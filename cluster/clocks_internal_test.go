@@ -213,3 +213,22 @@ func TestLeastKeptClockErrorCounts(t *testing.T) {
 		}
 	}
 }
+
+// Distances add up over clocks between, by the shortest way.
+func TestClockErrorsAddUp(t *testing.T) {
+	ids := [6]uuid.UUID{{1}, {2}, {3}, {4}, {5}, {6}}
+	c := &clocks{own: incoming.Clock{ID: ids[0]}, measured: map[uuid.UUID]*measuredClock{ids[1]: {error: time.Second}},
+		stored: map[datafolder.ClockPair]time.Duration{
+			{By: ids[1], Of: ids[2]}: 20 * time.Second,
+			{By: ids[3], Of: ids[2]}: 30 * time.Second,
+			{By: ids[1], Of: ids[3]}: 90 * time.Second,
+			{By: ids[4], Of: ids[5]}: time.Second, // of no clock that is known
+			{By: ids[0], Of: ids[1]}: time.Millisecond,
+		}}
+	for i, want := range []time.Duration{0, time.Second, 21 * time.Second, 51 * time.Second,
+		time.Second + unmeasuredError, time.Second + unmeasuredError} {
+		if far := c.errorOf(ids[i]); far != want {
+			t.Errorf("clock %d is %v off, want %v", i, far, want)
+		}
+	}
+}

@@ -363,7 +363,7 @@ func (a Handlers) describe(found []labels.Labels, sent map[string]series.Metadat
 			}
 		}
 		if l.Get("metric_unit") == "" {
-			builder.Set("metric_unit", sent[l.Get(labels.MetricName)].Unit)
+			builder.Set("metric_unit", sent[l.Get(common.MetricNameLabel)].Unit)
 		}
 		found[i] = builder.Labels()
 	}

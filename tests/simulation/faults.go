@@ -162,8 +162,9 @@ var faults = []fault{
 const settled = time.Minute
 
 const (
-	// clockJump is a kind that comes only if it is asked for: many of them lose a measure (decision 0096).
+	// clockJump is a kind that comes only if it is asked for (decision 0096).
 	clockJump = "clock jump"
+	allFaults = "all" // also clock jumps
 	// longestJump of a clock.
 	longestJump = time.Minute
 	// clocksApart is how far two processes that reach each other may have their clocks apart (cluster/clock_jumps.go).
@@ -206,12 +207,12 @@ func (w *World) apart(at time.Time) time.Duration {
 func (w *World) chosen() (kinds []fault, between time.Duration) {
 	between = w.options.Between
 	for _, f := range faults {
-		all := w.options.Faults == "" && f.name != clockJump
+		all := w.options.Faults == "" && f.name != clockJump || w.options.Faults == allFaults
 		if all || slices.Contains(strings.Split(w.options.Faults, ","), f.name) {
 			kinds = append(kinds, f)
 		}
 	}
-	if w.options.Faults == "" && w.rand.IntN(2) == 0 {
+	if (w.options.Faults == "" || w.options.Faults == allFaults) && w.rand.IntN(2) == 0 {
 		w.rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		kinds = kinds[:1+w.rand.IntN(3)]
 		between = between * 2 / 3

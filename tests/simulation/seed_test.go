@@ -20,7 +20,7 @@ var (
 	length  = flag.Duration("sim.length", 10*time.Minute, "virtual time with faults")
 	pause   = flag.Duration("sim.pause", time.Second, "of a client, at most")
 	between = flag.Duration("sim.between", 15*time.Second, "mean time between faults")
-	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas")
+	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas; all: clock jumps with the others")
 	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
 	late    = flag.Duration("sim.late", 0, "how old a listing of a folder may be")
 	trace   = flag.Bool("sim.trace", false, "log packets")
