@@ -192,7 +192,7 @@ func (d *Distribution) Quantile(q float64) float64 {
 	if n == 0 {
 		return nan
 	}
-	rank := float64(n-1) * q
+	rank := float64(float64(n-1) * q)
 	floor := math.Floor(rank)
 	low := d.at(uint64(floor))
 	if floor == rank {
