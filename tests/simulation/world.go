@@ -27,7 +27,7 @@ type Options struct {
 	Answers io.Writer // for a line of each answer; nil: none
 	Folder  string    // real, for cluster.json, the key and the clocks
 	Clients int
-	Faults  string        // the only kinds, by commas; "": all but clock jumps, "all": these too
+	Faults  string        // the only kinds, by commas; "": all but clock jumps; "all": also those
 	Between time.Duration // from one fault to the next, mean
 	Late    time.Duration // how old a listing of a folder may be
 	Stale   int           // one in so many contents stays in caches; 0: none
