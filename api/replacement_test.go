@@ -56,7 +56,8 @@ func TestDeleteMeasures(t *testing.T) {
 		t.Errorf("a dry run: %+v", preview)
 	}
 	sums := func(name string) string {
-		return s.want(t, "GET /v1/resource/generic/r/metric/"+name+"/measures?aggregation=sum&granularity=3600", "",
+		measures := "/measures?refresh=true&aggregation=sum&granularity=3600"
+		return s.want(t, "GET /v1/resource/generic/r/metric/"+name+measures, "",
 			http.StatusOK, "~", "user", "jd").Body.String()
 	}
 	if got := sums("a"); !strings.Contains(got, "3600.0, 7.0") {

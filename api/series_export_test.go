@@ -20,6 +20,7 @@ func TestFederateAndExport(t *testing.T) {
 	}
 	post("cpu", `[{"timestamp":"2026-01-02T03:01:10","value":1},{"timestamp":"2026-01-02T03:02:20","value":2.5}]`)
 	post("mem", `[{"timestamp":"2026-01-01T00:00:00","value":"inf"},{"timestamp":"2026-01-01T00:01:30","value":"nan"}]`)
+	s.refreshAll(t, "jd")
 	get := func(path, user string) string {
 		t.Helper()
 		return s.want(t, "GET "+path, "", http.StatusOK, "~", "user", user).Body.String()
