@@ -93,8 +93,13 @@ func (s *summary) add(e event) {
 			return
 		}
 		fmt.Fprintf(s.out, "%-6s%-48s%8.2fs\n", "FAIL", short(e.Package), e.Elapsed)
-		if !s.broken[e.Package] { // it did not build, or ended outside a test
+		if !s.broken[e.Package] { // it did not build, or ended in the midst of tests
 			s.failed++
+			for _, name := range slices.Sorted(maps.Keys(s.outputs)) {
+				if strings.HasPrefix(name, e.Package+" ") {
+					fmt.Fprint(s.out, strings.Join(s.outputs[name], ""))
+				}
+			}
 		}
 	}
 }

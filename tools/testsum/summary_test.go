@@ -22,15 +22,21 @@ func TestSummary(t *testing.T) {
 {"Action":"fail","Package":"b","Elapsed":0.25}
 {"Action":"build-output","ImportPath":"c","Output":"c.go:1: no\n"}
 {"Action":"fail","Package":"c","Elapsed":0}
+{"Action":"output","Package":"d","Test":"TestHung","Output":"SIGQUIT: quit\n"}
+{"Action":"output","Package":"d","Output":"exit status 2\n"}
+{"Action":"fail","Package":"d","Elapsed":9}
 `
 	const want = `pass  a                                                   1.50s
     y_test.go:9: 1, want 2
 FAIL  b                                                   0.25s
 c.go:1: no
 FAIL  c                                                   0.00s
+exit status 2
+FAIL  d                                                   9.00s
+SIGQUIT: quit
 skipped    2: no CUDA device here: ask for one
 skipped    1: no reason is given
-1 passed, 2 failed, 3 skipped
+1 passed, 3 failed, 3 skipped
 `
 	var out strings.Builder
 	s := newSummary(&out)
