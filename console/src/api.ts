@@ -41,11 +41,11 @@ function leave(expired = false) {
   signInNeeded.set(true);
 }
 
-// Other tabs sign in and out, too.
+// Other tabs also sign in and out. They forget the user's name when the sign-in expires, and empty it at a sign-out.
 window.addEventListener("storage", ({ key, newValue }) => {
   if (key !== userKey || !hasSessions) return;
-  if (newValue === null) leave();
-  else enter({ credentials, user: newValue, headers: sessionHeaders });
+  if (newValue) enter({ credentials, user: newValue, headers: sessionHeaders });
+  else leave(newValue === null && session.get().user !== "");
 });
 
 export class APIError extends Error {
@@ -83,7 +83,7 @@ export async function signIn(credentials: Credentials, user: string, secret: str
 
 export async function signOut() {
   if (session.get().headers === sessionHeaders) await request("DELETE", "/v1/session");
-  localStorage.removeItem(userKey);
+  localStorage.setItem(userKey, "");
   leave();
 }
 

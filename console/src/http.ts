@@ -20,7 +20,7 @@ export const sessionHeaders = { "X-Gnocco-Session": "1" };
 
 // The browser remembers the name of the user who has signed in, for this server.
 export const userKey = "user of " + new URL(root).pathname;
-export const remembered = localStorage.getItem(userKey);
+export const remembered = localStorage.getItem(userKey) || null;
 
 // firstHeaders are those of a visit that needs no form: a session goes on, the server checks no password, or a proxy
 // has asked.

@@ -229,7 +229,7 @@ func TestSignIn(t *testing.T) {
 	second.wait(drawn)
 	password("other")
 	b.waitText("Your sign-in has expired")
-	second.waitText("Sign in")
+	second.waitText("Your sign-in has expired")
 	signIn("other")
 	b.wait(drawn)
 	second.wait(drawn)

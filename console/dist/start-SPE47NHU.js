@@ -1,0 +1,1 @@
+import"./chunk-IINO7AFC.js";import"./chunk-KDDMCHQW.js";
