@@ -34,6 +34,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(1, "", "no metric is attic (gnocco list", "list", "metrics", "attic")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
+	f(1, "", "gnocco: usage: gnocco list KIND [SELECTOR...] [flags] (gnocco list --help explains it)", "list")
 	f(1, "", "cannot be selected", "list", "rules", "a")
 	f(1, "", "none of table, json, yaml and csv", "list", "rules", "-o", "xml")
 	f(0, "- resource: house\n  type: generic\n  metrics: 2\n  started: \"", "", "list", "resources", "-o", "yaml")

@@ -130,7 +130,7 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 	f("--log-format", "--log-format", "xml")
 	f("Prefix", "--prefix", "gnocchi/")
 	f("listen", "--listen", "127.0.0.1:99999")
-	f("unknown flag", "--nonsense")
+	f("unknown flag: --nonsense (gnocco serve --help lists them)", "--nonsense")
 	f("unknown flag: --max-limits (did you mean --max-limit?)", "--max-limits", "3")
 	f("configuration file", "--config", "/nonexistent.toml")
 }
