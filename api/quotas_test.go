@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,6 +74,18 @@ func TestQuotas(t *testing.T) {
 	if after := w.Header().Get("Retry-After"); after != "5" {
 		t.Errorf("Retry-After is %q", after)
 	}
+	// A correction's measures are charged, but not those of a dry run, nor of a refused one.
+	other := []string{"X-User-Id", "a", "X-Project-Id", "r", "X-Roles", "admin"}
+	s.want(t, "POST "+path, `[{"timestamp": 100, "value": 1}]`, http.StatusAccepted, "~", other...)
+	nine := `[{"timestamp": 1.1, "value": 1}`
+	for at := range 8 {
+		nine += fmt.Sprintf(`, {"timestamp": 1.%d, "value": 1}`, at+2)
+	}
+	correction := "PUT " + path + "?start=1&stop="
+	s.want(t, correction+"2&dry_run=true", nine+"]", http.StatusOK, "~", other...)
+	s.want(t, correction+"1.95", nine+"]", http.StatusBadRequest, "~part of the group", other...)
+	s.want(t, correction+"2", nine+"]", http.StatusOK, "~", other...)
+	s.want(t, correction+"2", nine+"]", http.StatusTooManyRequests, "~2 measures a second", other...)
 
 	s.want(t, "PUT /v1/quotas/p", `{"series": -1, "measures_per_second": 100, "requests_per_second": 1}`,
 		http.StatusOK, `~"own_quota": {"series": -1, "measures_per_second": 100, "requests_per_second": 1}`, admin...)

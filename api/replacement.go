@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 )
@@ -301,8 +302,16 @@ func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, 
 	if err := a.decodeCorrection(w, r, metric, now, what); err != nil {
 		return err
 	}
+	project, charged := model.ProjectOf(who.User), int64(len(what.Timestamps))
+	if what.DryRun {
+		charged = 0
+	}
+	if err := a.Quotas.Charge(quota.Measures, project, charged); err != nil {
+		return err
+	}
 	shown, err := a.replace(r.Context(), who, what)
 	if err != nil {
+		a.Quotas.Return(quota.Measures, project, charged)
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, shown)
