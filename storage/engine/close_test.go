@@ -121,6 +121,7 @@ func TestForgottenStoreIsNotRecorded(t *testing.T) {
 
 // A stop does not wait for a disk on which no table can be made: all is in the log.
 func TestCloseOnFullDisk(t *testing.T) {
+	t.Parallel() // it waits
 	var full atomic.Bool
 	memory := vfs.NewMem()
 	fs := errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {

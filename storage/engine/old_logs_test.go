@@ -14,13 +14,11 @@ import (
 // waitFor waits for work of a store in the background.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 500 {
-		if done() {
-			return
+	for until := time.Now().Add(2 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("waited for: %s", what)
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("waited for: %s", what)
 }
 
 func logsOf(t *testing.T, fs vfs.FS, dir string) (count int) {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -256,14 +257,11 @@ func TestFlushedBatchIsLetGo(t *testing.T) {
 		if err := errors.Join(b.Commit(pebble.NoSync), b.Close()); err != nil {
 			t.Fatal(err)
 		}
-		for tries := 0; kept.Value() != nil; tries++ { // Pebble flushes in the background
-			if tries == 1000 {
-				t.Fatalf("batch %d is still in memory", round)
-			}
+		waitFor(t, fmt.Sprintf("the memory of batch %d", round), func() bool { // Pebble flushes in the background
 			ticks <- time.Unix(0, 0)
 			runtime.GC()
-			time.Sleep(time.Millisecond)
-		}
+			return kept.Value() == nil
+		})
 	}
 	flushes := db.Metrics().Flush.Count
 	for range 3 {
