@@ -97,10 +97,8 @@ func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *a
 	if err != nil {
 		return err
 	}
-	if operation.OfSketches() {
-		warnOfSketches(w)
-	}
 	out := newRowWriter(w)
+	out.warnOfSketches(read.OfSketches)
 	out.Raw(`{"measures": `)
 	out.results(found, results)
 	if details {

@@ -69,6 +69,7 @@ func (a *api) aggregateHistory(ctx context.Context, search *aggregatesSearch, gr
 	if len(writes) == 0 {
 		return errNoSuchMetric
 	}
+	out.warnOfSketches(search.read.OfSketches)
 	out.list(writes)
 	return nil
 }

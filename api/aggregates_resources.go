@@ -185,6 +185,7 @@ func (a *api) aggregateOperands(ctx context.Context, search *aggregatesSearch, f
 
 // write writes the results of metrics that were found.
 func (s *aggregatesSearch) write(out *rowWriter, found []query.Operand, results []*aggregates.Result, kind string) {
+	out.warnOfSketches(s.read.OfSketches)
 	out.Raw(`{"measures": `)
 	out.results(found, results)
 	if s.details {

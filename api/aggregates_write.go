@@ -11,10 +11,20 @@ import (
 // rowWriter writes results of aggregates.
 type rowWriter struct {
 	text.Writer
+	header http.Header
 	values []float64 // scratch
 }
 
-func newRowWriter(w http.ResponseWriter) rowWriter { return rowWriter{Writer: text.NewWriter(w, nil)} }
+func newRowWriter(w http.ResponseWriter) rowWriter {
+	return rowWriter{Writer: text.NewWriter(w, nil), header: w.Header()}
+}
+
+// warnOfSketches says, before the first row, that percentiles are approximate.
+func (o *rowWriter) warnOfSketches(approximate bool) {
+	if approximate {
+		o.header.Set("Warning", ofSketches)
+	}
+}
 
 // column writes the rows of column j of a result.
 func (o *rowWriter) column(result *aggregates.Result, j int) {

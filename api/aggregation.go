@@ -148,7 +148,10 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 	if err != nil {
 		return nil, err
 	}
-	return func(out *rowWriter) { out.aggregated(results, label) }, nil
+	return func(out *rowWriter) {
+		out.warnOfSketches(read.OfSketches)
+		out.aggregated(results, label)
+	}, nil
 }
 
 // checkAggregation returns the method, or an error if a metric lacks it or the granularity. The error's words depend on
@@ -189,7 +192,10 @@ func (a *api) aggregateOne(ctx context.Context, metric *model.Metric, method car
 	if err := a.reader.Aggregates(ctx, &one, s); err != nil {
 		return nil, err
 	}
-	return func(out *rowWriter) { writeAggregates(&out.Writer, s, &one) }, nil
+	return func(out *rowWriter) {
+		out.warnOfSketches(one.OfSketches())
+		writeAggregates(&out.Writer, s, &one)
+	}, nil
 }
 
 // parseAggregation reads the parameters. The caller releases the Values.

@@ -48,17 +48,15 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 		out.Use(form)
 	}
 	if read.OfSketches() {
-		warnOfSketches(w)
+		w.Header().Set("Warning", ofSketches)
 	}
 	writeAggregates(&out, &s.Aggregates, read)
 	s.body = out.Buffer()
 	return out.Finish()
 }
 
-// warnOfSketches says that percentiles are approximate.
-func warnOfSketches(w http.ResponseWriter) {
-	w.Header().Set("Warning", `299 - "percentiles are those of sketches, within 1.1 %"`)
-}
+// ofSketches says that percentiles are approximate.
+const ofSketches = `299 - "percentiles are those of sketches, within 1.1 %"`
 
 // writeAggregates writes what was read.
 func writeAggregates(out *text.Writer, s *query.Aggregates, read *query.MetricRead) {

@@ -36,6 +36,7 @@ func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Opera
 		return nil, err
 	}
 	for i := range results {
+		read.OfSketches = read.OfSketches || operation.OfSketches() || slices.ContainsFunc(groups[i], fromSketch)
 		for _, result := range results[i] {
 			if err := read.Rows.charge(result.Columns() * len(result.Times)); err != nil {
 				return nil, err

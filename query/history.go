@@ -91,10 +91,12 @@ type WeightedAggregate struct {
 // EvaluateState appends to dst what Evaluate gives for the operands of one state, weighted.
 func (r *Reader) EvaluateState(ctx context.Context, operation *aggregates.Operation, operands []Operand, read *Read,
 	span StateSpan, dst []WeightedAggregate) ([]WeightedAggregate, error) {
-	results, err := r.Evaluate(ctx, operation, operands, span.limit(read))
+	part := span.limit(read)
+	results, err := r.Evaluate(ctx, operation, operands, part)
 	if err != nil {
 		return dst, err
 	}
+	read.OfSketches = part.OfSketches
 	var values []float64
 	for _, result := range results {
 		if !result.Aggregated {

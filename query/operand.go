@@ -26,6 +26,16 @@ func (o *Operand) Name() string {
 	return o.Metric.Name
 }
 
+// fromSketch reports whether the aggregates of o are read from sketches.
+func fromSketch(o Operand) bool {
+	policy := o.Metric.ArchivePolicy
+	if !policy.Plan().HasSketch() {
+		return false
+	}
+	method, err := carbonara.ParseMethod(o.Aggregation)
+	return err == nil && policy.FromSketch(method)
+}
+
 // names returns the operands as errors show them.
 func names(operands []Operand) [][2]string {
 	names := make([][2]string, len(operands))

@@ -39,6 +39,7 @@ type Read struct {
 	Staleness   *Staleness          // how old the answer may be; nil: fresh
 	Rows        *Rows               // how many the answer may have; nil: any number
 	Values      *Arena              // lends memory for the aggregates; its owner releases it when the answer is written
+	OfSketches  bool                // the reader says so: the answer has percentiles of sketches
 	whole       bool                // it is not given up for parts before there is no memory left
 }
 
