@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -32,6 +34,7 @@ func (s *server) usage(t *testing.T, headers ...string) (u usage) {
 func TestQuotas(t *testing.T) {
 	s := newServer(t, func(o *api.Options) {
 		o.Auth, o.Quota = auth.TrustedHeaders{}, model.Quota{Series: 3, Measures: 2}
+		o.Quotas = &quota.Book{Now: func() time.Time { return time.Unix(1000, 0) }} // balances do not grow
 	})
 	user := []string{"X-User-Id", "u", "X-Project-Id", "p"}
 	admin := []string{"X-User-Id", "a", "X-Project-Id", "q", "X-Roles", "admin"}

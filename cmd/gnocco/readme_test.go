@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -54,6 +55,11 @@ func shell(t *testing.T, commands string) string {
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	text, _ := os.ReadFile(out.Name())
 	if err != nil {
+		logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+		for _, name := range logs {
+			log, _ := os.ReadFile(name)
+			text = fmt.Appendf(text, "\n%s:\n%s", filepath.Base(name), log)
+		}
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return string(text)
