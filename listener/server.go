@@ -160,11 +160,11 @@ func (s *Server) accept() {
 		s.instruments.connections.Inc()
 		s.done.Go(func() {
 			s.read(conn)
-			_ = conn.Close()
 			s.instruments.connections.Dec()
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			delete(s.open, conn)
+			delete(s.open, conn) // first: a sender that connects again when it sees the end finds the place free
+			s.mu.Unlock()
+			_ = conn.Close()
 		})
 	}
 }

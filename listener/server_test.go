@@ -3,6 +3,7 @@ package listener_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -18,11 +19,15 @@ import (
 	"github.com/gnocco-db/gnocco/listener"
 )
 
-// words adds a measure of 1 for each line, and refuses "bad".
-type words struct{}
+// words adds a measure of 1 for each line, and refuses "bad". It closes last after "last".
+type words struct{ last chan struct{} }
 
-func (words) Decode(line []byte, now carbonara.Timestamp, to listener.Sink) {
-	if text := strings.TrimSpace(string(line)); text == "bad" {
+func (w words) Decode(line []byte, now carbonara.Timestamp, to listener.Sink) {
+	text := strings.TrimSpace(string(line))
+	if text == "last" {
+		defer close(w.last)
+	}
+	if text == "bad" {
 		to.Refuse("form", line)
 	} else if text != "" {
 		var labels series.Labels
@@ -57,7 +62,7 @@ func (s *stored) store(_ context.Context, creator, _ string, batch *series.Batch
 
 func (s *stored) wait(t *testing.T, want ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		s.mu.Lock()
 		got := slices.Sorted(slices.Values(s.names))
 		s.mu.Unlock()
@@ -73,8 +78,9 @@ func (s *stored) wait(t *testing.T, want ...string) {
 func TestServer(t *testing.T) {
 	kept := &stored{fail: listener.ErrAgain}
 	registry := prometheus.NewRegistry()
+	decoder := words{make(chan struct{})}
 	s, err := listener.Start(listener.Options{Protocol: "words", Listen: "127.0.0.1:0", Stream: true, Creator: "jd",
-		Decoder: words{}, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
+		Decoder: decoder, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +107,9 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept.wait(t, "jd a", "jd b", "jd c")
+	if n, err := two.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) { // its place is free then
+		t.Fatal(n, err)
+	}
 	two = dial("tcp")
 	send(two, "d\n")
 	kept.wait(t, "jd a", "jd b", "jd c", "jd d")
@@ -111,7 +120,7 @@ func TestServer(t *testing.T) {
 	kept.fail = errors.New("broken")
 	kept.mu.Unlock()
 	send(two, "lost\n")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		kept.mu.Lock()
 		failed := kept.fail == nil
 		kept.mu.Unlock()
@@ -136,10 +145,10 @@ gnocco_listener_refused_total{protocol="words",reason="unavailable"} 1
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "gnocco_listener_refused_total"); err != nil {
 		t.Error(err)
 	}
-	send(packets, "g")
-	time.Sleep(50 * time.Millisecond) // it is read, and waits for others
+	send(packets, "last")
+	<-decoder.last // it is read, and waits for others
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	kept.wait(t, "jd a", "jd b", "jd c", "jd d", "jd e", "jd f", "jd g")
+	kept.wait(t, "jd a", "jd b", "jd c", "jd d", "jd e", "jd f", "jd last")
 }
