@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // A process notices a jump of its clock before its next stamp, and ends if its clock is ahead of all others. One that
@@ -71,13 +71,18 @@ func TestClockBehind(t *testing.T) {
 	})
 }
 
+// stoppedClock is a machine's that does not go on.
+type stoppedClock struct{}
+
+func (stoppedClock) Now() time.Duration { return time.Hour }
+
 // A process sets its clock by the latest of others, and all processes of its machine by the same.
 func TestAlignClock(t *testing.T) {
-	open := clocksOfOneFolder(t)
+	open := clocksThatLog(t, stoppedClock{}, slog.New(slog.DiscardHandler))
 	reference := open(0)
 	align := func(c *clocks, distance time.Duration) time.Duration {
 		t.Helper()
-		if err := c.align(claim.BootClock{}, func(now func() int64) []clockDistance {
+		if err := c.align(stoppedClock{}, func(now func() int64) []clockDistance {
 			d := reference.Now() + int64(distance) - now()
 			return []clockDistance{{d - 1e6, d + 1e6}, {d - 1e9, d - 1e9}}
 		}); err != nil {
@@ -86,24 +91,23 @@ func TestAlignClock(t *testing.T) {
 		return time.Duration(c.Now() - reference.Now())
 	}
 	first, second, third := open(0), open(0), open(0)
-	near := func(d, want time.Duration) bool { return (d - want).Abs() < 200*time.Millisecond }
-	if d := align(first, -3*time.Second); !near(d, -3*time.Second) || first.own.ID == reference.own.ID {
+	if d := align(first, -3*time.Second); d != -3*time.Second || first.own.ID == reference.own.ID {
 		t.Errorf("set back by 3 s, the clock is %v ahead", d)
 	}
-	if d := align(second, -3*time.Second); !near(d, -3*time.Second) || second.own.ID != first.own.ID {
+	if d := align(second, -3*time.Second); d != -3*time.Second || second.own.ID != first.own.ID {
 		t.Errorf("the next process's clock is %v ahead, and another one", d)
 	}
-	if d := align(third, 300*time.Millisecond); !near(d, 0) || third.own.ID != reference.own.ID {
+	if d := align(third, 300*time.Millisecond); d != 0 || third.own.ID != reference.own.ID {
 		t.Errorf("a clock that is near is set: %v ahead", d)
 	}
-	if d := align(third, 2*time.Second); !near(d, 2*time.Second) || third.own.ID == first.own.ID {
+	if d := align(third, 2*time.Second); d != 2*time.Second || third.own.ID == first.own.ID {
 		t.Errorf("a machine that is wrong a second time has a clock %v ahead", d)
 	}
 	after := open(0)
 	after.measured[third.own.ID] = &measuredClock{error: time.Second}
 	for clock, want := range map[uuid.UUID]time.Duration{reference.own.ID: 0, third.own.ID: time.Second,
 		first.own.ID: 3 * time.Second} {
-		if far := after.errorOf(clock); !near(far, want) {
+		if far := after.errorOf(clock); far != want {
 			t.Errorf("the clock that was set is %v off, not %v", far, want)
 		}
 	}

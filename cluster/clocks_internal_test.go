@@ -20,10 +20,10 @@ import (
 // machine's.
 func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
 	t.Helper()
-	return clocksThatLog(t, slog.New(slog.DiscardHandler))
+	return clocksThatLog(t, claim.BootClock{}, slog.New(slog.DiscardHandler))
 }
 
-func clocksThatLog(t *testing.T, logger *slog.Logger) func(shift time.Duration) *clocks {
+func clocksThatLog(t *testing.T, boot claim.Clock, logger *slog.Logger) func(shift time.Duration) *clocks {
 	t.Helper()
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {
@@ -32,7 +32,7 @@ func clocksThatLog(t *testing.T, logger *slog.Logger) func(shift time.Duration) 
 	t.Cleanup(func() { folder.Release() })
 	return func(shift time.Duration) *clocks {
 		t.Helper()
-		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, claim.BootClock{}, logger)
+		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, boot, logger)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestClocks(t *testing.T) {
 // exchanges are no reason.
 func TestFarClockIsWarnedOf(t *testing.T) {
 	var log bytes.Buffer
-	c, clock := clocksThatLog(t, slog.New(slog.NewTextHandler(&log, nil)))(0), uuid.New()
+	c, clock := clocksThatLog(t, claim.BootClock{}, slog.New(slog.NewTextHandler(&log, nil)))(0), uuid.New()
 	measure := func(n int, most, least time.Duration, want ...string) {
 		t.Helper()
 		log.Reset()
