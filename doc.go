@@ -42,24 +42,25 @@
 //	storage/index/{metrics,search}             metrics and lists of them; searches of resources
 //	storage/index/{keyspace,records,commits}   the index's keys, its values, and the order of its writes
 //	storage/claim         who may open which store
-//	storage/claim/{etcd,claimtest}             the same by etcd; a trial for all kinds
+//	storage/claim/etcd    the same by etcd
 //	model                 the nouns and their rules
 //	model/filter          which resources a search is after
 //	carbonara             a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
 //	carbonara/intcodec    the integer codec
 //	correlate             which of many columns say the same: all pairs
-//	correlate/{pairs,tile,correlatetest}       pairs as text; the inner product; what engines are tested by
+//	correlate/{pairs,tile}                     pairs as text; the inner product
 //	gpu/device            a CUDA device: memory, streams, and the goroutine that owns it
-//	gpu/device/devicetest a device, or its stand-in, for tests
 //	gpu/resample          the resampler on devices
 //	gpu/correlate         the correlation engine on devices
-//	gpu/{kernels,cu,cu/cutest}                 kernels and their PTX; the driver's calls; a driver without a device
+//	gpu/{kernels,cu}      kernels and their PTX; the driver's calls
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
 //	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel}       more of them
 //	internal/{pause,progress,quota,roster,simd,trusted,version}              and more
+//	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to
+//	tests/{cutest,devicetest}                  a driver without a device; a device, or its stand-in
 //	tests/{golden,seedtest,testcert,testnode,testprogram}                    what the tests of many packages need
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 func TestCPU(t *testing.T) { correlatetest.Engine(t, correlate.CPU{}) }

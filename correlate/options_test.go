@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 func TestOptionsAreValidated(t *testing.T) {

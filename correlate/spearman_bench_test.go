@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // BenchmarkSpearman has pairs that take nanoseconds, and with a lag pairs that take much longer.

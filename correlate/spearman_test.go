@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // ranksOf gives every value the mean rank of its equals, by comparing all with all.

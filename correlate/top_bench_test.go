@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // BenchmarkTop is what the API asks for: the strongest pairs of all.

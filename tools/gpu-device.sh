@@ -90,7 +90,7 @@ build)
     CGO_ENABLED=0 go -C bench build -ldflags '-s -w' -o "$(realpath "$dir")" ./cmd/gnocco-bench
     CGO_ENABLED=0 go -C cmd/gnocco-correlate build -ldflags '-s -w' -o "$(realpath "$dir")" .
     mkdir -p "$dir/carbonara/testdata" "$dir/gpu" "$dir/tools" && cp -r carbonara/testdata/golden "$dir/carbonara/testdata/"
-    gcc -O1 -Wall -Wextra -shared -fPIC -pthread -o "$dir/libshim.so" gpu/cu/cutest/driver/shim.c -ldl
+    gcc -O1 -Wall -Wextra -shared -fPIC -pthread -o "$dir/libshim.so" tests/cutest/driver/shim.c -ldl
     cp "$0" "$dir/tools/" && echo "module gnocco" >"$dir/go.mod"
     ;;
 run)

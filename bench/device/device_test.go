@@ -9,8 +9,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/bench/device"
 	"github.com/gnocco-db/gnocco/bench/report"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	gpudevice "github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // On the fake driver, with the kernels compiled for the host: the times mean nothing there, but the results must be

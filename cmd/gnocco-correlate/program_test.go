@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 

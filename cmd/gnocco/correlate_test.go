@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 func TestCorrelateNamesTheProgramForFiles(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 func TestVersionWithoutDriver(t *testing.T) {

@@ -5,7 +5,7 @@ package correlate_test
 import (
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 
 func TestCorrelatorAddressSanitizer(t *testing.T) {

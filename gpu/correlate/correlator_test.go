@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // architectures returns the major numbers of the compute capabilities whose kernels the device takes. Those for 8 and 9

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // TestOnDeviceCorrelator is what takes too long with the kernels on the host: many segments, chunks and tiles, with the

@@ -5,12 +5,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/correlatetest"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/correlatetest"
 )
 
 // If any call of the driver fails or hangs, the pairs are the CPU's, each handed out once.

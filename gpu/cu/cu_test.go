@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // ptx is as much of a module as the fake driver asks for.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 

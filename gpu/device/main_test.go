@@ -3,7 +3,7 @@ package device_test
 import (
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 
 func TestMain(m *testing.M) { devicetest.Main(m) }

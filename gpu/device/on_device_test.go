@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"

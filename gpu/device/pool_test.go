@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/gnocco-db/gnocco/gpu/device"
 )

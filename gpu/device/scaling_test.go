@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // kernel is what device code becomes on the host: y = x·times, and the sum of x.

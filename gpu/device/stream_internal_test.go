@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // engine opens the fake device on the test's own thread, in the place of an owner.

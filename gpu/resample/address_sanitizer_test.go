@@ -5,7 +5,7 @@ package resample_test
 import (
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 
 func TestResamplerAddressSanitizer(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 const packMeasures = 128_000

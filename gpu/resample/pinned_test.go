@@ -10,14 +10,14 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // lending is a resampler on the fake driver whose device is open.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 
 // A batch that waits longer for a device than the CPU takes goes to the CPU. The device works for a part of its cost

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 

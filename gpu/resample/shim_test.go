@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // If any call of the driver fails or hangs, a batch's groups are the CPU's, and stay so.

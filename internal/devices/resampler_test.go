@@ -7,9 +7,9 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/gpu/device/devicetest"
 	"github.com/gnocco-db/gnocco/gpu/resample"
 	"github.com/gnocco-db/gnocco/internal/devices"
+	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 
 // The CPU does what comes before the devices are there.

@@ -103,7 +103,7 @@ func table(rows ...string) map[string][]string {
 // below reports whether a folder is dir or lies below it.
 func below(folder, dir string) bool { return folder == dir || strings.HasPrefix(folder, dir+"/") }
 
-// helpsTests reports whether a folder holds a package for tests, such as gpu/cu/cutest.
+// helpsTests reports whether a folder holds a package for tests, such as tests/cutest.
 func helpsTests(folder string) bool { return strings.HasSuffix(folder, "test") }
 
 // layerOf returns the entry of layers that a folder falls under.

@@ -13,10 +13,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
 	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // together is a resampler that wants large batches; the processor computes its results.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
-	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
+	"github.com/gnocco-db/gnocco/tests/claimtest"
 )
 
 // join makes a member of the data folder root, until the test ends.

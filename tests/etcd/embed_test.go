@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
-	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
+	"github.com/gnocco-db/gnocco/tests/claimtest"
 )
 
 // startEmbedded starts an etcd in this process, and returns its address.

@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
-	"github.com/gnocco-db/gnocco/storage/claim/claimtest"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
+	"github.com/gnocco-db/gnocco/tests/claimtest"
 )
 
 // startServer runs the machine's etcd, and returns its endpoint and process.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // Shimmed returns the shim in front of the fake driver with the kernels of this package, or of a device's.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/gpu/cu/cutest"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/tests/cutest"
 )
 
 // underAddressSanitizer is set in processes that RunUnderAddressSanitizer starts.
