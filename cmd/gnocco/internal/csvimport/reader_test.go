@@ -104,7 +104,7 @@ func FuzzReader(f *testing.F) {
 		if !strings.Contains(text, "\n") && strings.Contains(strings.TrimSuffix(text, "\r"), "\r") {
 			same = strings.ReplaceAll(text, "\r", "\n") // lines that encoding/csv does not know
 		}
-		same = lineEnds.ReplaceAllString(same, "$1") // of which encoding/csv cuts one carriage return off, not all
+		same = lineEnds.ReplaceAllString(same, "$1") // encoding/csv cuts one carriage return off
 		reference := csv.NewReader(strings.NewReader(same))
 		reference.FieldsPerRecord = -1
 		r := csvimport.NewReader(iotest.HalfReader(strings.NewReader(text)), ',')
