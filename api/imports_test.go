@@ -91,6 +91,44 @@ func TestImportExposition(t *testing.T) {
 	}
 }
 
+// Value lists of collectd's write_http have the names of the network plugin's, and their values those of types.db.
+func TestImportCollectd(t *testing.T) {
+	s := newServer(t, nil)
+	list := func(values, kinds, names, time string) string {
+		return fmt.Sprintf(`{"values":[%s],"dstypes":[%s],"dsnames":[%s],"time":%s,"interval":10.000,"host":"web-1",`+
+			`"plugin":"disk-x","plugin_instance":"sda","type":"disk_octets","type_instance":"","meta":{"a":1}}`, values, kinds, names, time)
+	}
+	f := func(status int, want, body string) {
+		t.Helper()
+		s.want(t, "POST /api/v1/import/collectd?extra_label=site=a", body, status, "~"+want, "user", "jd")
+	}
+	good := list("7,8.5,null", `"derive","counter","derive"`, `"read","write","none"`, "59.2504")
+	f(204, "", "["+good+","+list("-3", `"gauge"`, `"value"`, "60")+","+list("4", `"absolute"`, `"value"`, "60")+"]")
+	f(204, "", " [ ] ")
+	const labels = `"host":"web-1","plugin":"disk-x","plugin_instance":"sda","site":"a","type":"disk_octets"`
+	s.query(t, `collectd_disk_x_disk_octets_total{value="read"}`,
+		`"__name__":"collectd_disk_x_disk_octets_total",`+labels+`,"value":"read"},"value":[60,"7"]}`)
+	s.query(t, `{value="none"}`, `"result":[]`)
+	s.query(t, "collectd_disk_x_disk_octets", `"metric":{"__name__":"collectd_disk_x_disk_octets",`+labels+`},"value":[60,"4"]`)
+
+	for _, c := range []struct{ reason, list string }{
+		{"2 values, 1 dstypes and 1 dsnames", list("1,2", `"gauge"`, `"value"`, "1")},
+		{"0 values, 0 dstypes and 0 dsnames", `{"severity":"FAILURE"}`},
+		{"plugin and type are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
+		{"time -1 is not between", list("1", `"gauge"`, `"value"`, "-1")},
+		{"time 1e+12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},
+		{`dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
+		{"json: cannot unmarshal", list(`"1"`, `"gauge"`, `"value"`, "1")},
+		{"not valid UTF-8", list("1", `"gauge"`, "\"\xff\"", "1")},
+	} {
+		f(400, "1 of 3 lines refused: line 2: "+c.reason, "["+good+","+c.list+","+good+"]")
+	}
+	f(400, "1 of 2 lines refused: line 2: invalid character", "["+good+",}")
+	f(400, "1 of 1 lines refused: line 2: the list does not end", "["+good)
+	f(400, "1 of 1 lines refused: line 2: text follows the list", "["+good+"] x")
+	f(400, "The body has to be a list", good)
+}
+
 // A push's group is its path, also by base64. It replaces labels of the series.
 func TestPushgateway(t *testing.T) {
 	s := newServer(t, nil)

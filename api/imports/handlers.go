@@ -35,6 +35,7 @@ func New(env *web.Env, writer *series.Writer) *Handlers {
 func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/api/v1/import", a.store("import_json", http.StatusNoContent, fromQuery, (*body).decodeJSON))
 	at("POST", "/api/v1/import/prometheus", a.store("import_text", http.StatusNoContent, fromQuery, (*body).decodeText))
+	at("POST", "/api/v1/import/collectd", a.store("import_collectd", http.StatusNoContent, fromQuery, (*body).decodeCollectd))
 	for _, method := range []string{"POST", "PUT"} {
 		at(method, "/metrics/*", a.store("pushgateway", http.StatusOK, fromPath, (*body).decodePush))
 	}

@@ -29,7 +29,7 @@ configuration file.`,
 collectd's may ask for credentials.
 Set them as any other flag: on the command line, in the environment or in a configuration file.`,
 		[]string{
-			"collectd-creator", "collectd-listen", "collectd-security", "collectd-users",
+			"collectd-creator", "collectd-listen", "collectd-security", "collectd-types-db", "collectd-users",
 			"graphite-creator", "graphite-listen", "graphite-template",
 			"statsd-archive-policy", "statsd-creator", "statsd-labels", "statsd-listen", "statsd-resource-id",
 		}},

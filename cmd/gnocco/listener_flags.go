@@ -14,6 +14,7 @@ type listenerFlags struct {
 	graphiteTemplates         []string
 
 	collectd, collectdCreator, collectdUsers, collectdSecurity string
+	collectdTypes                                              []string
 }
 
 func (f *listenerFlags) define(flags *pflag.FlagSet) {
@@ -31,6 +32,8 @@ func (f *listenerFlags) define(flags *pflag.FlagSet) {
 		"file of lines USER: PASSWORD, collectd's AuthFile, for signed and encrypted datagrams")
 	flags.StringVar(&f.collectdSecurity, "collectd-security", "none",
 		"least protection of collectd's datagrams: none, sign or encrypt")
+	flags.StringSliceVar(&f.collectdTypes, "collectd-types-db", nil,
+		"collectd's types.db, which names the values of a type that has several; may be repeated (default: numbers)")
 }
 
 // options returns the wanted listeners.
@@ -65,5 +68,9 @@ func (f *listenerFlags) collectdDecoder() (_ *collectd.Decoder, err error) {
 			return nil, err
 		}
 	}
-	return collectd.New(users, least)
+	types, err := collectd.ReadTypes(f.collectdTypes...)
+	if err != nil {
+		return nil, err
+	}
+	return collectd.New(users, least, types)
 }

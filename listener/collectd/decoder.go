@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/listener"
-	"github.com/gnocco-db/gnocco/model"
 )
 
 // The types of parts.
@@ -62,18 +60,20 @@ func ParseSecurity(text string) (Security, error) {
 type Decoder struct {
 	users *Users // nil for none
 	least Security
+	types Types // nil: values have numbers
 }
 
 // New returns a decoder that refuses datagrams below a level. Users are needed above Plain.
-func New(users *Users, least Security) (*Decoder, error) {
+func New(users *Users, least Security, types Types) (*Decoder, error) {
 	if users == nil && least > Plain {
 		return nil, errors.New("collectd: signed datagrams need a file of users")
 	}
-	return &Decoder{users, least}, nil
+	return &Decoder{users, least, types}, nil
 }
 
 // state is what parts say about the values behind them.
 type state struct {
+	types  Types
 	labels series.Labels
 	at     carbonara.Timestamp
 	level  Security
@@ -81,7 +81,7 @@ type state struct {
 
 // Decode implements listener.Decoder.
 func (d *Decoder) Decode(data []byte, now carbonara.Timestamp, to listener.Sink) {
-	d.parts(data, &state{at: now}, to)
+	d.parts(data, &state{types: d.types, at: now}, to)
 }
 
 // parts reads parts. It ends at the first one that is damaged: the next one may begin anywhere.
@@ -110,7 +110,7 @@ func (d *Decoder) parts(data []byte, s *state, to listener.Sink) {
 				to.Refuse("encryption", []byte(err.Error()))
 				return
 			}
-			d.parts(plain, &state{at: s.at, level: Encrypt}, to)
+			d.parts(plain, &state{types: d.types, at: s.at, level: Encrypt}, to)
 		case partValues:
 			if s.level < d.least {
 				to.Refuse("security", []byte(s.labels.Get("host")))
@@ -210,17 +210,13 @@ func number(kind byte, data []byte) (value float64, grows, ok bool) {
 // series returns the labels of value i of n.
 func (s *state) series(i, n int, grows bool) series.Labels {
 	labels := append(make(series.Labels, 0, len(s.labels)+2), s.labels...)
-	plugin, kind := s.labels.Get("plugin"), s.labels.Get("type")
-	name := "collectd_" + plugin
-	if kind != plugin {
-		name += "_" + kind
-	}
-	if grows {
-		name += "_total"
-	}
-	labels.Set(model.LabelName, strings.ReplaceAll(name, "-", "_"))
+	value := ""
 	if n > 1 {
-		labels.Set("value", strconv.Itoa(i))
+		value = strconv.Itoa(i)
+		if names := s.types[s.labels.Get("type")]; len(names) == n {
+			value = names[i]
+		}
 	}
+	labels.NameCollectd(value, grows)
 	return labels
 }

@@ -96,7 +96,15 @@ func newDecoder(t testing.TB, least collectd.Security) *collectd.Decoder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := collectd.New(users, least)
+	db := filepath.Join(t.TempDir(), "types.db")
+	if err := os.WriteFile(db, []byte("# types\n\nif_octets\trx:DERIVE:0:U, tx:DERIVE:0:U\nif\t\told:GAUGE:0:U\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	types, err := collectd.ReadTypes(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := collectd.New(users, least, types)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +132,9 @@ func TestDecoder(t *testing.T) {
 		"collectd_cpu_x_if_total host=h plugin=cpu-x plugin_instance=0 type=if type_instance=eth/0 value=0 -3 60500000000",
 		"collectd_cpu_x_if_total host=h plugin=cpu-x plugin_instance=0 type=if type_instance=eth/0 value=1 4 60500000000",
 		"collectd_cpu_x_if host=h plugin=cpu-x type=if 5 60500000000")
+	f(collectd.Plain, slices.Concat(text(0, "h"), number(1, 60), text(2, "if"), text(4, "if_octets"), values(1.5, 2.5)),
+		"collectd_if_if_octets host=h plugin=if type=if_octets value=rx 1.5 60000000000",
+		"collectd_if_if_octets host=h plugin=if type=if_octets value=tx 2.5 60000000000")
 	for _, bad := range [][]byte{{0}, {0, 0, 0, 3}, {0, 0, 0, 9, 0}, text(0, "\xff"), part(0, []byte("x")), part(6, nil),
 		part(6, []byte{0, 1, 1, 0}), part(6, make([]byte, 12)), number(1, 1<<40), part(1, []byte{1}),
 		values(math.Inf(1)), part(6, []byte{0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0})} {
@@ -144,7 +155,7 @@ func TestDecoder(t *testing.T) {
 	f(collectd.Plain, encrypt("eve", "x", load), "encryption")
 	f(collectd.Plain, part(0x200, make([]byte, 32)), "signature")
 	f(collectd.Plain, part(0x210, []byte{255, 255, 1}), "encryption")
-	if _, err := collectd.New(nil, collectd.Sign); err == nil {
+	if _, err := collectd.New(nil, collectd.Sign, nil); err == nil {
 		t.Error("no users are enough to verify")
 	}
 }
@@ -170,3 +181,26 @@ func (s finite) Add(labels series.Labels, at carbonara.Timestamp, value float64)
 }
 
 func (finite) Refuse(string, []byte) {}
+
+// A file of types has names of values; a later file replaces a type of an earlier one.
+func TestReadTypes(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "types.db")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	types, err := collectd.ReadTypes(file("load\ta:GAUGE:0:1, b:GAUGE:0:1\nx y:GAUGE:U:U\n"), file("load c:GAUGE:0:U,d:GAUGE:0:U"))
+	if err != nil || fmt.Sprint(types) != "map[load:[c d] x:[y]]" {
+		t.Errorf("%v, %v", types, err)
+	}
+	for _, text := range []string{"load a", "load :GAUGE:0:1"} {
+		if _, err := collectd.ReadTypes(file("# x\n" + text)); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := collectd.ReadTypes("/nothing"); err == nil {
+		t.Error("a file that is not there has types")
+	}
+}

@@ -4,5 +4,5 @@
 //
 // A value becomes a measure of the series "collectd_PLUGIN_TYPE" with the labels host, plugin, plugin_instance, type
 // and type_instance. Values of a counter or derive have the suffix _total. Of a type with several values, the datagram
-// has no names: the label value is a number from 0.
+// has no names: the label value is that of types.db, or a number from 0.
 package collectd

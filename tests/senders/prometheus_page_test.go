@@ -10,18 +10,20 @@ import (
 	"testing"
 )
 
-// blockOf returns the block of a page of docs/send in a language, with addresses replaced.
-func blockOf(t *testing.T, page, language string, replacements ...string) string {
+// blocksOf returns the blocks of a page of docs/send in a language, with addresses replaced.
+func blocksOf(t *testing.T, page, language string, replacements ...string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/send/" + page)
 	check(t, err)
 	for _, m := range block.FindAllSubmatch(text, -1) {
 		if string(m[1]) == language {
-			return strings.NewReplacer(replacements...).Replace(string(m[2]))
+			blocks = append(blocks, strings.NewReplacer(replacements...).Replace(string(m[2])))
 		}
 	}
-	t.Fatalf("%s has no %s", page, language)
-	return ""
+	if blocks == nil {
+		t.Fatalf("%s has no %s", page, language)
+	}
+	return blocks
 }
 
 // pageScraped waits until the exporter's series are there with all labels.
@@ -44,8 +46,8 @@ func TestPrometheusPage(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, nil)
 	exporter := startExporter(t)
-	config := blockOf(t, "prometheus.md", "yaml", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"),
-		"127.0.0.1:9100", strings.TrimPrefix(exporter, "http://"), "15s", "1s")
+	config := blocksOf(t, "prometheus.md", "yaml", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"),
+		"127.0.0.1:9100", strings.TrimPrefix(exporter, "http://"), "15s", "1s")[0]
 	launch(t, program, "--config.file="+write(t, "prometheus.yml", "%s", config),
 		"--storage.tsdb.path="+filepath.Join(t.TempDir(), "tsdb"), "--web.listen-address="+freeAddress(t))
 	pageScraped(t, s.URL(), exporter)
@@ -57,10 +59,10 @@ func TestVmagentPage(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, nil)
 	exporter := startExporter(t)
-	config := blockOf(t, "prometheus.md", "yaml", "127.0.0.1:9100", strings.TrimPrefix(exporter, "http://"), "15s", "1s")
+	config := blocksOf(t, "prometheus.md", "yaml", "127.0.0.1:9100", strings.TrimPrefix(exporter, "http://"), "15s", "1s")[0]
 	scrape, _, _ := strings.Cut(config, "remote_write:")
-	args := strings.Fields(blockOf(t, "prometheus.md", "sh", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"),
-		"scrape.yml", write(t, "scrape.yml", "%s", scrape)))
+	args := strings.Fields(blocksOf(t, "prometheus.md", "sh", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"),
+		"scrape.yml", write(t, "scrape.yml", "%s", scrape))[0])
 	launch(t, program, append(args[1:], "-remoteWrite.tmpDataPath="+filepath.Join(t.TempDir(), "queue"),
 		"-remoteWrite.flushInterval=1s", "-httpListenAddr="+freeAddress(t))...)
 	pageScraped(t, s.URL(), exporter)
