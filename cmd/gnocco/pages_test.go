@@ -54,4 +54,5 @@ bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
 	run("how-to/correlate.md", "curl", `"id"`)
 	run("how-to/import-and-export.md", "gnocco export", "122 measures")
 	run("how-to/back-up.md", "gnocco ")
+	run("how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
 }
