@@ -81,13 +81,20 @@ func missingInterpreter(block string) string {
 	return ""
 }
 
-// pattern returns the regular expression of a text with "…" for any text. Widths of columns do not count.
+// pattern returns the regular expression of a text with "…" for any text, or none. Widths of columns do not count.
 func pattern(text string) string {
-	var words []string
-	for _, word := range strings.Fields(text) {
-		words = append(words, strings.ReplaceAll(regexp.QuoteMeta(word), "…", `(?s:.*)`))
+	expr := `^`
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i > 0 && word == "…":
+			expr += `(?s:\s.*)?`
+			continue
+		case i > 0:
+			expr += `\s+`
+		}
+		expr += strings.ReplaceAll(regexp.QuoteMeta(word), "…", `(?s:.*)`)
 	}
-	return `^` + strings.Join(words, `\s+`) + `$`
+	return expr + `$`
 }
 
 // onFreePorts replaces the ports of a tutorial by free ones. They lie below those that the kernel gives to connections,
