@@ -242,7 +242,7 @@ func TestCorrelationsInTheBackground(t *testing.T) {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
 	path := strings.TrimPrefix(w.Header().Get("Location"), "http://example.com")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		answer := decode[correlation](t, s.want(t, "GET "+path, "", 200, "~").Body.String())
 		if answer.State == "done" {
 			if answer.Progress != 1 || answer.Total != 21 {

@@ -101,7 +101,7 @@ func readWhileSyncing(t *testing.T, seed uint64) {
 		go func() { done <- s.slow.Metricd.Checkpoint(ctx) }()
 		select {
 		case <-disk.blocked:
-		case <-time.After(time.Minute):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("the checkpoint syncs nothing")
 		}
 		for range 4 {

@@ -29,7 +29,7 @@ func graphiteOptions(t *testing.T) []listener.Options {
 func queries(t *testing.T, s *server.Server, query, want string) {
 	t.Helper()
 	c := clientOf(t, s)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var answer struct {
 			Data struct {
 				Result []struct {
@@ -109,8 +109,14 @@ func TestListenersOfACluster(t *testing.T) {
 			t.Errorf("status %d", answer.StatusCode)
 		}
 	}
-	defer sendTo(t, "udp", second.ListenerAddr("graphite"), "late 9 -1").Close()
-	time.Sleep(50 * time.Millisecond) // it is read, and waits for others
+	defer sendTo(t, "udp", second.ListenerAddr("graphite"), "late 9 -1\nbad").Close()
+	const read = `gnocco_listener_refused_total{protocol="graphite",reason="form"} 2` // and it waits for others
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(figures(t, second), read); {
+		if time.Now().After(deadline) {
+			t.Fatal("the datagram does not arrive")
+		}
+		time.Sleep(time.Millisecond)
+	}
 	stop(t, second)
 	queries(t, first, "late", "map[__name__:late]9")
 	stop(t, first)

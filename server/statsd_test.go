@@ -88,7 +88,7 @@ func TestStatsdLabelsOfACluster(t *testing.T) {
 	// The last flush is durable before the process ends.
 	sendTo(t, "udp", second.StatsdAddr(), "late:1|g").Close()
 	const taken = "gnocco_statsd_messages_total 6"
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(figures(t, second), taken); {
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(figures(t, second), taken); {
 		if time.Now().After(deadline) {
 			t.Fatal("the message does not arrive")
 		}

@@ -25,7 +25,7 @@ func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 		for len(records) <= second {
 			select {
 			case <-source.Ready(0):
-			case <-time.After(time.Minute):
+			case <-time.After(2 * time.Minute):
 				t.Fatal("no record comes")
 			}
 			var err error
@@ -42,7 +42,7 @@ func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for o.Incoming.Backlog().Measures > 0 {
-		if time.Since(begun) > time.Minute {
+		if time.Since(begun) > 2*time.Minute {
 			t.Fatal("measures wait that are processed")
 		}
 		time.Sleep(time.Millisecond)

@@ -146,7 +146,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 			o.down.Store(true)
 		}
 		if second == 150 {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			if err := w.Refresh(ctx, []uuid.UUID{id}); !errors.Is(err, peer.ErrUnreachable) ||
 				!errors.Is(err, model.ErrUnavailable) {
 				t.Errorf("refresh while the store is away: %v", err)

@@ -143,7 +143,7 @@ func TestCloseOnFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it waits for the disk")
 	}
 	got, err := contents(memory, "e1")

@@ -36,7 +36,7 @@ func TestOldLogsHaveACeiling(t *testing.T) {
 			drain(t, s, sack, after[sack])
 		}
 		logs := sizeOfLogs(t, fs)
-		for end := time.Now().Add(10 * time.Second); logs > most && time.Now().Before(end); logs = sizeOfLogs(t, fs) {
+		for end := time.Now().Add(2 * time.Minute); logs > most && time.Now().Before(end); logs = sizeOfLogs(t, fs) {
 			time.Sleep(time.Millisecond) // Pebble deletes those that are not kept in the background
 		}
 		highest[2*round/rounds] = max(highest[2*round/rounds], logs)
