@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,44 +99,30 @@ const (
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.Auth == nil {
-		o.Auth = auth.Basic{}
-	}
+	o.Auth = cmp.Or[auth.Authenticator](o.Auth, auth.Basic{})
 	if o.Policy == nil {
 		o.Policy = policy.Default()
 	}
-	if o.MaxBodyBytes == 0 {
-		o.MaxBodyBytes = 64 << 20
-	}
-	if o.MaxLimit == 0 {
-		o.MaxLimit = 1000
-	}
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 64<<20)
+	o.MaxLimit = cmp.Or(o.MaxLimit, 1000)
 	o.Limits.EnsureDefaults()
 	if o.Quotas == nil {
 		o.Quotas = new(quota.Book)
 	}
-	if o.LabelBytes == 0 {
-		o.LabelBytes = 64 << 20
-	}
+	o.LabelBytes = cmp.Or(o.LabelBytes, 64<<20)
 	if o.NotReady == nil {
 		o.NotReady = func() []string { return nil }
 	}
 	if o.Missing == nil {
 		o.Missing = func() []string { return nil }
 	}
-	if o.PromQLNames == "" {
-		o.PromQLNames = GnocchiNames
-	}
-	if o.PromQLEngine == "" {
-		o.PromQLEngine = ColumnsEngine
-	}
+	o.PromQLNames = cmp.Or(o.PromQLNames, GnocchiNames)
+	o.PromQLEngine = cmp.Or(o.PromQLEngine, ColumnsEngine)
 	o.Correlations.EnsureDefaults()
 	if o.Resampler == nil {
 		o.Resampler = carbonara.NewCPUResampler(1) // on the request's own goroutine
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.now == nil {
 		o.now = time.Now
 	}

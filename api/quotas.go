@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -66,9 +67,7 @@ func (a quotaHandlers) usages(ctx context.Context) (of func(project string) usag
 		u := usageJSON{Project: project, Quota: a.Quotas.Of(project), Series: series[project],
 			Measures: a.Quotas.Rate(quota.Measures, project), Requests: a.Quotas.Rate(quota.Requests, project)}
 		for _, bound := range []*int64{&u.Quota.Series, &u.Quota.Measures, &u.Quota.Requests} {
-			if *bound == 0 {
-				*bound = model.Unlimited
-			}
+			*bound = cmp.Or(*bound, model.Unlimited)
 		}
 		if q, ok := own[project]; ok {
 			u.OwnQuota = &q

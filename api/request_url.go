@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,9 +18,7 @@ import (
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath
-		if path == "" {
-			path = r.URL.Path
-		}
+		path = cmp.Or(path, r.URL.Path)
 		if !strings.HasPrefix(path, "/debug/") {
 			route := joinSlashes(unescapeUnreserved(path))
 			for strings.Contains(route, "/./") {

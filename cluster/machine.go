@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"net"
 	"os"
 
@@ -23,9 +24,7 @@ func (m *Machine) ensureDefaults() {
 	if m.Dial == nil {
 		m.Dial = peer.TCP
 	}
-	if m.Clock == nil {
-		m.Clock = claim.BootClock{}
-	}
+	m.Clock = cmp.Or[claim.Clock](m.Clock, claim.BootClock{})
 	if m.Exit == nil {
 		m.Exit = os.Exit
 	}

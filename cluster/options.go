@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -130,34 +131,20 @@ const (
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.PeerListen == "" {
-		o.PeerListen = defaultPeerListen
-	}
-	if o.Memory.BlockBytes == 0 {
-		o.Memory.BlockBytes = defaultBlockBytes
-	}
-	if o.OrderWait == 0 {
-		o.OrderWait = defaultOrderWait
-	}
-	if o.OpenTables == 0 {
-		o.OpenTables = defaultOpenTables
-	}
+	o.PeerListen = cmp.Or(o.PeerListen, defaultPeerListen)
+	o.Memory.BlockBytes = cmp.Or(o.Memory.BlockBytes, defaultBlockBytes)
+	o.OrderWait = cmp.Or(o.OrderWait, defaultOrderWait)
+	o.OpenTables = cmp.Or(o.OpenTables, defaultOpenTables)
 	if o.PeerConnections == nil {
 		o.PeerConnections = func(int) int { return defaultPeers }
 	}
-	if o.Memory.Lookups == 0 {
-		o.Memory.Lookups = index.DefaultCachedMetrics
-	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
+	o.Memory.Lookups = cmp.Or(o.Memory.Lookups, index.DefaultCachedMetrics)
+	o.FS = cmp.Or(o.FS, vfs.Default)
 	o.Machine.ensureDefaults()
 	if o.Figures == nil {
 		o.Figures = func() model.MemberFigures { return model.MemberFigures{Device: model.DeviceNone} }
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Registerer == nil {
 		o.Registerer = prometheus.NewRegistry()
 	}

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -17,15 +18,9 @@ type Options struct {
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.MinOverlap == 0 {
-		o.MinOverlap = 2
-	}
-	if o.MemoryBytes == 0 {
-		o.MemoryBytes = 1 << 30
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.MinOverlap = cmp.Or(o.MinOverlap, 2)
+	o.MemoryBytes = cmp.Or(o.MemoryBytes, 1<<30)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 }
 
 // Validate reports every fault of o at once.

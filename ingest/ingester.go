@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,7 @@ type Ingester struct {
 
 // New returns an Ingester. The stores stay the caller's.
 func New(o Options) *Ingester {
-	if o.KnownMetrics == 0 {
-		o.KnownMetrics = defaultKnownMetrics
-	}
+	o.KnownMetrics = cmp.Or(o.KnownMetrics, defaultKnownMetrics)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package metricd
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -69,18 +70,12 @@ func (o *Options) EnsureDefaults() {
 	if o.HeadBytes <= 0 {
 		o.HeadBytes = 1 << 30
 	}
-	if o.GroupBytes == 0 {
-		o.GroupBytes = 32 << 20
-	}
+	o.GroupBytes = cmp.Or(o.GroupBytes, 32<<20)
 	if o.ExpungeInterval <= 0 {
 		o.ExpungeInterval = 30 * time.Second
 	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.FS = cmp.Or(o.FS, vfs.Default)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate lists every fault at once.

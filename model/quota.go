@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -26,9 +27,7 @@ const Unlimited = -1
 // Or returns the quota in force: q where it says something, else the default.
 func (q Quota) Or(defaults Quota) Quota {
 	inForce := func(own, byDefault int64) int64 {
-		if own == 0 {
-			own = byDefault
-		}
+		own = cmp.Or(own, byDefault)
 		return max(own, 0)
 	}
 	return Quota{inForce(q.Series, defaults.Series), inForce(q.Measures, defaults.Measures),

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,9 +67,7 @@ func (r *RebuildCounts) Add(other RebuildCounts) {
 	r.Changed += other.Changed
 	r.Unchanged += other.Unchanged
 	r.Failed += other.Failed
-	if r.Fault == "" {
-		r.Fault = other.Fault
-	}
+	r.Fault = cmp.Or(r.Fault, other.Fault)
 }
 
 // Advance notes that metrics up to cursor are done, and what has become of them.
@@ -77,7 +76,5 @@ func (r *Rebuild) Advance(cursor uuid.UUID, done RebuildCounts) {
 	r.Changed += done.Changed
 	r.Unchanged += done.Unchanged
 	r.Failed += done.Failed
-	if r.Fault == "" {
-		r.Fault = done.Fault
-	}
+	r.Fault = cmp.Or(r.Fault, done.Fault)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -61,15 +62,11 @@ func (o *Options) EnsureDefaults() {
 	if o.Listen == "" && o.Cluster.Role.HasAPI() {
 		o.Listen = defaultListen
 	}
-	if o.MemoryBytes == 0 {
-		o.MemoryBytes = defaultMemoryBytes
-	}
+	o.MemoryBytes = cmp.Or(o.MemoryBytes, defaultMemoryBytes)
 	if o.MaxConnections == 0 {
 		o.MaxConnections = int(min(max(o.MemoryBytes/bytesPerConnection, 64), 10_000))
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Cluster.EnsureDefaults()
 }
 

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -75,9 +76,7 @@ func NewHtpasswd(o HtpasswdOptions) (*Htpasswd, error) {
 		path: o.File, logger: o.Logger, now: o.Now, proxy: o.ProxyHeaders,
 		secret: make([]byte, 32), turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
-	if h.logger == nil {
-		h.logger = slog.New(slog.DiscardHandler)
-	}
+	h.logger = cmp.Or(h.logger, slog.New(slog.DiscardHandler))
 	if h.now == nil {
 		h.now = time.Now
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -87,9 +88,7 @@ func NewKeystone(o KeystoneOptions) (*Keystone, error) {
 	if o.Account.exists() {
 		k.account = keystone.NewTokens(k.url, o.Account.account(), k.client)
 	}
-	if o.CacheTime == 0 {
-		o.CacheTime = keystoneCacheTime
-	}
+	o.CacheTime = cmp.Or(o.CacheTime, keystoneCacheTime)
 	k.valid.init(o.CacheTime, maxTokens)
 	k.invalid.init(o.CacheTime, maxTokens)
 	return k, nil

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -61,9 +62,7 @@ func (o *Options) New(logger *slog.Logger) (Authenticator, error) {
 	switch o.Mode {
 	case "remoteuser":
 		header := o.RemoteUserHeader
-		if header == "" {
-			header = defaultRemoteUserHeader
-		}
+		header = cmp.Or(header, defaultRemoteUserHeader)
 		return RemoteUser{Header: textproto.CanonicalMIMEHeaderKey(header)}, nil
 	case "keystone":
 		if o.KeystoneURL == "" {

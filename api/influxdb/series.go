@@ -1,6 +1,7 @@
 package influxdb
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"strings"
@@ -70,9 +71,7 @@ var errorCodes = map[int]string{
 // writeError answers in the form of InfluxDB 2, with the error of InfluxDB 1 beside it.
 func writeError(w http.ResponseWriter, status int, text string) error {
 	code := errorCodes[status]
-	if code == "" {
-		code = "internal error"
-	}
+	code = cmp.Or(code, "internal error")
 	return web.WriteJSON(w, status, struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

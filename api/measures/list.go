@@ -1,6 +1,7 @@
 package measures
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -140,9 +141,7 @@ func (d *document) timestamp(n node, form *model.TimestampForm, now carbonara.Ti
 		case "false":
 			text = "0"
 		}
-		if *form == 0 {
-			*form = model.TimestampNumber
-		}
+		*form = cmp.Or(*form, model.TimestampNumber)
 		if *form == model.TimestampISO {
 			return 0, timestampFault(model.ErrTimestampForm)
 		}

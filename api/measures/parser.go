@@ -1,6 +1,9 @@
 package measures
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"unicode/utf8"
+)
 
 // maxDepth is how deep arrays and objects may nest.
 const maxDepth = 1024
@@ -17,9 +20,7 @@ type parser struct {
 }
 
 func (p *parser) fail(fault string) {
-	if p.fault == "" {
-		p.fault = fault
-	}
+	p.fault = cmp.Or(p.fault, fault)
 }
 
 // peek returns the next byte, 0 at the end, where no token begins with it.

@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -379,9 +380,7 @@ func (a Handlers) countSeries(r *request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit == 0 {
-		limit = 10
-	}
+	limit = cmp.Or(limit, 10)
 	counts, err := a.Series.Counts(r.Context(), r.sees, limit, r.Form["label"], lists...)
 	if err != nil {
 		return nil, err
@@ -507,9 +506,7 @@ func (a Handlers) seriesStatus(r *request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit == 0 {
-		limit = 10
-	}
+	limit = cmp.Or(limit, 10)
 	s, err := a.Series.Statistics(r.Context(), r.sees, limit)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -114,9 +115,7 @@ func (e *Env) logRequest(r *http.Request, l *requestLog, answer *statusWriter, t
 	if slow {
 		level, message = slog.LevelWarn, "slow request"
 		query := l.query
-		if query == "" {
-			query = r.URL.RawQuery
-		}
+		query = cmp.Or(query, r.URL.RawQuery)
 		attributes = append(attributes, slog.String("query", query[:min(len(query), maxLoggedQuery)]))
 	}
 	e.Logger.LogAttrs(r.Context(), level, message, attributes...)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,21 +28,11 @@ type Limits struct {
 
 // EnsureDefaults fills in what was left zero.
 func (l *Limits) EnsureDefaults() {
-	if l.Queries == 0 {
-		l.Queries = max(4, 2*runtime.GOMAXPROCS(0))
-	}
-	if l.QueuedQueries == 0 {
-		l.QueuedQueries = 256
-	}
-	if l.SearchTerms == 0 {
-		l.SearchTerms = 1000
-	}
-	if l.NewSeries == 0 {
-		l.NewSeries = 100_000
-	}
-	if l.Rows == 0 {
-		l.Rows = 5_000_000
-	}
+	l.Queries = cmp.Or(l.Queries, max(4, 2*runtime.GOMAXPROCS(0)))
+	l.QueuedQueries = cmp.Or(l.QueuedQueries, 256)
+	l.SearchTerms = cmp.Or(l.SearchTerms, 1000)
+	l.NewSeries = cmp.Or(l.NewSeries, 100_000)
+	l.Rows = cmp.Or(l.Rows, 5_000_000)
 }
 
 // Validate reports every fault of l at once.
@@ -65,9 +56,7 @@ var ErrQueryTimeout = errors.New("api: the query took longer than --query-timeou
 func (e *Env) Timed(h UserHandler) UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		limit := e.Limits.QueryTimeout
-		if limit == 0 {
-			limit = math.MaxInt64
-		}
+		limit = cmp.Or(limit, math.MaxInt64)
 		ctx, end := e.BeginQuery(r, who, limit)
 		defer end() // and with it what h leaves behind
 		err := h(w, r.WithContext(ctx), who)

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"cmp"
 	"log/slog"
 	"runtime"
 
@@ -27,13 +28,7 @@ type Options struct {
 
 // EnsureDefaults fills in what is zero.
 func (o *Options) EnsureDefaults() {
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.ChunkBytes == 0 {
-		o.ChunkBytes = defaultChunkBytes
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.ChunkBytes = cmp.Or(o.ChunkBytes, defaultChunkBytes)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }

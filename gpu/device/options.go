@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"time"
@@ -38,21 +39,11 @@ type Options struct {
 
 // EnsureDefaults fills in what is zero.
 func (o *Options) EnsureDefaults() {
-	if o.PinnedBytes == 0 {
-		o.PinnedBytes = 512 << 20
-	}
-	if o.JobTimeout == 0 {
-		o.JobTimeout = 5 * time.Second
-	}
-	if o.OpenTimeout == 0 {
-		o.OpenTimeout = time.Minute
-	}
-	if o.Streams == 0 {
-		o.Streams = 3
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.PinnedBytes = cmp.Or(o.PinnedBytes, 512<<20)
+	o.JobTimeout = cmp.Or(o.JobTimeout, 5*time.Second)
+	o.OpenTimeout = cmp.Or(o.OpenTimeout, time.Minute)
+	o.Streams = cmp.Or(o.Streams, 3)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate lists all that is wrong.

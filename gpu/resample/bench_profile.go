@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -41,9 +42,7 @@ var errProfile = errors.New("gpu: profiles are of batches with measures, of one 
 
 // MeasureParts resamples a batch, all of whose series have one plan, as one chunk, however many measures it has.
 func MeasureParts(ctx context.Context, r *Resampler, batch *carbonara.Batch, options ProfileOptions) (Profile, error) {
-	if options.Rounds == 0 {
-		options.Rounds = 9
-	}
+	options.Rounds = cmp.Or(options.Rounds, 9)
 	c := new(call)
 	d, err := c.pack(ctx, r, batch, maxMeasures-1, 1)
 	defer c.release()

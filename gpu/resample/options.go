@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"cmp"
 	"log/slog"
 	"runtime"
 
@@ -27,12 +28,8 @@ type Options struct {
 
 // EnsureDefaults fills in what is zero.
 func (o *Options) EnsureDefaults() {
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }
 
 // A chunk costs its device's owner some 20 µs, in which 64 Ki measures go over PCIe; packing before the first upload,

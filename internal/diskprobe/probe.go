@@ -1,6 +1,7 @@
 package diskprobe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,21 +25,11 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.TTL == 0 {
-		o.TTL = 10 * time.Second
-	}
-	if o.Slack == 0 {
-		o.Slack = 5 * time.Second
-	}
-	if o.MinFreeBytes == 0 {
-		o.MinFreeBytes = 1 << 30
-	}
-	if o.PeerWait == 0 {
-		o.PeerWait = time.Minute
-	}
-	if o.PeerTime == 0 {
-		o.PeerTime = 10 * time.Second
-	}
+	o.TTL = cmp.Or(o.TTL, 10*time.Second)
+	o.Slack = cmp.Or(o.Slack, 5*time.Second)
+	o.MinFreeBytes = cmp.Or(o.MinFreeBytes, 1<<30)
+	o.PeerWait = cmp.Or(o.PeerWait, time.Minute)
+	o.PeerTime = cmp.Or(o.PeerTime, 10*time.Second)
 }
 
 // rounds returns how often a check of so many rounds is made.

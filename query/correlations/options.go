@@ -1,6 +1,7 @@
 package correlations
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -25,24 +26,12 @@ type Options struct {
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.MaxMetrics == 0 {
-		o.MaxMetrics = 2000
-	}
-	if o.MaxValues == 0 {
-		o.MaxValues = 20_000_000
-	}
-	if o.MaxPairs == 0 {
-		o.MaxPairs = 100_000
-	}
-	if o.MaxJobs == 0 {
-		o.MaxJobs = 32
-	}
-	if o.Engine == nil {
-		o.Engine = correlate.CPU{}
-	}
-	if o.Wait == 0 {
-		o.Wait = time.Second
-	}
+	o.MaxMetrics = cmp.Or(o.MaxMetrics, 2000)
+	o.MaxValues = cmp.Or(o.MaxValues, 20_000_000)
+	o.MaxPairs = cmp.Or(o.MaxPairs, 100_000)
+	o.MaxJobs = cmp.Or(o.MaxJobs, 32)
+	o.Engine = cmp.Or[correlate.Engine](o.Engine, correlate.CPU{})
+	o.Wait = cmp.Or(o.Wait, time.Second)
 }
 
 // Validate reports every fault of o at once.

@@ -61,9 +61,7 @@ type Options struct {
 // New returns the catalog of an index, which is read when it is first asked.
 func New(index Index, o Options) *Catalog {
 	c := &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer, account: o.Budget.Account(), logger: o.Logger}
-	if c.logger == nil {
-		c.logger = slog.New(slog.DiscardHandler)
-	}
+	c.logger = cmp.Or(c.logger, slog.New(slog.DiscardHandler))
 	c.file.least = leastUnsaved
 	// The index may go to another process: then nobody uses this catalog any more, nor closes it.
 	runtime.AddCleanup(c, (*budget.Account).Close, c.account)

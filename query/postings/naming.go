@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -162,9 +163,7 @@ func (s *state) ceilometerLabels(r *model.Resource) []pair {
 	if id == "" {
 		id = r.ID.String()
 	}
-	if group == "" {
-		group = withoutGroup
-	}
+	group = cmp.Or(group, withoutGroup)
 	shownName := attribute("display_name")
 	if name := attribute("name"); shownName == "" {
 		shownName = name

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -53,12 +54,8 @@ const defaultMemTableSize = 4 << 20
 
 // Open opens or creates the store in dir. The error is an ErrOtherSack if the store is not that of options.Sack.
 func Open(dir string, options Options) (*Store, error) {
-	if options.MemTableSize == 0 {
-		options.MemTableSize = defaultMemTableSize
-	}
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.MemTableSize = cmp.Or(options.MemTableSize, defaultMemTableSize)
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	rewrites := new(engine.Rewrites)
 	o := engine.Options{
 		FS: options.FS, Cache: options.Cache, FileCache: options.FileCache, Logger: options.Logger,

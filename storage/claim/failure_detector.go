@@ -154,9 +154,7 @@ func (r *failureDetector) noteEnded(id string) {
 		s = &observation{since: now, member: Member{ID: id}}
 		r.seen[id] = s
 	}
-	if s.ended == 0 {
-		s.ended = now
-	}
+	s.ended = cmp.Or(s.ended, now)
 }
 
 // showEnded renames the folder of a member whose process has ended. Other machines no longer count it as a member, and

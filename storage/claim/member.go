@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,9 +36,7 @@ func (m *Member) Complete(root string) error {
 	if m.Weight < 0 {
 		return fmt.Errorf("claim: weight is %g, negative", m.Weight)
 	}
-	if m.Weight == 0 {
-		m.Weight = 1
-	}
+	m.Weight = cmp.Or(m.Weight, 1)
 	if m.ID == "" {
 		m.ID = m.Node + "." + uuid.NewString()[:13]
 	}

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,27 +43,13 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.TTL == 0 {
-		o.TTL = defaultTTL
-	}
-	if o.Beat == 0 {
-		o.Beat = o.TTL / 4
-	}
-	if o.Slack == 0 {
-		o.Slack = defaultSlack
-	}
-	if o.Poll == 0 {
-		o.Poll = min(defaultPoll, o.Beat)
-	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
-	if o.Clock == nil {
-		o.Clock = BootClock{}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
+	o.Beat = cmp.Or(o.Beat, o.TTL/4)
+	o.Slack = cmp.Or(o.Slack, defaultSlack)
+	o.Poll = cmp.Or(o.Poll, min(defaultPoll, o.Beat))
+	o.FS = cmp.Or(o.FS, vfs.Default)
+	o.Clock = cmp.Or[Clock](o.Clock, BootClock{})
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate lists every fault at once, for options with their defaults filled in.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -19,9 +20,7 @@ const keptLogBytes = 128 << 10
 // a table, and removes them and the OldLogs. fs is that of Options. A store that failed must be closed by itself
 // instead.
 func Close(db *pebble.DB, fs vfs.FS, dir string) error {
-	if fs == nil {
-		fs = vfs.Default
-	}
+	fs = cmp.Or(fs, vfs.Default)
 	if db.Metrics().WAL.Size > 0 {
 		if n, err := logBytes(fs, dir); err == nil && n <= keptLogBytes {
 			return db.Close()

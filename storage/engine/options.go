@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -46,24 +47,12 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
-	if o.MemTableSize == 0 {
-		o.MemTableSize = DefaultMemTableSize
-	}
-	if o.BlockSize == 0 {
-		o.BlockSize = 16 << 10
-	}
-	if o.L0CompactionThreshold == 0 {
-		o.L0CompactionThreshold = 4
-	}
-	if o.Compression == nil {
-		o.Compression = &defaultCompression
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.FS = cmp.Or(o.FS, vfs.Default)
+	o.MemTableSize = cmp.Or(o.MemTableSize, DefaultMemTableSize)
+	o.BlockSize = cmp.Or(o.BlockSize, 16<<10)
+	o.L0CompactionThreshold = cmp.Or(o.L0CompactionThreshold, 4)
+	o.Compression = cmp.Or(o.Compression, &defaultCompression)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Fail == nil {
 		o.Fail = ExitOnFailure(o.Logger, os.Exit)
 	}

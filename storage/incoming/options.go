@@ -1,6 +1,7 @@
 package incoming
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,30 +58,16 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.RecentBytes == 0 {
-		o.RecentBytes = 64 << 20
-	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = 256 << 20
-	}
-	if o.MemTableSize == 0 {
-		o.MemTableSize = defaultMemTableSize
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.MinFreeBytes == 0 {
-		o.MinFreeBytes = 256 << 20
-	}
+	o.RecentBytes = cmp.Or(o.RecentBytes, 64<<20)
+	o.QueueBytes = cmp.Or(o.QueueBytes, 256<<20)
+	o.MemTableSize = cmp.Or(o.MemTableSize, defaultMemTableSize)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MinFreeBytes = cmp.Or(o.MinFreeBytes, 256<<20)
 	if o.Clock.Now == nil {
 		o.Clock = wallClock()
 	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.FS = cmp.Or(o.FS, vfs.Default)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Fail == nil {
 		o.Fail = engine.ExitOnFailure(o.Logger, os.Exit)
 	}

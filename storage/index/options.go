@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"log/slog"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -41,16 +42,10 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.FS = cmp.Or(o.FS, vfs.Default)
 	if o.CachedMetrics <= 0 {
 		o.CachedMetrics = DefaultCachedMetrics
 	}
-	if o.MemTableSize == 0 {
-		o.MemTableSize = defaultMemTableSize
-	}
+	o.MemTableSize = cmp.Or(o.MemTableSize, defaultMemTableSize)
 }

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -30,15 +31,11 @@ type Options struct {
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
 	o.Options.EnsureDefaults()
-	if o.Prefix == "" {
-		o.Prefix = defaultPrefix
-	}
+	o.Prefix = cmp.Or(o.Prefix, defaultPrefix)
 	if !strings.HasSuffix(o.Prefix, "/") {
 		o.Prefix += "/"
 	}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 }
 
 // Validate lists every fault at once.

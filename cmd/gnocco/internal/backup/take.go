@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ type Result struct {
 
 // Take makes a backup of a data folder, which may be in use.
 func Take(ctx context.Context, o Options) (res *Result, err error) {
-	if o.Patience == 0 {
-		o.Patience = defaultPatience
-	}
+	o.Patience = cmp.Or(o.Patience, defaultPatience)
 	if inside(o.To, o.Data) || inside(o.Data, o.To) {
 		return nil, fmt.Errorf("%s and %s: one is within the other", o.Data, o.To)
 	}

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,9 +51,7 @@ type Demo struct {
 
 // New creates the archive policy and the resource, named after the machine, unless they are there from an earlier run.
 func New(ctx context.Context, options Options) (*Demo, error) {
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	d := &Demo{client: options.Client, logger: options.Logger}
 	var err error
 	if d.name, err = os.Hostname(); err != nil {
