@@ -194,7 +194,7 @@ func TestSimulationFindsBrokenRules(t *testing.T) {
 		})
 	}
 	f("no fence", 1, faults{noFence: true})
-	f("renewals count after the deadline", 13400, faults{lateRenewals: true})
+	f("renewals count after the deadline", 16400, faults{lateRenewals: true})
 	f("epochs share a folder", 1, faults{oneFolder: true})
 	f("others are taken for dead too early", 1, faults{impatience: true})
 	f("a store is renamed that was not closed", 1, faults{looseRenaming: true})

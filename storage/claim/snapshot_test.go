@@ -21,7 +21,7 @@ func TestSnapshotOfAnOpenStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openStore(t, fs, storeDir+"/e1")
-	const count = 2000
+	const count = 600
 	var committed atomic.Int64 // keys that are there for sure
 	done := make(chan struct{})
 	go func() {
