@@ -35,10 +35,11 @@ func TestMain(m *testing.M) {
 // results runs a benchmark and returns its lines as benchstat reads them, by name.
 func results(t *testing.T, f func(context.Context, bench.Options) error) map[string]*benchfmt.Result {
 	t.Helper()
+	t.Parallel() // much of the time is waiting
 	var out bytes.Buffer
 	options := bench.Options{Self: filepath.Join(programs, "gnocco-bench"), TempDir: t.TempDir(), Floor: true,
 		Run: report.Run{Seed: 42, Report: report.New(&out)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := f(ctx, options); err != nil {
 		t.Fatal(err)
