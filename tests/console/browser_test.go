@@ -201,9 +201,8 @@ func (b *tab) waitText(text string) {
 // click clicks on what a selector and a part of its text find.
 func (b *tab) click(selector, text string) {
 	b.t.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find(e => e.textContent.includes(%q))", selector, text)
-	b.wait(find)
-	b.act(find + ".click()")
+	b.wait(fmt.Sprintf("(e => e && (e.click(), true))([...document.querySelectorAll(%q)].find("+
+		"e => e.textContent.includes(%q)))", selector, text)) // at once: the page may draw it anew
 }
 
 // texts returns the texts of all that a selector finds.

@@ -44,10 +44,8 @@ func (b *tab) same(selector, attribute string, want float64) {
 // write types into a field.
 func (b *tab) write(selector, text string) {
 	b.t.Helper()
-	b.wait(fmt.Sprintf("document.querySelector(%q)", selector))
-	b.act(
-		fmt.Sprintf(
-			"(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector(%q))", text, selector))
+	b.wait(fmt.Sprintf("(e => e && (e.value = %q, e.dispatchEvent(new Event('input', {bubbles: true})), true))("+
+		"document.querySelector(%q))", text, selector))
 }
 
 // narrow looks at the page with 360 pixels, and fails the test if it is wider.
