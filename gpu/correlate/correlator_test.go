@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/cutest"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -99,6 +100,9 @@ func compareCorrelations(t *testing.T, c *gpucorrelate.Correlator, values correl
 
 // On the host, kernels without tensor cores are left to TestCorrelatorSizes: all but the products is the same.
 func TestCorrelator(t *testing.T) {
+	if cutest.Race {
+		t.Skip("one goroutine, and long on the host")
+	}
 	eachArchitecture(t, func(t *testing.T, major int) {
 		if major == 7 && devicetest.HostKernels(t) != nil {
 			t.Skip("takes long on the host")

@@ -408,7 +408,7 @@ func TestBatchCallsAllocateNothing(t *testing.T) {
 			add.Launch(1, 1, 1, 32, 1, 1, 0, stream, params.Reset().Ptr(address).I64(8)),
 			cu.MemcpyDtoHAsync(at, address, 64, stream), event.Record(stream), stream.Wait(event), stream.Synchronize())
 	})
-	if allocs > 0 && !raceEnabled {
+	if allocs > 0 && !cutest.Race {
 		t.Errorf("%v allocations", allocs)
 	}
 	check(t, module.Unload(), cu.DestroyEvent(event), stream.Destroy(), cu.MemFree(address), free())

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/cutest"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -274,6 +275,9 @@ func TestResamplerGolden(t *testing.T) {
 
 // Sizes around the tiles of the kernels, and primes.
 func TestResamplerSizes(t *testing.T) {
+	if cutest.Race {
+		t.Skip("one goroutine, and long on the host")
+	}
 	r := newResampler(t, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plan := carbonara.NewPlan([]time.Duration{time.Second, 7 * time.Second, time.Minute, time.Hour},

@@ -1,5 +1,0 @@
-//go:build !race
-
-package cu_test
-
-const raceEnabled = false
