@@ -109,8 +109,5 @@ func (a *api) listUnread(w http.ResponseWriter, r *http.Request, _ *auth.Identit
 			answer.List = append(answer.List, unreadMetric{m.ID, m.Name, m.ResourceID, m.ArchivePolicy.Name})
 		}
 	})
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return web.Answer(w, answer, err)
 }

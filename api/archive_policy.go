@@ -20,10 +20,7 @@ func (a policyHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Ide
 
 func (a policyHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	policy, err := a.Index.ArchivePolicy(web.Param(r, "name"))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, policy)
+	return web.Answer(w, policy, err)
 }
 
 func (a policyHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
@@ -84,18 +81,11 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 			return old.Update(backWindow, definition)
 		})
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, policy)
+	return web.Answer(w, policy, err)
 }
 
 func (a policyHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	if err := a.Index.DeleteArchivePolicy(r.Context(), web.Param(r, "name")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.NoContent(w, a.Index.DeleteArchivePolicy(r.Context(), web.Param(r, "name")))
 }
 
 func parseArchivePolicy(body web.Node) (*model.ArchivePolicy, error) {

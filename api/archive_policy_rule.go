@@ -18,10 +18,7 @@ func (a ruleHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Ident
 
 func (a ruleHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	rule, err := a.Index.ArchivePolicyRule(web.Param(r, "name"))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, rule)
+	return web.Answer(w, rule, err)
 }
 
 func (a ruleHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
@@ -71,10 +68,7 @@ func (a ruleHandlers) rename(w http.ResponseWriter, r *http.Request, who *auth.I
 		return web.BadRequest("Archive policy rule %s does not support change: Archive policy rule %s already exists.",
 			name, to)
 	}
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, rule)
+	return web.Answer(w, rule, err)
 }
 
 func (a ruleHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
@@ -85,9 +79,5 @@ func (a ruleHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err := a.Enforce(who, "delete archive policy rule", web.NameTarget(name)); err != nil {
 		return err
 	}
-	if err := a.Index.DeleteArchivePolicyRule(r.Context(), name); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.NoContent(w, a.Index.DeleteArchivePolicyRule(r.Context(), name))
 }

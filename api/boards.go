@@ -45,10 +45,7 @@ func (a boardHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Id
 
 func (a boardHandlers) get(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	b, err := a.find(r, who)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, b)
+	return web.Answer(w, b, err)
 }
 
 func (a boardHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {

@@ -97,18 +97,11 @@ func (a *api) detailMetric(m *model.Metric) (detailedMetric, error) {
 // get shows a metric with its archive policy and resource.
 func (a metricHandlers) get(w http.ResponseWriter, _ *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	answer, err := a.detailMetric(metric)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return web.Answer(w, answer, err)
 }
 
 func (a metricHandlers) delete(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	if err := a.Index.DeleteMetric(r.Context(), metric.ID); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.NoContent(w, a.Index.DeleteMetric(r.Context(), metric.ID))
 }
 
 func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {

@@ -118,11 +118,8 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 	if err != nil {
 		return err
 	}
-	if _, err := a.Index.CancelRebuild(r.Context(), job.ID, a.Now()); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	_, err = a.Index.CancelRebuild(r.Context(), job.ID, a.Now())
+	return web.NoContent(w, err)
 }
 
 // decodeChange reads a request to change what is there: its body's fields, and whether what it would do is only to be

@@ -131,10 +131,7 @@ func (a metricHandlers) deleteMeasures(w http.ResponseWriter, r *http.Request, w
 		return err
 	}
 	shown, err := a.replace(r.Context(), who, what)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, shown)
+	return web.Answer(w, shown, err)
 }
 
 // deleteSeries deletes the measures of series that Prometheus' API selects, from start to end, both included.

@@ -99,11 +99,7 @@ func (a resourceHandlers) delete(w http.ResponseWriter, r *http.Request, who *au
 		_, err := checkPreconditions(r, current)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.NoContent(w, err)
 }
 
 func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {

@@ -22,10 +22,7 @@ func (a typeHandlers) list(w http.ResponseWriter, _ *http.Request, _ *auth.Ident
 
 func (a typeHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	t, err := a.Index.ResourceType(web.Param(r, "name"))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, t)
+	return web.Answer(w, t, err)
 }
 
 func (a typeHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
@@ -79,10 +76,7 @@ func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.I
 	if errors.As(err, &field) {
 		return invalidInput(err)
 	}
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, t)
+	return web.Answer(w, t, err)
 }
 
 // applyTypePatch returns what a patch makes of a type.
@@ -122,11 +116,7 @@ func (a typeHandlers) delete(w http.ResponseWriter, r *http.Request, who *auth.I
 	if err := a.Enforce(who, "delete resource type", web.NameTarget(name)); err != nil {
 		return err
 	}
-	if err := a.Index.DeleteResourceType(r.Context(), name); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return web.NoContent(w, a.Index.DeleteResourceType(r.Context(), name))
 }
 
 // invalidInput reports a fault in Gnocchi's words.

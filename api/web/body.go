@@ -177,6 +177,22 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
+// Answer answers 200 with v, one of our own types, unless err says that there is none.
+func Answer(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return WriteJSON(w, http.StatusOK, v)
+}
+
+// NoContent answers 204 unless there is an error.
+func NoContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // WriteBody answers with body. That the client has gone by now is not our fault, nor the client's to read.
 func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
