@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/google/uuid"
 
@@ -24,20 +23,13 @@ type backfillAnswer struct {
 	Invalid string `json:"invalid,omitempty"` // the reason of a model.BackfillError
 }
 
-func (p *Process) backfill(w http.ResponseWriter, r *http.Request) error {
-	var request backfillRequest
-	if err := p.readForArchives(r, &request); err != nil {
-		return err
-	}
-	done, err := p.Sacks.Backfill(r.Context(), request.To, request.From, request.At)
+func (p *Process) backfill(ctx context.Context, request *backfillRequest) (backfillAnswer, error) {
+	done, err := p.Sacks.Backfill(ctx, request.To, request.From, request.At)
 	var invalid *model.BackfillError
 	if errors.As(err, &invalid) {
-		return writeJSON(w, backfillAnswer{Invalid: invalid.Reason})
+		return backfillAnswer{Invalid: invalid.Reason}, nil
 	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, backfillAnswer{Backfilled: done})
+	return backfillAnswer{Backfilled: done}, err
 }
 
 // Backfill moves groups of one metric into another one, at the process that holds their sack. It returns a

@@ -81,18 +81,18 @@ func (p *Process) Handler() http.Handler {
 	}
 	at("poll", p.poll)
 	at("groups", p.groups)
-	at("refresh", p.refresh)
-	at("sizes", p.sizes)
-	at("last-measures", p.lastMeasures)
+	at("refresh", ofArchives(p, p.refresh))
+	at("sizes", ofArchives(p, p.sizes))
+	at("last-measures", ofArchives(p, p.lastMeasures))
 	at("rebuild", p.rebuild)
-	at("backfill", p.backfill)
-	at("replace", p.replace)
-	at("find", p.find)
-	at("version", p.version)
-	at("deleted", p.deleted)
-	at("expunge", p.expunge)
-	at("revive", p.revive)
-	at("wake", p.wake)
+	at("backfill", ofArchives(p, p.backfill))
+	at("replace", ofArchives(p, p.replace))
+	at("find", ofIndex(p, p.find))
+	at("version", ofIndex(p, p.version))
+	at("deleted", ofIndex(p, p.deleted))
+	at("expunge", ofIndex(p, p.expunge))
+	at("revive", ofIndex(p, p.revive))
+	at("wake", inJSON(p.wake))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
 	at("clock", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Clock()) })
@@ -104,13 +104,9 @@ func (p *Process) Handler() http.Handler {
 		return writeJSON(w, round)
 	})
 	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
-	at("activity", func(w http.ResponseWriter, r *http.Request) error {
-		var request activity.Request
-		if err := readJSON(r, &request); err != nil {
-			return err
-		}
-		return writeJSON(w, p.Activity.Answer(request))
-	})
+	at("activity", inJSON(func(_ context.Context, request *activity.Request) (*activity.Report, error) {
+		return p.Activity.Answer(*request), nil
+	}))
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.Key.signed(r) {
@@ -164,16 +160,12 @@ func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-func (p *Process) wake(_ http.ResponseWriter, r *http.Request) error {
-	var request wakeRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
+func (p *Process) wake(ctx context.Context, request *wakeRequest) (none, error) {
 	if request.Store != "" {
 		p.Announce(request.Store)
-		return nil
+		return none{}, nil
 	}
-	return p.Wake(r.Context(), request.Leaving)
+	return none{}, p.Wake(ctx, request.Leaving)
 }
 
 // api answers a request that another process passes on.
@@ -230,36 +222,18 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *Process) refresh(_ http.ResponseWriter, r *http.Request) error {
-	var request sacksRequest
-	if err := p.readForArchives(r, &request); err != nil {
-		return err
-	}
-	return p.Sacks.RefreshSacks(r.Context(), request.Sacks)
+func (p *Process) refresh(ctx context.Context, request *sacksRequest) (none, error) {
+	return none{}, p.Sacks.RefreshSacks(ctx, request.Sacks)
 }
 
-func (p *Process) sizes(w http.ResponseWriter, r *http.Request) error {
-	var request idsRequest
-	if err := p.readForArchives(r, &request); err != nil {
-		return err
-	}
-	sizes, err := p.Sacks.Sizes(r.Context(), request.IDs)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, sizesAnswer{sizes})
+func (p *Process) sizes(ctx context.Context, request *idsRequest) (sizesAnswer, error) {
+	sizes, err := p.Sacks.Sizes(ctx, request.IDs)
+	return sizesAnswer{sizes}, err
 }
 
-func (p *Process) lastMeasures(w http.ResponseWriter, r *http.Request) error {
-	var request idsRequest
-	if err := p.readForArchives(r, &request); err != nil {
-		return err
-	}
-	last, err := p.Sacks.LastMeasures(r.Context(), request.IDs)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, lastMeasuresAnswer{last})
+func (p *Process) lastMeasures(ctx context.Context, request *idsRequest) (lastMeasuresAnswer, error) {
+	last, err := p.Sacks.LastMeasures(ctx, request.IDs)
+	return lastMeasuresAnswer{last}, err
 }
 
 // indexElsewhere returns why the index is not held here.
@@ -272,43 +246,17 @@ func (p *Process) indexElsewhere() error {
 	return ErrElsewhere
 }
 
-// held returns the index, which stays until release is called, or an ErrElsewhere.
-func (p *Process) held() (store *index.Store, at version, release func(), err error) {
-	store, epoch, release := p.Index()
-	if store == nil {
-		return nil, version{}, nil, p.indexElsewhere()
-	}
-	return store, version{epoch, store.Generation()}, release, nil
+func (p *Process) version(_ context.Context, _ *index.Store, at version, request *versionRequest) (
+	versionAnswer, error) {
+	return versionAnswer{at, p.Quotas.Add(request.Quotas)}, nil
 }
 
-func (p *Process) version(w http.ResponseWriter, r *http.Request) error {
-	var request versionRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
-	_, version, release, err := p.held()
-	if err != nil {
-		return err
-	}
-	release()
-	return writeJSON(w, versionAnswer{version, p.Quotas.Add(request.Quotas)})
-}
-
-func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
-	var request idsRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
-	store, version, release, err := p.held()
-	if err != nil {
-		return err
-	}
-	defer release()
+func (p *Process) find(ctx context.Context, store *index.Store, at version, request *idsRequest) (*findAnswer, error) {
 	found := make([]*model.Metric, len(request.IDs))
-	if err := store.Find(r.Context(), request.IDs, found); err != nil {
-		return err
+	if err := store.Find(ctx, request.IDs, found); err != nil {
+		return nil, err
 	}
-	answer := findAnswer{Version: version}
+	answer := &findAnswer{Version: at}
 	var numbers policies
 	for _, m := range found {
 		if m != nil {
@@ -318,59 +266,75 @@ func (p *Process) find(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	answer.Policies = numbers.list
-	return writeJSON(w, &answer)
+	return answer, nil
 }
 
-func (p *Process) deleted(w http.ResponseWriter, r *http.Request) error {
-	var request deletedRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
-	store, _, release, err := p.held()
-	if err != nil {
-		return err
-	}
-	defer release()
-	ids, err := store.DeletedMetrics(r.Context(), request.Limit)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, idsRequest{ids})
+func (p *Process) deleted(ctx context.Context, store *index.Store, _ version, request *deletedRequest) (
+	idsRequest, error) {
+	ids, err := store.DeletedMetrics(ctx, request.Limit)
+	return idsRequest{ids}, err
 }
 
-func (p *Process) revive(_ http.ResponseWriter, r *http.Request) error {
-	var request reviveRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
-	store, _, release, err := p.held()
-	if err != nil {
-		return err
-	}
-	defer release()
-	return store.Revive(r.Context(), request.Newest, request.At)
+func (p *Process) revive(ctx context.Context, store *index.Store, _ version, request *reviveRequest) (none, error) {
+	return none{}, store.Revive(ctx, request.Newest, request.At)
 }
 
-func (p *Process) expunge(_ http.ResponseWriter, r *http.Request) error {
-	var request idsRequest
-	if err := readJSON(r, &request); err != nil {
-		return err
-	}
-	store, _, release, err := p.held()
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err = store.Expunge(r.Context(), request.IDs...); !errors.Is(err, model.ErrNotFound) {
-		return err
+func (p *Process) expunge(ctx context.Context, store *index.Store, _ version, request *idsRequest) (none, error) {
+	if err := store.Expunge(ctx, request.IDs...); !errors.Is(err, model.ErrNotFound) {
+		return none{}, err
 	}
 	// Some are gone already, after an answer that got lost; they must not hold up the others.
 	for _, id := range request.IDs {
-		if err := store.Expunge(r.Context(), id); err != nil && !errors.Is(err, model.ErrNotFound) {
-			return err
+		if err := store.Expunge(ctx, id); err != nil && !errors.Is(err, model.ErrNotFound) {
+			return none{}, err
 		}
 	}
-	return nil
+	return none{}, nil
+}
+
+type handler = func(http.ResponseWriter, *http.Request) error
+
+// none is the answer without a body.
+type none struct{}
+
+// inJSON returns the handler of a request in JSON.
+func inJSON[Request, Answer any](do func(context.Context, *Request) (Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		var request Request
+		if err := readJSON(r, &request); err != nil {
+			return err
+		}
+		answer, err := do(r.Context(), &request)
+		if _, empty := any(answer).(none); empty || err != nil {
+			return err
+		}
+		return writeJSON(w, answer)
+	}
+}
+
+// ofArchives is inJSON for requests that need the sacks held here. In a process that never holds any, they return an
+// ErrElsewhere.
+func ofArchives[Request, Answer any](p *Process, do func(context.Context, *Request) (Answer, error)) handler {
+	return inJSON(func(ctx context.Context, request *Request) (answer Answer, err error) {
+		if p.Sacks == nil {
+			return answer, ErrElsewhere
+		}
+		return do(ctx, request)
+	})
+}
+
+// ofIndex is inJSON for requests that need the index and its version. Where it is not held, they return an
+// ErrElsewhere or a model.DamagedError.
+func ofIndex[Request, Answer any](p *Process,
+	do func(context.Context, *index.Store, version, *Request) (Answer, error)) handler {
+	return inJSON(func(ctx context.Context, request *Request) (answer Answer, err error) {
+		store, epoch, release := p.Index()
+		if store == nil {
+			return answer, p.indexElsewhere()
+		}
+		defer release()
+		return do(ctx, store, version{epoch, store.Generation()}, request)
+	})
 }
 
 // readForArchives reads a request for the sacks held here. In a process that never holds any, it returns an

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"net/http"
 
 	"github.com/google/uuid"
 
@@ -26,28 +25,21 @@ type replacementAnswer struct {
 	Invalid string `json:"invalid,omitempty"` // the reason of a model.ReplacementError
 }
 
-func (p *Process) replace(w http.ResponseWriter, r *http.Request) error {
-	var request replacementRequest
-	if err := p.readForArchives(r, &request); err != nil {
-		return err
-	}
+func (p *Process) replace(ctx context.Context, request *replacementRequest) (replacementAnswer, error) {
 	what := &request.What
 	for with := request.With; len(with) >= 16; with = with[16:] {
 		what.Timestamps = append(what.Timestamps, carbonara.Timestamp(binary.BigEndian.Uint64(with)))
 		what.Values = append(what.Values, math.Float64frombits(binary.BigEndian.Uint64(with[8:])))
 	}
 	if len(request.Metrics) == 0 {
-		return writeJSON(w, replacementAnswer{})
+		return replacementAnswer{}, nil
 	}
-	done, err := p.Sacks.Replace(r.Context(), request.Metrics, what)
+	done, err := p.Sacks.Replace(ctx, request.Metrics, what)
 	var invalid *model.ReplacementError
 	if errors.As(err, &invalid) {
-		return writeJSON(w, replacementAnswer{Invalid: invalid.Reason})
+		return replacementAnswer{Invalid: invalid.Reason}, nil
 	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, replacementAnswer{Replaced: done})
+	return replacementAnswer{Replaced: done}, err
 }
 
 // Replace replaces measures of metrics at the process that holds their sacks. It returns a model.ReplacementError as
