@@ -23,7 +23,7 @@ func TestCrashWhileMeasuresAreTakenOut(t *testing.T) {
 	policy := newPolicy(t, "p", 1, granularities, "mean", "std", "min", "max", "first", "last")
 	before, after := 0, 0
 	for crash := 1; ; crash++ {
-		mem := vfs.NewCrashableMem()
+		mem := testnode.NewCrashableFS()
 		var mu sync.Mutex
 		var crashed *vfs.MemFS
 		syncs, armed := 0, false

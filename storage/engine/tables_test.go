@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 const keysOfTable = 100
@@ -68,29 +68,10 @@ func noTemporaryFiles(t *testing.T, fs vfs.FS) {
 	}
 }
 
-// oneLinkAtATime keeps links and crashes apart: MemFS takes a lock twice for a link, and never gets it the second time
-// if a crash waits for it in between.
-type oneLinkAtATime struct {
-	*vfs.MemFS
-	mu sync.Mutex
-}
-
-func (fs *oneLinkAtATime) Link(oldname, newname string) error {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	return fs.MemFS.Link(oldname, newname)
-}
-
-func (fs *oneLinkAtATime) crash(rng *rand.Rand) *vfs.MemFS {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rng})
-}
-
 // After a crash at any change of a file a store has all added tables, and the one being added whole or not at all.
 func TestTablesSurviveCrashes(t *testing.T) {
 	for at := int64(0); ; at++ {
-		fs := &oneLinkAtATime{MemFS: vfs.NewCrashableMem()}
+		fs := testnode.NewCrashableFS()
 		rng := rand.New(rand.NewPCG(1, uint64(at)))
 		var changes atomic.Int64
 		var added, then atomic.Uint32 // tables; and when it crashed
@@ -98,7 +79,7 @@ func TestTablesSurviveCrashes(t *testing.T) {
 		changing := errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 			if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && changes.Add(1) == at+1 {
 				then.Store(added.Load())
-				crashed.Store(fs.crash(rng))
+				crashed.Store(fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rng}))
 			}
 			return nil
 		}))

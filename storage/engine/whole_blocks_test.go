@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // reuses is a file system that tells of the writes to logs that were used before.
@@ -66,7 +67,7 @@ func hasRecords(t *testing.T, db *pebble.DB, n int) {
 func TestLogsWrittenOver(t *testing.T) {
 	const records = 120
 	for at := int64(1); ; at += 3 {
-		memory := vfs.NewCrashableMem()
+		memory := testnode.NewCrashableFS()
 		var changes, unaligned atomic.Int64
 		var acknowledged, then atomic.Int32
 		var crashed atomic.Pointer[vfs.MemFS]

@@ -132,7 +132,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 		armed   atomic.Bool
 		acked   atomic.Int64
 	)
-	disk := vfs.NewCrashableMem()
+	disk := testnode.NewCrashableFS()
 	fs := &crashFS{FS: disk, before: func() {
 		if !armed.Load() {
 			return

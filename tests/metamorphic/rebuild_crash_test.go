@@ -113,7 +113,7 @@ func TestRebuildSurvivesPowerCuts(t *testing.T) {
 	if testing.Short() {
 		stride = 5
 	}
-	disk := vfs.NewCrashableMem()
+	disk := testnode.NewCrashableFS()
 	fs := &crashFS{FS: disk, before: func() {
 		mu.Lock()
 		defer mu.Unlock()
