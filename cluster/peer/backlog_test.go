@@ -1,6 +1,7 @@
 package peer_test
 
 import (
+	"bytes"
 	"log/slog"
 	"testing"
 	"time"
@@ -9,14 +10,16 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
-// Measures that a process has brought over wait until its sack has processed them, and then no longer.
+// Measures that a process has brought over wait until its sack has processed them, and then no longer, although the
+// process has asked for more before and got no answer.
 func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 	o := startOther(t, 1)
 	id := o.newMetric(t)
 	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
+	var said bytes.Buffer
+	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.NewTextHandler(&said, nil)))
 	defer source.Close()
 	source.Follow(0, 0)
 	var records []incoming.Record
@@ -37,6 +40,9 @@ func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 	if b := o.Incoming.Backlog(); b.Measures != 3 {
 		t.Errorf("%d measures wait, of 3 that are not processed", b.Measures)
 	}
+	held := make(chan struct{}, 8)
+	o.held.Store(&held)
+	<-held
 	begun := time.Now()
 	if _, err := source.Drain(0, records[2].Sequence, 1<<20); err != nil {
 		t.Fatal(err)
@@ -48,4 +54,7 @@ func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	t.Logf("known after %v", time.Since(begun))
+	if source.Close(); said.Len() > 0 { // a request ended by its timeout, and the next one told
+		t.Error(said.String())
+	}
 }

@@ -39,7 +39,8 @@ type other struct {
 	client  *peer.Client
 	down    atomic.Bool
 	polls   atomic.Int64
-	epoch   atomic.Uint64 // of the index
+	epoch   atomic.Uint64                 // of the index
+	held    atomic.Pointer[chan struct{}] // told of each poll that gets no answer; nil: all get one
 }
 
 // startOther starts a process with all stores.
@@ -79,6 +80,10 @@ func startOther(t *testing.T, sacks int) *other {
 			o.polls.Add(1)
 		}
 		handler.ServeHTTP(w, r)
+		if held := o.held.Load(); held != nil && r.URL.Path == "/peer/poll" {
+			*held <- struct{}{}
+			<-r.Context().Done() // the answer is short, and goes out when this function returns
+		}
 	}))
 	o.address = strings.TrimPrefix(server.URL, "http://")
 	t.Cleanup(func() {
