@@ -37,11 +37,13 @@ func ask(method, url, body string) (status int, answer []byte, err error) {
 	return response.StatusCode, answer, err
 }
 
-// askPatiently is ask, and tries again for a minute while the cluster is busy: a 503 does not tell the stored measures.
+const patience = 5 * time.Minute
+
+// askPatiently is ask, and tries again for minutes while the cluster is busy: a 503 does not tell the stored measures.
 func askPatiently(method, url, body string) (status int, answer []byte, err error) {
 	for begun := time.Now(); ; wait(0.5) {
 		status, answer, err = ask(method, url, body)
-		if err == nil && status != http.StatusServiceUnavailable || time.Since(begun) > time.Minute {
+		if err == nil && status != http.StatusServiceUnavailable || time.Since(begun) > patience {
 			return status, answer, err
 		}
 	}
@@ -225,7 +227,7 @@ func (l *load) acknowledged(api *process) (n int) {
 // result is what a comparison found.
 type result struct {
 	acked, lost, twice, wrong int // measures
-	metrics, gone             int
+	metrics, gone, unread     int
 }
 
 // compare holds all that the cluster answers to the ledger.
@@ -234,6 +236,7 @@ func (l *load) compare() result {
 	api := l.cluster.apis()[1]
 	for _, w := range l.writers {
 		groups := make(map[int][2]float64) // count and sum, by second
+		unread := make(map[string]bool)
 		for _, metric := range w.metrics {
 			for column, aggregation := range []string{"count", "sum"} {
 				status, answer, err := askPatiently("GET", fmt.Sprintf(
@@ -241,6 +244,7 @@ func (l *load) compare() result {
 				var rows [][3]any
 				if status != http.StatusOK || json.Unmarshal(answer, &rows) != nil {
 					l.t.Errorf("GET of metric %s: %d %.200s %v", metric, status, answer, err)
+					unread[metric] = true
 				}
 				for _, row := range rows {
 					at, err := time.Parse(time.RFC3339, row[0].(string))
@@ -256,9 +260,10 @@ func (l *load) compare() result {
 			}
 		}
 		for second := range w.second {
-			_, acked := w.acked[second]
+			metric, acked := w.acked[second]
 			group, there := groups[second]
 			switch {
+			case unread[cmp.Or(metric, w.doubtful[second])]: // no answer is no loss
 			case acked && !there:
 				r.lost++
 			case group[0] > 1:
@@ -268,6 +273,7 @@ func (l *load) compare() result {
 			}
 		}
 		r.acked += len(w.acked)
+		r.unread += len(unread)
 	}
 	for _, id := range l.created {
 		if status, answer, err := askPatiently("GET", api.url+"/v1/metric/"+id, ""); status != http.StatusOK {
