@@ -56,15 +56,15 @@ type repartition struct {
 // Progress is told how many of the old sacks are copied.
 type Progress struct{ Copied, Sacks int }
 
-// Repartition changes the number of sacks of a data folder that no process serves. drain serves the folder until all
-// accepted measures are in the archives, and releases it. After an error the folder is unchanged, or the next call goes
-// on from there.
-func Repartition(ctx context.Context, path string, to int, drain func(context.Context) error,
+// Repartition changes the number of sacks of a data folder that no process serves, whose stores are on disk. drain
+// serves the folder until all accepted measures are in the archives, and releases it. After an error the folder is
+// unchanged, or the next call goes on from there.
+func Repartition(ctx context.Context, disk vfs.FS, path string, to int, drain func(context.Context) error,
 	tell func(Progress)) error {
 	if to < 1 || to > MaxSacks {
 		return fmt.Errorf("datafolder: number of sacks is %d, not 1 to %d", to, MaxSacks)
 	}
-	folder, j, err := beginRepartition(ctx, path, to, drain)
+	folder, j, err := beginRepartition(ctx, disk, path, to, drain)
 	if err != nil || j == nil {
 		return err
 	}
@@ -89,12 +89,13 @@ func Repartition(ctx context.Context, path string, to int, drain func(context.Co
 }
 
 // beginRepartition takes the folder and returns the journal of the change, nil if there is nothing to change.
-func beginRepartition(ctx context.Context, path string, to int, drain func(context.Context) error) (
+func beginRepartition(ctx context.Context, disk vfs.FS, path string, to int, drain func(context.Context) error) (
 	*Folder, *repartition, error) {
 	folder, err := Hold(path)
 	if err != nil {
 		return nil, nil, err
 	}
+	folder.fs = disk
 	j, err := folder.readJournal()
 	if err != nil || j != nil {
 		return folder, j, err
@@ -113,8 +114,9 @@ func beginRepartition(ctx context.Context, path string, to int, drain func(conte
 	if folder, err = Hold(path); err != nil {
 		return nil, nil, err
 	}
+	folder.fs = disk
 	for _, dir := range []string{newSacksFolder, oldSacksFolder} {
-		if err := os.RemoveAll(filepath.Join(folder.Path, dir)); err != nil {
+		if err := disk.RemoveAll(filepath.Join(folder.Path, dir)); err != nil {
 			return nil, nil, errors.Join(err, folder.Release())
 		}
 	}
@@ -140,17 +142,17 @@ func beginRepartition(ctx context.Context, path string, to int, drain func(conte
 func (f *Folder) checkSacks(sacks int) error {
 	for sack := range sacks {
 		name := SackName(sack)
-		if err := claim.Check(vfs.Default, f.Path, name); err != nil {
+		if err := claim.Check(f.disk(), f.Path, name); err != nil {
 			return fmt.Errorf("datafolder: %w", err)
 		}
-		dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+		dir, _, err := claim.Current(f.disk(), filepath.Join(f.Path, name))
 		if err != nil {
 			return fmt.Errorf("datafolder: %w", err)
 		}
 		if dir == "" {
 			continue
 		}
-		store, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: sack, Of: sacks}})
+		store, err := f.openSack(dir, sack, sacks)
 		if err != nil {
 			return fmt.Errorf("datafolder: %w", err)
 		}
@@ -161,18 +163,23 @@ func (f *Folder) checkSacks(sacks int) error {
 	return nil
 }
 
+// openSack opens a sack's archives in dir, to read them.
+func (f *Folder) openSack(dir string, sack, sacks int) (*archive.Store, error) {
+	return archive.Open(dir, archive.Options{FS: f.disk(), ReadOnly: true, Sack: archive.Sack{Number: sack, Of: sacks}})
+}
+
 // highestEpoch returns the highest epoch of a store, on the disk or in claims.
 func (f *Folder) highestEpoch(name string) (uint64, error) {
-	_, highest, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+	_, highest, err := claim.Current(f.disk(), filepath.Join(f.Path, name))
 	if err != nil {
 		return 0, err
 	}
-	claims, err := os.ReadDir(filepath.Join(f.Path, "claims", name))
+	claims, err := f.disk().List(filepath.Join(f.Path, "claims", name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
 	for _, c := range claims {
-		number, _, _ := strings.Cut(c.Name(), ".")
+		number, _, _ := strings.Cut(c, ".")
 		if epoch, err := strconv.ParseUint(number, 10, 64); err == nil {
 			highest = max(highest, epoch)
 		}
@@ -209,25 +216,27 @@ func (f *Folder) writeJournal(j *repartition) error {
 
 // switchSacks makes the copied sacks the folder's.
 func (f *Folder) switchSacks(j *repartition) error {
-	fresh, old := filepath.Join(f.Path, newSacksFolder), filepath.Join(f.Path, oldSacksFolder)
-	if exists(fresh) {
-		if !exists(old) {
-			if err := os.Rename(f.SacksDir(), old); err != nil {
-				return err
-			}
+	fresh, old, disk := filepath.Join(f.Path, newSacksFolder), filepath.Join(f.Path, oldSacksFolder), f.disk()
+	_, err := disk.Stat(fresh)
+	if err == nil {
+		if _, err = disk.Stat(old); errors.Is(err, fs.ErrNotExist) {
+			err = disk.Rename(f.SacksDir(), old)
 		}
-		if err := os.Rename(fresh, f.SacksDir()); err != nil {
-			return err
+		if err == nil {
+			err = disk.Rename(fresh, f.SacksDir())
 		}
-		if err := claim.SyncFolder(vfs.Default, f.Path); err != nil {
-			return err
+		if err == nil {
+			err = claim.SyncFolder(disk, f.Path)
 		}
 	}
-	err := f.eachIncoming(func(_, dir string) error {
-		if err := incoming.ChangeSacks(dir, j.To); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = f.eachIncoming(func(_, dir string) error {
+		if err := incoming.ChangeSacks(disk, dir, j.To); err != nil {
 			return err
 		}
-		return AtRest(dir)
+		return AtRest(disk, dir)
 	})
 	if err != nil {
 		return err
@@ -246,7 +255,7 @@ func (f *Folder) switchSacks(j *repartition) error {
 	if err := claim.SyncFolder(vfs.Default, f.Path); err != nil {
 		return err
 	}
-	return os.RemoveAll(old)
+	return disk.RemoveAll(old)
 }
 
 // eachIncoming calls f with each incoming store's name and folder.
@@ -256,7 +265,7 @@ func (f *Folder) eachIncoming(call func(name, dir string) error) error {
 		return err
 	}
 	for _, name := range names {
-		dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, name))
+		dir, _, err := claim.Current(f.disk(), filepath.Join(f.Path, name))
 		if err == nil && dir != "" {
 			err = call(name, dir)
 		}
@@ -269,16 +278,16 @@ func (f *Folder) eachIncoming(call func(name, dir string) error) error {
 
 // AtRest notes that a store of a held folder was written and closed in order: otherwise its next holder would assume
 // that another process still writes to it. Dir is the folder of its epoch.
-func AtRest(dir string) error {
+func AtRest(disk vfs.FS, dir string) error {
 	parent := filepath.Dir(dir)
-	path, epoch, err := claim.Current(vfs.Default, parent)
+	path, epoch, err := claim.Current(disk, parent)
 	if err != nil || path != dir {
 		return err // a store without epochs
 	}
-	if err := engine.RecordFolder(vfs.Default, dir); err != nil {
+	if err := engine.RecordFolder(disk, dir); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
-	return claim.MarkClosed(vfs.Default, parent, epoch)
+	return claim.MarkClosed(disk, parent, epoch)
 }
 
 func exists(path string) bool {

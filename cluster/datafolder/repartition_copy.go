@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -46,7 +45,7 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 	for sack := range j.To {
 		store, err := archive.Open(filepath.Join(f.Path, newSacksFolder, fmt.Sprintf("%03d", sack),
 			fmt.Sprintf("e%d", j.Epoch)),
-			archive.Options{Cache: cache, FileCache: files, Sack: archive.Sack{Number: sack, Of: j.To}})
+			archive.Options{FS: f.disk(), Cache: cache, FileCache: files, Sack: archive.Sack{Number: sack, Of: j.To}})
 		if err != nil {
 			return err
 		}
@@ -75,11 +74,11 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 
 // copySack copies all content of an old sack, durably. Marks are left out.
 func (f *Folder) copySack(ctx context.Context, number, from int, target *sackCopy) error {
-	dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, SackName(number)))
+	dir, _, err := claim.Current(f.disk(), filepath.Join(f.Path, SackName(number)))
 	if err != nil || dir == "" {
 		return err
 	}
-	source, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: number, Of: from}})
+	source, err := f.openSack(dir, number, from)
 	if err != nil {
 		return err
 	}
@@ -121,14 +120,14 @@ func (f *Folder) incomingMarks(sacks int) (map[string]uint64, error) {
 	consumed := make([]map[string]uint64, sacks)
 	for sack := range sacks {
 		consumed[sack] = make(map[string]uint64)
-		dir, _, err := claim.Current(vfs.Default, filepath.Join(f.Path, SackName(sack)))
+		dir, _, err := claim.Current(f.disk(), filepath.Join(f.Path, SackName(sack)))
 		if err != nil {
 			return nil, err
 		}
 		if dir == "" {
 			continue
 		}
-		store, err := archive.Open(dir, archive.Options{ReadOnly: true, Sack: archive.Sack{Number: sack, Of: sacks}})
+		store, err := f.openSack(dir, sack, sacks)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +140,7 @@ func (f *Folder) incomingMarks(sacks int) (map[string]uint64, error) {
 		}
 	}
 	err := f.eachIncoming(func(name, dir string) error {
-		db, err := engine.Open(dir, engine.Options{ReadOnly: true})
+		db, err := engine.Open(dir, engine.Options{FS: f.disk(), ReadOnly: true})
 		if err != nil {
 			return err
 		}

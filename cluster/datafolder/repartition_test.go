@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/client"
@@ -116,7 +118,7 @@ func repartition(t *testing.T, data string, to int, tell func(datafolder.Progres
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	return datafolder.Repartition(ctx, data, to, drain(data), func(p datafolder.Progress) {
+	return datafolder.Repartition(ctx, vfs.Default, data, to, drain(data), func(p datafolder.Progress) {
 		if tell != nil {
 			tell(p)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster"
@@ -28,7 +29,7 @@ it is interrupted, run it again: it continues, and until then no server starts o
 			drain := func(ctx context.Context) error {
 				return server.Drain(ctx, server.Options{Cluster: cluster.Options{Data: data}})
 			}
-			err := datafolder.Repartition(cmd.Context(), data, to, drain, func(p datafolder.Progress) {
+			err := datafolder.Repartition(cmd.Context(), vfs.Default, data, to, drain, func(p datafolder.Progress) {
 				fmt.Fprintf(out, "%d of %d sacks copied\n", p.Copied, p.Sacks)
 			})
 			if err != nil {

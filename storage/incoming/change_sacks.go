@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// ChangeSacks sets the number of sacks in a store that nobody has open. It deletes the records, which the caller knows
+// ChangeSacks sets the number of sacks in a store on disk that nobody has open. It deletes the records, which the caller knows
 // to be processed: they are sorted by the old sacks. A store that has the number already stays as it is.
-func ChangeSacks(dir string, sacks int) error {
-	db, err := engine.Open(dir, engine.Options{MemTableSize: defaultMemTableSize, Compression: &engine.FastCompression})
+func ChangeSacks(disk vfs.FS, dir string, sacks int) error {
+	db, err := engine.Open(dir,
+		engine.Options{FS: disk, MemTableSize: defaultMemTableSize, Compression: &engine.FastCompression})
 	if err != nil {
 		return fmt.Errorf("incoming: open %s: %w", dir, err)
 	}

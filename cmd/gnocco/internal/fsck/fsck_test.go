@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -245,7 +246,7 @@ func edit(t *testing.T, data string, change func(key, value []byte) []byte) (edi
 		if err := iter.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(store.Close(), datafolder.AtRest(dir)); err != nil {
+		if err := errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -318,7 +319,7 @@ func compact(t *testing.T, data string) {
 		if err := store.Compact(); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(store.Close(), datafolder.AtRest(dir)); err != nil {
+		if err := errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,5 +82,5 @@ func (c *check) replace(ctx context.Context, name string, make func(ctx context.
 		return "", err
 	}
 	// The claims describe the last state of the earlier store.
-	return aside, errors.Join(datafolder.AtRest(dir), claim.Forget(vfs.Default, c.data.Path, name))
+	return aside, errors.Join(datafolder.AtRest(vfs.Default, dir), claim.Forget(vfs.Default, c.data.Path, name))
 }

@@ -33,7 +33,7 @@ func (c *check) repairSack(ctx context.Context, dir string, number int, copy boo
 	if err := putLosses(store, losses); err != nil {
 		return closeAfter(store, err)
 	}
-	return errors.Join(store.Close(), datafolder.AtRest(dir))
+	return errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir))
 }
 
 // putLosses sets damaged operands aside and puts the groups that were computed again, all in one synced batch.
