@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
@@ -453,6 +454,38 @@ func (p *Process) HandOver(ctx context.Context) error {
 		errs = append(errs, p.index.handOver(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// TakeAll takes all sacks and incoming stores, until ctx ends. Those of a process that was killed are free when its lease
+// is over.
+func (p *Process) TakeAll(ctx context.Context) error {
+	p.leave()
+	p.leave = nil
+	for {
+		err := p.reconcile(ctx)
+		missing, listErr := p.notHeld()
+		if err = errors.Join(err, listErr); err == nil && missing == "" {
+			return nil
+		}
+		if end := pause.For(ctx, reconcileInterval); end != nil {
+			return fmt.Errorf("cluster: %s is not free: %w", missing, errors.Join(end, err))
+		}
+	}
+}
+
+// notHeld returns the name of a sack or an incoming store that this process does not hold and that is not damaged, "" if
+// there is none.
+func (p *Process) notHeld() (string, error) {
+	names, err := p.folder.IncomingNames()
+	for sack := range p.cluster.Sacks {
+		names = append(names, datafolder.SackName(sack))
+	}
+	for _, name := range names {
+		if _, held := p.ownership.holds(name); !held && p.damaged.of(name) == nil {
+			return name, err
+		}
+	}
+	return "", err
 }
 
 // Close brings all accepted measures into the archives, until ctx ends, closes the stores, and lets others take them.

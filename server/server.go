@@ -42,6 +42,7 @@ type Server struct {
 
 	drainDelay time.Duration
 	onHandOver func(context.Context) error // gives other processes what this one holds; nil until there is any
+	takeAll    func(context.Context) error // takes all sacks and incoming stores
 	onHurry    func()                      // makes writes that wait for room on the disk fail; nil until there are any
 }
 
@@ -126,7 +127,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if err := process.Run(ctx, handlers); err != nil {
 		return nil, err
 	}
-	s.onHandOver = process.HandOver
+	s.onHandOver, s.takeAll = process.HandOver, process.TakeAll
 	if options.Cluster.Role.HasAPI() {
 		if err := s.listen(process.Fence(handler), &options, registry); err != nil {
 			return nil, err
@@ -208,6 +209,9 @@ func (s *Server) StatsdAddr() net.Addr {
 // or a datafolder.ErrRefused: then the process should end, since it has no right to write anything down.
 func (s *Server) Failed() <-chan error { return s.failed }
 
+// drainWait is how long Drain waits for the stores of processes that were killed before.
+const drainWait = time.Minute
+
 // Drain brings all accepted measures of a data folder into its archives: it starts a server and stops it.
 func Drain(ctx context.Context, options Options) error {
 	options.Listen = "127.0.0.1:0"
@@ -215,7 +219,9 @@ func Drain(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	return s.Close(ctx)
+	alone, cancel := context.WithTimeout(ctx, drainWait)
+	defer cancel()
+	return errors.Join(s.takeAll(alone), s.Close(ctx))
 }
 
 // Close tells balancers that the process ends, and gives other processes what they can take of its stores, while it

@@ -104,11 +104,8 @@ func beginRepartition(ctx context.Context, disk vfs.FS, path string, to int, dra
 	if err != nil || cluster.Sacks == to {
 		return nil, nil, errors.Join(err, folder.Release())
 	}
-	// The server takes the folder itself. The copy finds measures that others accept between its end and our start.
-	if err := folder.Release(); err != nil {
-		return nil, nil, err
-	}
-	if err := drain(ctx); err != nil {
+	// The server takes the folder itself. The checks find measures that others accept between its end and our start.
+	if err := errors.Join(folder.Release(), drain(ctx)); err != nil {
 		return nil, nil, err
 	}
 	if folder, err = Hold(path); err != nil {
@@ -120,7 +117,11 @@ func beginRepartition(ctx context.Context, disk vfs.FS, path string, to int, dra
 			return nil, nil, errors.Join(err, folder.Release())
 		}
 	}
-	if err := folder.checkSacks(cluster.Sacks); err != nil {
+	// With a journal no server starts, which could drain or repair the folder. So all checks come before.
+	if err = folder.checkSacks(cluster.Sacks); err == nil {
+		_, err = folder.incomingMarks(cluster.Sacks)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, folder.Release())
 	}
 	j = &repartition{From: cluster.Sacks, To: to}
@@ -137,8 +138,7 @@ func beginRepartition(ctx context.Context, disk vfs.FS, path string, to int, dra
 	return folder, j, nil
 }
 
-// checkSacks returns an error if a sack is missing, or another is in its place. It comes before the journal, with which
-// no other program repairs the folder.
+// checkSacks returns an error if a sack is missing, or another is in its place.
 func (f *Folder) checkSacks(sacks int) error {
 	for sack := range sacks {
 		name := SackName(sack)
@@ -239,6 +239,10 @@ func (f *Folder) switchSacks(j *repartition) error {
 		return AtRest(disk, dir)
 	})
 	if err != nil {
+		return err
+	}
+	// A crash must not bring back a drained store that was removed, with the old number.
+	if err := claim.SyncFolder(disk, f.IncomingDir()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	cluster, err := f.decodeClusterFile()

@@ -252,6 +252,31 @@ func TestRepartitionGoesOn(t *testing.T) {
 	}
 }
 
+// With measures that are in no archive nothing changes, and a server can start to process them.
+func TestRepartitionMissesMeasures(t *testing.T) {
+	r := makeRepartitioned(t, 3, 20)
+	s := start(t, server.Options{Cluster: cluster.Options{Data: r.data, CheckpointInterval: time.Hour}})
+	c, err := client.New(s.URL(), client.Options{User: "admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.post(c)
+	hurried, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Close(hurried); err == nil {
+		t.Fatal("all measures are in the archives")
+	}
+	nothing := func(context.Context) error { return nil }
+	err = datafolder.Repartition(t.Context(), vfs.Default, r.data, 2, nothing, func(datafolder.Progress) {})
+	if err == nil || !strings.Contains(err.Error(), "in no archive") {
+		t.Fatalf("measures are lost: %v", err)
+	}
+	if err := repartition(t, r.data, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.check(2)
+}
+
 // A sack that is missing, or in whose place another lies, keeps the number as it is, and the folder can be repaired.
 func TestRepartitionMissesSacks(t *testing.T) {
 	r := makeRepartitioned(t, 3, 40)
