@@ -50,8 +50,6 @@ const (
 	compareTimeout  = time.Second
 	// maxBehind comparisons give the other process time to find out that its clock has jumped.
 	maxBehind = 3
-	// maxAligned bounds how often a machine's clock is set before a start.
-	maxAligned = 16
 )
 
 // clockDistance is how far another clock is ahead, at least and at most.
@@ -108,24 +106,23 @@ func (m *membership) clockDistances(ctx context.Context, now func() int64) (foun
 }
 
 // align sets the clock by those of other processes before the first stamp, if it is far from the latest of them. The
-// machine's clock has another identity then, which all processes of the machine derive.
+// machine's clock has another identity then, which all processes of the machine derive: that of the first alignment
+// that is close enough, or a new one. The others are asked once, since they may end meanwhile, and an alignment between
+// the first and the last one is of another time.
 func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDistance) error {
-	for range maxAligned {
-		off := compare(ask(c.own.Now))
-		if off == 0 {
-			return nil
-		}
-		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")),
-			c.own.Now()-int64(boot.Now())+int64(off))
+	for off := compare(ask(c.own.Now)); off.Abs() > maxApart/2; {
+		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")), c.origin+int64(off))
 		if err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
+		moved := time.Duration(origin - c.origin)
 		pair := datafolder.ClockPair{By: id, Of: c.own.ID} // for stamps of the other one
-		if err := c.folder.KeepClockError(pair, max(off, -off)); err != nil {
+		if err := c.folder.KeepClockError(pair, moved.Abs()); err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
 		c.logger.Warn("the clock of this machine is not that of the others, and is set by theirs", "ahead", -off, "clock", id)
 		c.own.ID, c.own.Now = id, func() int64 { return origin + int64(boot.Now()) }
+		c.origin, off = origin, off-moved
 	}
 	return nil
 }

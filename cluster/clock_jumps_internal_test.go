@@ -82,7 +82,11 @@ func TestAlignClock(t *testing.T) {
 	reference := open(0)
 	align := func(c *clocks, distance time.Duration) time.Duration {
 		t.Helper()
+		asked := 0
 		if err := c.align(stoppedClock{}, func(now func() int64) []clockDistance {
+			if asked++; asked > 1 {
+				return nil // they have ended
+			}
 			d := reference.Now() + int64(distance) - now()
 			return []clockDistance{{d - 1e6, d + 1e6}, {d - 1e9, d - 1e9}}
 		}); err != nil {

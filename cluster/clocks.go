@@ -31,7 +31,7 @@ import (
 //
 // The rule for the error of a clock:
 //   - An exchange bounds the difference by its range. A slow exchange has a wide range, so that the best of
-//     clockExchanges counts.
+//     clockExchanges counts. A difference that is certain counts at once.
 //   - Clocks drift, and stamps stay. So the error is the greatest of these bests, and never shrinks.
 //   - Errors are stored in the data folder, for the next process and for other machines. A machine that has gone can no
 //     longer be measured: its error is the least sum of stored distances over other clocks.
@@ -41,6 +41,7 @@ import (
 // removed from the folder.
 type clocks struct {
 	own    incoming.Clock
+	origin int64 // when own counts from, in nanoseconds since 1970
 	folder *datafolder.Folder
 	logger *slog.Logger
 
@@ -92,8 +93,8 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, bo
 	if err != nil {
 		return nil, fmt.Errorf("cluster: clock: %w", err)
 	}
-	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, folder: folder,
-		logger: logger, measured: make(map[uuid.UUID]*measuredClock), stored: stored,
+	return &clocks{own: incoming.Clock{ID: id, Now: func() int64 { return origin + int64(boot.Now()) }}, origin: origin,
+		folder: folder, logger: logger, measured: make(map[uuid.UUID]*measuredClock), stored: stored,
 		usageMarked: time.Now().Add(time.Hour - usageInterval)}, nil
 }
 
@@ -113,6 +114,8 @@ func (c *clocks) Measured(address string, clock uuid.UUID, most, least int64) {
 		m = &measuredClock{error: max(bound, c.storedError(clock)), best: math.MaxInt64}
 		c.measured[clock] = m
 	}
+	// A clock that jumps keeps its identity. Exchanges before the jump must not hide it.
+	m.error = max(m.error, time.Duration(max(least, -most)))
 	if bound < m.best {
 		m.best, m.ahead = bound, time.Duration(least+(most-least)/2)
 	}

@@ -77,10 +77,12 @@ func TestClocks(t *testing.T) {
 	want(3 * time.Second)
 	measure(2*clockExchanges-1, 20*time.Millisecond, -50*time.Millisecond)
 	want(3 * time.Second)
-	measure(clockExchanges-1, 8*time.Second, 7*time.Second)
+	measure(clockExchanges-1, 8*time.Second, time.Second)
 	measure(1, time.Second, 0)
 	want(3 * time.Second)
-	measure(clockExchanges, 8*time.Second, 7*time.Second)
+	measure(1, 8*time.Second, 7*time.Second) // it has jumped
+	want(7 * time.Second)
+	measure(clockExchanges-1, 8*time.Second, 7*time.Second)
 	want(8 * time.Second)
 	first.Measured("peer:1", uuid.Nil, 0, 0)
 	if e := first.errorOf(uuid.Nil); e != unmeasuredError {
