@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -119,10 +121,8 @@ var faults = []fault{
 			w.breach("unmount: %v", err)
 		}
 		return m.name, func() {
-			for _, s := range w.slots {
-				if p := s.current(); p != nil && s.machine == m {
-					p.kill("before the mount")
-				}
+			for _, p := range w.on(m) {
+				p.kill("before the mount")
 			}
 			if err := m.setMounted(true); err != nil {
 				w.breach("mount: %v", err)
@@ -141,13 +141,10 @@ var faults = []fault{
 	}},
 	{"suspend", false, func(w *World) (string, func()) {
 		m := w.anyMachine()
-		var stopped []*process
-		for _, s := range w.slots {
-			if p := s.current(); p != nil && s.machine == m {
-				s.touch()
-				p.stop(true)
-				stopped = append(stopped, p)
-			}
+		stopped := w.on(m)
+		for _, p := range stopped {
+			p.slot.touch()
+			p.stop(true)
 		}
 		return m.name, func() {
 			for _, p := range stopped {
@@ -156,17 +153,32 @@ var faults = []fault{
 			}
 		}
 	}},
+	{"wrong clock", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		w.powerOff(m)
+		m.wall = time.Duration(w.rand.Int64N(int64(2*wrongTime))) - wrongTime
+		return m.name, func() { w.powerOn(m) }
+	}},
+	{"repartition", false, func(w *World) (string, func()) {
+		to, r := 1+w.rand.IntN(8), rand.New(rand.NewPCG(w.rand.Uint64(), 3))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.repartition(to, r)
+		}()
+		return fmt.Sprintf("%d sacks", to), func() { <-done }
+	}},
 }
 
 // settled is how long after a fault of all processes some may still be slow.
 const settled = time.Minute
 
 const (
-	// clockJump is a kind that comes only if it is asked for (decision 0096).
 	clockJump = "clock jump"
-	allFaults = "all" // also clock jumps
 	// longestJump of a clock.
 	longestJump = time.Minute
+	// wrongTime is by how much the system time of a machine may be wrong when it starts.
+	wrongTime = 5 * time.Minute
 	// clocksApart is how far two processes that reach each other may have their clocks apart (cluster/clock_jumps.go).
 	clocksApart = 600 * time.Millisecond
 	// foundOut is how long a jump stays unnoticed where a process did not reach the others at once.
@@ -206,13 +218,13 @@ func (w *World) apart(at time.Time) time.Duration {
 // chosen are the kinds of fault of a run: all in one run of two, else one to three that come more often.
 func (w *World) chosen() (kinds []fault, between time.Duration) {
 	between = w.options.Between
+	only, without := strings.Split(w.options.Faults, ","), strings.Split(w.options.Without, ",")
 	for _, f := range faults {
-		all := w.options.Faults == "" && f.name != clockJump || w.options.Faults == allFaults
-		if all || slices.Contains(strings.Split(w.options.Faults, ","), f.name) {
+		if (w.options.Faults == "" || slices.Contains(only, f.name)) && !slices.Contains(without, f.name) {
 			kinds = append(kinds, f)
 		}
 	}
-	if (w.options.Faults == "" || w.options.Faults == allFaults) && w.rand.IntN(2) == 0 {
+	if w.options.Faults == "" && w.rand.IntN(2) == 0 {
 		w.rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		kinds = kinds[:1+w.rand.IntN(3)]
 		between = between * 2 / 3
@@ -261,6 +273,16 @@ func (w *World) heal() {
 func (w *World) anySlot() *slot       { return w.slots[w.rand.IntN(len(w.slots))] }
 func (w *World) anyMachine() *machine { return w.machines[w.rand.IntN(len(w.machines))] }
 
+// on returns the processes that run on a machine.
+func (w *World) on(m *machine) (running []*process) {
+	for _, s := range append(slices.Clone(w.slots), w.commands...) {
+		if p := s.current(); p != nil && s.machine == m {
+			running = append(running, p)
+		}
+	}
+	return running
+}
+
 // hosts are all addresses, also of clients.
 func (w *World) hosts() (all []string) {
 	for _, m := range w.machines {
@@ -283,10 +305,8 @@ func (w *World) powerOff(m *machine) {
 		return
 	}
 	w.network.setPower(m.host, false)
-	for _, s := range w.slots {
-		if p := s.current(); p != nil && s.machine == m {
-			p.end("power")
-		}
+	for _, p := range w.on(m) {
+		p.end("power")
 	}
 	w.disk.powerOff(m)
 }

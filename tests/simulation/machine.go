@@ -22,6 +22,7 @@ type machine struct {
 	mu     sync.Mutex
 	rate   float64       // of its clock
 	offset time.Duration // of its clock
+	wall   time.Duration // by which its system time is wrong
 	began  time.Time
 	cut    chan struct{} // closed when the disk is reached again; nil: it is reached
 	gone   bool          // the disk is not mounted

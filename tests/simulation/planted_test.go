@@ -94,7 +94,7 @@ func TestPlanted(t *testing.T) {
 			program := build(t, bug.edits...)
 			began, virtual, seeds := time.Now(), time.Duration(0), 0
 			caught := ""
-			simulateMany(t, program, "", bug.kinds, *first, *tries, *length, func(seed uint64, r result) bool {
+			simulateMany(t, program, "", bug.kinds, *first, *tries, func(seed uint64, r result) bool {
 				virtual += r.virtual
 				seeds++
 				if len(r.breaches) > 0 {

@@ -22,7 +22,7 @@ type slot struct {
 
 	mu      sync.Mutex
 	process *process // nil: no process runs
-	held    bool     // the supervisor starts none
+	held    int      // by so many the supervisor is kept from starting one
 	changed time.Time
 }
 
@@ -71,6 +71,9 @@ func (c processClock) Now() time.Duration {
 	c.p.step()
 	return c.p.machine.Now()
 }
+
+// WallTime is the system time, by which the first process after a start of the machine sets its clock (build_test.go).
+func (c processClock) WallTime() time.Time { return time.Now().Add(c.p.machine.wall) }
 
 // kill ends the process. Its kernel has what it wrote, and tells the others.
 func (p *process) kill(why string) { p.die(why, false) }
@@ -128,7 +131,7 @@ func (p *process) stop(stop bool) {
 func (s *slot) supervise() {
 	for {
 		s.mu.Lock()
-		held := s.held
+		held := s.held > 0
 		s.mu.Unlock()
 		if held || s.w.powerless(s.machine) {
 			time.Sleep(100 * time.Millisecond)
@@ -141,35 +144,11 @@ func (s *slot) supervise() {
 
 // run starts a process and returns when it has ended.
 func (s *slot) run() {
-	p := &process{slot: s, machine: s.machine, died: make(chan struct{})}
-	s.mu.Lock()
-	s.process, s.changed = p, time.Now()
-	s.mu.Unlock()
-	w := s.w
-	options := server.Options{Listen: s.listen, MemoryBytes: 64 << 20, Logger: w.logger(s.name),
-		Cluster: cluster.Options{Data: s.machine.folder, FS: &mount{p, w.disk}, Role: s.role, Sacks: w.options.Sacks,
-			Init: true, Node: s.name, PeerListen: s.peers, ClockShift: w.shift(s.machine), Workers: 1,
-			CheckpointInterval: 20 * time.Second, SkipDefaultPolicies: true,
-			OrderWait: time.Hour, // longer than any store is silent: then the order of requests always counts
-			Machine: cluster.Machine{
-				Listen: func(_, address string) (net.Listener, error) { return w.network.listen(p, address) },
-				Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
-					return w.network.dial(ctx, p, s.machine.host, address)
-				},
-				Clock: processClock{p},
-				Exit: func(status int) {
-					w.log("exit", "process", s.name, "status", status)
-					p.kill("exit")
-					select {}
-				},
-			}}}
-	if s.role == cluster.RoleMetricd {
-		options.Listen = ""
-	}
+	p, w := s.newProcess(), s.w
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		p.server, err = server.Start(context.Background(), options)
+		p.server, err = server.Start(context.Background(), p.options())
 		started <- err
 	}()
 	select {
@@ -190,6 +169,44 @@ func (s *slot) run() {
 		w.log("failed", "process", s.name, "error", err)
 		p.kill("failed")
 	}
+}
+
+func (s *slot) newProcess() *process {
+	p := &process{slot: s, machine: s.machine, died: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process, s.changed = p, time.Now()
+	return p
+}
+
+// options are those with which a process serves.
+func (p *process) options() server.Options {
+	s, w := p.slot, p.slot.w
+	sacks := w.options.Sacks
+	if w.sacks() > 0 {
+		sacks = 0 // as the folder has them
+	}
+	options := server.Options{Listen: s.listen, MemoryBytes: 64 << 20, Logger: w.logger(s.name),
+		Cluster: cluster.Options{Data: s.machine.folder, FS: &mount{p, w.disk}, Role: s.role, Sacks: sacks,
+			Init: true, Node: s.name, PeerListen: s.peers, ClockShift: w.shift(s.machine), Workers: 1,
+			CheckpointInterval: 20 * time.Second, SkipDefaultPolicies: true,
+			OrderWait: time.Hour, // longer than any store is silent: then the order of requests always counts
+			Machine: cluster.Machine{
+				Listen: func(_, address string) (net.Listener, error) { return w.network.listen(p, address) },
+				Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
+					return w.network.dial(ctx, p, s.machine.host, address)
+				},
+				Clock: processClock{p},
+				Exit: func(status int) {
+					w.log("exit", "process", s.name, "status", status)
+					p.kill("exit")
+					select {}
+				},
+			}}}
+	if s.role == cluster.RoleMetricd {
+		options.Listen = ""
+	}
+	return options
 }
 
 // restart ends a process as a supervisor does, and lets another one start.
@@ -233,5 +250,9 @@ func (s *slot) current() *process {
 func (s *slot) hold(hold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = hold
+	if hold {
+		s.held++
+	} else {
+		s.held--
+	}
 }

@@ -20,7 +20,8 @@ var (
 	length  = flag.Duration("sim.length", 10*time.Minute, "virtual time with faults")
 	pause   = flag.Duration("sim.pause", time.Second, "of a client, at most")
 	between = flag.Duration("sim.between", 15*time.Second, "mean time between faults")
-	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas; all: clock jumps with the others")
+	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas")
+	without = flag.String("sim.without", "", "kinds of fault to leave out, by commas")
 	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
 	late    = flag.Duration("sim.late", 0, "how old a listing of a folder may be")
 	trace   = flag.Bool("sim.trace", false, "log packets")
@@ -46,7 +47,7 @@ func TestSeed(t *testing.T) {
 	makeThreads(64)
 	ballast = freshHeap()
 	o := simulation.Options{Seed: *seed, Length: *length, Sacks: 4, Clients: 3, Pause: *pause, Between: *between,
-		Faults: *only, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
+		Faults: *only, Without: *without, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
 	if *stop {
 		o.Breach = func(line string) {
 			fmt.Println("BREACH", line)

@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,21 +20,42 @@ import (
 )
 
 var (
-	runs  = flag.Int("sim.runs", 12, "seeds of TestSimulation")
+	runs  = flag.Int("sim.runs", 8, "seeds of TestSimulation")
 	first = flag.Uint64("sim.first", 1000, "first seed of TestSimulation")
 )
 
+// sample is a run.
+type sample struct {
+	seed    uint64
+	length  time.Duration
+	late    time.Duration // how old a listing may be
+	faults  string        // the only kinds; "": all
+	without string        // kinds that are left out
+	between time.Duration // mean time between faults
+}
+
+// later are the kinds of fault that came after some seeds were found, and change what these give.
+const later = "wrong clock,repartition"
+
+// changes are the number of sacks that changes, with faults that meet it.
+const changes = "repartition,power of all,kill at a step,clock jump,unmount,full"
+
 // found are the seeds at which a fault of the product was found.
 var found = []struct {
-	seed   uint64
-	length time.Duration
-	late   time.Duration // how old a listing may be
-	kinds  string        // of faults, as -sim.fault has them
-	fault  string
+	sample
+	fault string
 }{
-	{1009, 10 * time.Minute, 0, "all", "a clock that was set counts as 10 s from the one before"},
-	{1, 10 * time.Minute, 0, "", "a process whose address has another process lives permanently"},
-	{5000, 10 * time.Minute, time.Second, "", "a refresh misses the store of a process that started in the same second"},
+	{sample{1009, 10 * time.Minute, 0, "", later, 0}, "a clock that was set counts as 10 s from the one before"},
+	{sample{1, 10 * time.Minute, 0, "", later + ",clock jump", 0},
+		"a process whose address has another process lives permanently"},
+	{sample{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0},
+		"a refresh misses the store of a process that started in the same second"},
+	{sample{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second},
+		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
+	{sample{30000, 10 * time.Minute, 0, "", "", 0},
+		"a crash brings back a removed incoming store that has the old number of sacks"},
+	{sample{31000, 10 * time.Minute, 0, changes, "", 25 * time.Second},
+		"gnocco sacks does not wait for the stores of a process that was killed"},
 }
 
 // result is what one seed gave.
@@ -48,19 +70,20 @@ var virtualTime = regexp.MustCompile(`, ([0-9hms.]+) virtual`)
 
 // simulate runs one seed in a process of its own. The folder has the same name each time, since the
 // order of goroutines depends on names.
-func simulate(t *testing.T, program string, seed uint64, length, late time.Duration, check, kinds string) (r result) {
+func simulate(t *testing.T, program, check string, s sample) (r result) {
 	t.Helper()
 	base := os.TempDir()
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		base = "/dev/shm"
 	}
-	folder := filepath.Join(base, fmt.Sprintf("gnocco-simulation-%06d", seed))
+	folder := filepath.Join(base, fmt.Sprintf("gnocco-simulation-%06d", s.seed))
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o750)); err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(seed),
-		"-sim.length", length.String(), "-sim.folder", folder, "-sim.log", *logFile, "-sim.fault", kinds, "-sim.late", late.String(),
+	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(s.seed),
+		"-sim.length", s.length.String(), "-sim.folder", folder, "-sim.log", *logFile, "-sim.fault", s.faults, "-sim.without",
+		s.without, "-sim.late", s.late.String(), "-sim.between", cmp.Or(s.between, *between).String(),
 		fmt.Sprintf("-sim.stop=%v", check == ""))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
 	began := time.Now()
@@ -76,7 +99,7 @@ func simulate(t *testing.T, program string, seed uint64, length, late time.Durat
 		}
 	}
 	if r.line == "" {
-		r.breaches = append(r.breaches, fmt.Sprintf("seed %d ended with %v: %s", seed, err, out[:min(len(out), 4000)]))
+		r.breaches = append(r.breaches, fmt.Sprintf("seed %d ended with %v: %s", s.seed, err, out[:min(len(out), 4000)]))
 	}
 	if check != "" && len(r.breaches) == 0 {
 		if out, err := exec.Command(check, "fsck", "--data", filepath.Join(folder, "shared")).CombinedOutput(); err != nil {
@@ -87,8 +110,7 @@ func simulate(t *testing.T, program string, seed uint64, length, late time.Durat
 }
 
 // simulateMany runs seeds on all processors until f returns false.
-func simulateMany(t *testing.T, program, check, kinds string, from uint64, n int, length time.Duration,
-	f func(seed uint64, r result) bool) {
+func simulateMany(t *testing.T, program, check, faults string, from uint64, n int, f func(seed uint64, r result) bool) {
 	t.Helper()
 	var next atomic.Int64
 	var stop atomic.Bool
@@ -101,7 +123,7 @@ func simulateMany(t *testing.T, program, check, kinds string, from uint64, n int
 				if i >= int64(n) {
 					return
 				}
-				r := simulate(t, program, from+uint64(i), length, *late, check, kinds)
+				r := simulate(t, program, check, sample{from + uint64(i), *length, *late, faults, *without, *between})
 				mu.Lock()
 				if !f(from+uint64(i), r) {
 					stop.Store(true)
@@ -137,7 +159,6 @@ func TestSimulation(t *testing.T) {
 	skipIfShort(t)
 	program, check := build(t), gnocco(t)
 	var virtual time.Duration
-	length := *length
 	report := func(seed uint64, r result) bool {
 		virtual += r.virtual
 		if len(r.breaches) == 0 {
@@ -145,18 +166,18 @@ func TestSimulation(t *testing.T) {
 			return true
 		}
 		t.Errorf("seed %d:\n%s\nagain, with a log: go test ./tests/simulation -run TestSimulation -sim.first=%d -sim.runs=1 "+
-			"-sim.length=%v -sim.log=/tmp/log", seed, strings.Join(r.breaches[:min(len(r.breaches), 10)], "\n"), seed, length)
+			"-sim.length=%v -sim.log=/tmp/log", seed, strings.Join(r.breaches[:min(len(r.breaches), 10)], "\n"), seed, *length)
 		return false
 	}
 	for _, f := range found {
 		if *runs == 1 {
 			break // one seed is looked at
 		}
-		if !report(f.seed, simulate(t, program, f.seed, f.length, f.late, check, f.kinds)) {
+		if !report(f.seed, simulate(t, program, check, f.sample)) {
 			t.Logf("it was found for: %s", f.fault)
 		}
 	}
-	simulateMany(t, program, check, *only, *first, *runs, length, report)
+	simulateMany(t, program, check, *only, *first, *runs, report)
 	t.Logf("%v virtual", virtual.Round(time.Minute))
 	if *runs > 1 {
 		sameSeed(t, program)
@@ -168,7 +189,7 @@ func sameSeed(t *testing.T, program string) {
 	t.Helper()
 	lines := make(map[string]int)
 	for range 3 {
-		r := simulate(t, program, 1, 2*time.Minute, 0, "", "")
+		r := simulate(t, program, "", sample{seed: 1, length: 2 * time.Minute})
 		line, _, _ := strings.Cut(r.line, " virtual")
 		lines[line]++
 	}

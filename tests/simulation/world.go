@@ -27,7 +27,8 @@ type Options struct {
 	Answers io.Writer // for a line of each answer; nil: none
 	Folder  string    // real, for cluster.json, the key and the clocks
 	Clients int
-	Faults  string        // the only kinds, by commas; "": all but clock jumps; "all": also those
+	Faults  string        // the only kinds, by commas; "": all
+	Without string        // kinds to leave out, by commas: a new kind changes what a seed gives
 	Between time.Duration // from one fault to the next, mean
 	Late    time.Duration // how old a listing of a folder may be
 	Stale   int           // one in so many contents stays in caches; 0: none
@@ -45,6 +46,7 @@ type World struct {
 	disk     *disk
 	machines []*machine
 	slots    []*slot
+	commands []*slot // of gnocco sacks, for each machine
 	clients  []*client
 
 	mu        sync.Mutex
@@ -57,6 +59,7 @@ type World struct {
 	crash     time.Time      // until when sacks may change hands without a hand-over
 	ends      sync.WaitGroup // of faults
 	disturbed time.Time      // until when a healthy process may be slow
+	changing  bool           // the number of sacks
 
 	jumped     time.Time      // when a clock last did
 	apartUntil time.Time      // until when processes may not reach each other
@@ -155,6 +158,8 @@ func (w *World) build() error {
 		}
 		w.slots = append(w.slots, &slot{w: w, name: "metricd-" + m.name, machine: m, role: cluster.RoleMetricd,
 			peers: m.host + ":8043"})
+		w.commands = append(w.commands, &slot{w: w, name: "sacks-" + m.name, machine: m, role: cluster.RoleBoth,
+			peers: m.host + ":8044"})
 	}
 	for _, s := range w.slots {
 		go s.supervise()
