@@ -106,9 +106,8 @@ func (m *membership) clockDistances(ctx context.Context, now func() int64) (foun
 }
 
 // align sets the clock by those of other processes before the first stamp, if it is far from the latest of them. The
-// machine's clock has another identity then, which all processes of the machine derive: that of the first alignment
-// that is close enough, or a new one. The others are asked once, since they may end meanwhile, and an alignment between
-// the first and the last one is of another time.
+// machine's clock has another identity then, and all processes of the machine derive the same one. Earlier alignments
+// come first, and each is of another time. So the others, which may end meanwhile, are asked once.
 func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDistance) error {
 	for off := compare(ask(c.own.Now)); off.Abs() > maxApart/2; {
 		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")), c.origin+int64(off))

@@ -456,8 +456,7 @@ func (p *Process) HandOver(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// TakeAll takes all sacks and incoming stores, until ctx ends. Those of a process that was killed are free when its lease
-// is over.
+// TakeAll takes all sacks and incoming stores, until ctx ends. The lease of a process that was killed ends first.
 func (p *Process) TakeAll(ctx context.Context) error {
 	p.leave()
 	p.leave = nil
@@ -473,8 +472,8 @@ func (p *Process) TakeAll(ctx context.Context) error {
 	}
 }
 
-// notHeld returns the name of a sack or an incoming store that this process does not hold and that is not damaged, "" if
-// there is none.
+// notHeld returns the name of a sack or an incoming store that this process does not hold, "" for none. Damaged ones do
+// not count.
 func (p *Process) notHeld() (string, error) {
 	names, err := p.folder.IncomingNames()
 	for sack := range p.cluster.Sacks {
