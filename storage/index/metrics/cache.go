@@ -11,14 +11,16 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// cache holds metrics by ID in a table of fixed size. Reading takes no lock: a bucket is one cache line, and
-// what its slots point to is never modified. Only live metrics whose creation is durable get in.
+// cache holds metrics by ID in a table that grows up to a limit. Reading takes no lock: a bucket is one cache line, and
+// what its slots point to is never modified. A table that a larger one has replaced stays as it was. Only live metrics
+// whose creation is durable get in.
 type cache struct {
-	buckets    []cacheBucket
+	table      atomic.Pointer[[]cacheBucket]
+	most       int // buckets
 	generation atomic.Uint64
 	entries    atomic.Int64
 
-	mu sync.Mutex // for all that changes buckets or generation
+	mu sync.Mutex // for all that changes table or generation
 }
 
 const bucketSlots = 7
@@ -34,20 +36,45 @@ type cacheBucket struct {
 	slots [bucketSlots]atomic.Pointer[model.Metric]
 }
 
+const firstBuckets = 1 << 10
+
 func newMetricCache(entries int) *cache {
 	// A fifth more than the entries, since some buckets fill before others.
-	return &cache{buckets: make([]cacheBucket, max(1, (entries+entries/5)/bucketSlots))}
+	c := &cache{most: max(1, (entries+entries/5)/bucketSlots)}
+	first := make([]cacheBucket, min(c.most, firstBuckets))
+	c.table.Store(&first)
+	return c
+}
+
+// grow doubles the table if two slots of a bucket are used on average, and reports whether it did. mu is held.
+func (c *cache) grow() bool {
+	old := *c.table.Load()
+	if len(old) == c.most || c.entries.Load() < 2*int64(len(old)) {
+		return false
+	}
+	larger := make([]cacheBucket, min(c.most, 2*len(old)))
+	c.entries.Store(0)
+	c.table.Store(&larger)
+	for i := range old {
+		for slot := range old[i].slots {
+			if m := old[i].slots[slot].Load(); m != nil {
+				c.insertLocked(m)
+			}
+		}
+	}
+	return true
 }
 
 // place returns where id belongs, and its tag, which is never 0.
 func (c *cache) place(id *uuid.UUID) (*cacheBucket, uint8) {
+	buckets := *c.table.Load()
 	// IDs are mostly random, but not all of their bits, and some are chosen by clients.
 	h := (binary.LittleEndian.Uint64(id[:8]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(id[8:]),
 		32)) * 0x9e3779b97f4a7c15
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
-	i, _ := bits.Mul64(h, uint64(len(c.buckets)))
-	return &c.buckets[i], uint8(h) | 1
+	i, _ := bits.Mul64(h, uint64(len(buckets)))
+	return &buckets[i], uint8(h) | 1
 }
 
 // get returns the metric, or nil.
@@ -92,6 +119,9 @@ func (c *cache) insertLocked(m *model.Metric) {
 	}
 	if free >= 0 {
 		c.entries.Add(1)
+	} else if c.grow() {
+		c.insertLocked(m)
+		return
 	} else {
 		asked := (tags>>56 + 1) % (admitOneIn * bucketSlots)
 		tags = tags&^(0xff<<56) | asked<<56
@@ -127,9 +157,10 @@ func (c *cache) remove(ids []uuid.UUID) {
 func (c *cache) replacePolicy(policy *model.ArchivePolicy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range c.buckets {
-		for slot := range c.buckets[i].slots {
-			p := &c.buckets[i].slots[slot]
+	buckets := *c.table.Load()
+	for i := range buckets {
+		for slot := range buckets[i].slots {
+			p := &buckets[i].slots[slot]
 			if m := p.Load(); m != nil && m.ArchivePolicy.Name == policy.Name {
 				updated := *m
 				updated.ArchivePolicy = policy

@@ -71,3 +71,24 @@ func TestCacheForgets(t *testing.T) {
 		t.Error("a removed metric is found")
 	}
 }
+
+// A table that grows keeps almost all that it has, up to its limit.
+func TestCacheGrows(t *testing.T) {
+	c := newMetricCache(200_000)
+	metrics := randomMetrics(1, 100_000)
+	begun := len(*c.table.Load())
+	ask(c, metrics)
+	if hits := ask(c, metrics); hits < 99_000 {
+		t.Errorf("%d of 100,000 are found", hits)
+	}
+	if n := len(*c.table.Load()); n < 16*begun || n > c.most {
+		t.Errorf("%d buckets of at most %d, from %d", n, c.most, begun)
+	}
+	if entries := c.entries.Load(); entries < 99_000 || entries > 100_000 {
+		t.Errorf("%d entries", entries)
+	}
+	ask(c, randomMetrics(2, 300_000))
+	if n := len(*c.table.Load()); n != c.most {
+		t.Errorf("%d buckets for all, want %d", n, c.most)
+	}
+}
