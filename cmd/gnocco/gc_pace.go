@@ -22,6 +22,13 @@ const (
 	// mostScanned is up to where memory is given back. In a larger heap it is used again by the next collection.
 	mostScanned = 256 << 20
 
+	// scannedPerAllocated is how many bytes a collection looks through for each byte that is allocated before it. Go
+	// itself has one for one in a heap of pointers alone. Waiting measures and blocks have none: a heap of these may
+	// grow by less between two collections.
+	scannedPerAllocated = 0.5
+	// leastGrowth is by how much a heap may always grow: a collection has costs of its own.
+	leastGrowth = 64 << 20
+
 	gcPercentLeast   = 25
 	gcPercentDefault = 100 // Go's
 	raiseAtOnce      = 1.5 // times GOGC: a checkpoint is over after some collections
@@ -70,13 +77,14 @@ func (p *gcPace) awaitCollection() {
 }
 
 // collected sets percent and wait so that scanRate is kept if as much is allocated as since the last collection, as far
-// as Go's own pace allows.
+// as Go's own pace and scannedPerAllocated allow.
 func (p *gcPace) collected(now time.Time, heap heapFigures) {
 	scanned := float64(heap.scanned)
 	if since := now.Sub(p.last).Seconds(); since > 0 && heap.live > 0 {
 		grown := float64(heap.allocated-p.allocated) / float64(heap.live)
 		rate := 100 * grown * scanned / since // of GOGC=1
-		p.percent = min(max(rate/scanRate, gcPercentLeast), gcPercentDefault, p.percent*raiseAtOnce)
+		enough := 100 * max(scanned/scannedPerAllocated, leastGrowth) / float64(heap.live)
+		p.percent = max(gcPercentLeast, min(rate/scanRate, enough, gcPercentDefault, p.percent*raiseAtOnce))
 	}
 	p.last, p.allocated = now, heap.allocated
 	p.wait = min(max(leastWait, time.Duration(scanned/scanRate*float64(time.Second))), mostWait)

@@ -28,8 +28,11 @@ func TestGCPace(t *testing.T) {
 		}
 	}
 	f("a fleet that reports slowly", 0.8, 100, 90, 48, 60)
-	f("a larger one", 6, 1000, 400, gcPercentDefault, 110)
-	f("at full speed", 200, 100, 40, gcPercentDefault, 27)
+	f("a larger one", 6, 1000, 400, 80, 110)
+	f("at full speed", 200, 100, 40, 80, 27)
+	f("many measures in memory", 200, 2000, 100, gcPercentLeast, 67)
+	f("a small heap without pointers", 200, 80, 1, 84, 10)
+	f("a heap of pointers", 200, 1000, 900, gcPercentDefault, 110)
 	f("nearly idle", 0.01, 30, 5, gcPercentLeast, 10)
 	collect(100, 30, 5)
 	if want := gcPercentLeast * raiseAtOnce; p.percent != want {
