@@ -12,7 +12,7 @@ import (
 // resource. Rows that cannot be metrics are dropped. Too many new metrics are an error, and then none is created.
 func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	var names []*Name // of one set of labels each, also if senders order them in different ways
-	places := map[model.Labels]int{}
+	places := make(map[model.Labels]int, len(b.missing))
 	placeOf := make([]int, 0, len(b.missing)) // of the names of b.missing
 	named := b.missing[:0]
 	for _, row := range b.missing {

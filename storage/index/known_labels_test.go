@@ -84,3 +84,19 @@ func TestLabelsOfConcurrentClients(t *testing.T) {
 		closeStore(t, s)
 	}
 }
+
+// No two metrics of one creation have the same labels, wherever they stand and also beside one without labels.
+func TestEqualLabelsInOneCreation(t *testing.T) {
+	s := open(t, index.Options{})
+	plain := &model.Metric{Name: "n", Creator: "me", ArchivePolicy: &model.ArchivePolicy{Name: "low"}}
+	for _, first := range [][]*model.Metric{nil, {plain}} {
+		series, _ := someSeries(0, 20)
+		same, _ := someSeries(5, 1)
+		if err := s.CreateMetrics(ctx, append(append(first, series...), same...)); !errors.Is(err, model.ErrExists) {
+			t.Errorf("%d without labels: %v", len(first), err)
+		}
+	}
+	if n := s.CountMetrics(); n != 0 {
+		t.Errorf("%d metrics", n)
+	}
+}

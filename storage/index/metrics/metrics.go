@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,6 +143,7 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 	created := make([]*model.Metric, 0, len(metrics))
 	policies := s.policies()
 	named := map[string]bool{} // keys of names and of labels in this change
+	var before []byte          // key of labels
 	type stored struct {
 		end    *carbonara.Timestamp
 		listed map[string]uuid.UUID
@@ -162,7 +164,12 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
 		}
 		m.Deleted = false
-		m.Name, m.Unit, m.Creator = records.Shared(m.Name), records.Shared(m.Unit), records.Shared(m.Creator)
+		m.Name, m.Unit = records.Shared(m.Name), records.Shared(m.Unit)
+		if i > 0 && created[i-1].Creator == m.Creator { // as mostly
+			m.Creator = created[i-1].Creator
+		} else {
+			m.Creator = records.Shared(m.Creator)
+		}
 		if m.Labels != "" {
 			key := labelsKeyOf(c, i, &m)
 			taken := s.known.mayHave(key)
@@ -172,10 +179,14 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 					return nil, err
 				}
 			}
-			if taken || named[string(key)] {
+			if taken || bytes.Equal(key, before) || named[string(key)] {
 				return nil, model.Exists(model.NounNamedMetric, m.Name)
 			}
-			named[string(key)] = true
+			if c.LabelsKeys != nil { // ascending
+				before = key
+			} else {
+				named[string(key)] = true
+			}
 			s.known.add(key)
 		}
 		switch {

@@ -22,11 +22,17 @@ type labelsKey struct {
 	place int
 }
 
-// labelsKeys returns the keys of labels, ascending.
-func labelsKeys(n int, of func(place int) (creator string, labels model.Labels)) []labelsKey {
-	keys := make([]labelsKey, n)
-	for i := range keys {
-		keys[i] = labelsKey{keyspace.LabelsKey(of(i)), i}
+// labelsKeys returns those keys of labels that are wanted, ascending.
+func labelsKeys(n int, of func(place int) (creator string, labels model.Labels),
+	want func(key []byte) bool) []labelsKey {
+	var keys []labelsKey
+	for i := range n {
+		if key := keyspace.LabelsKey(of(i)); want == nil || want(key) {
+			if keys == nil {
+				keys = make([]labelsKey, 0, n-i)
+			}
+			keys = append(keys, labelsKey{key, i})
+		}
 	}
 	slices.SortFunc(keys, func(a, b labelsKey) int { return bytes.Compare(a.key, b.key) })
 	return keys
@@ -42,9 +48,13 @@ func (s *Table) MetricsOfLabels(ctx context.Context, creator string, labels []mo
 	faults []error, err error) {
 	const mostAlone = 8 // records in a row without a wanted one behind
 	metrics, faults = make([]*model.Metric, len(labels)), make([]error, len(labels))
-	wanted := make(map[model.Labels]int, len(labels))
-	for i, l := range labels {
-		wanted[l] = i
+	keys := labelsKeys(len(labels), func(i int) (string, model.Labels) { return creator, labels[i] }, s.known.mayHave)
+	if len(keys) == 0 {
+		return metrics, faults, nil
+	}
+	wanted := make(map[model.Labels]int, len(keys))
+	for _, k := range keys {
+		wanted[labels[k.place]] = k.place
 	}
 	byKey, err := s.log.DB.NewIter(&pebble.IterOptions{UseL6Filters: true})
 	if err != nil {
@@ -54,8 +64,8 @@ func (s *Table) MetricsOfLabels(ctx context.Context, creator string, labels []mo
 	var ids []uuid.UUID // to be read alone
 	var places []int
 	alone := 0
-	for _, k := range labelsKeys(len(labels), func(i int) (string, model.Labels) { return creator, labels[i] }) {
-		if metrics[k.place] != nil || !s.known.mayHave(k.key) {
+	for _, k := range keys {
+		if metrics[k.place] != nil {
 			continue
 		}
 		id, ok, err := idAt(byKey, k.key)
@@ -146,9 +156,10 @@ func byLabels(metrics []*model.Metric) (ordered []*model.Metric, keys [][]byte) 
 	if len(metrics) == 0 || metrics[0].Labels == "" {
 		return metrics, nil
 	}
+	ordered, keys = make([]*model.Metric, 0, len(metrics)), make([][]byte, 0, len(metrics))
 	for _, k := range labelsKeys(len(metrics), func(i int) (creator string, labels model.Labels) {
 		return metrics[i].Creator, metrics[i].Labels
-	}) {
+	}, nil) {
 		ordered, keys = append(ordered, metrics[k.place]), append(keys, k.key)
 	}
 	return ordered, keys

@@ -121,4 +121,9 @@ func DecodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 
 // Shared returns a copy of text that all have in common who asked for the same: thousands of metrics have one name, and
 // what is cached of them should not hold it thousands of times.
-func Shared(text string) string { return unique.Make(text).Value() }
+func Shared(text string) string {
+	if text == "" {
+		return ""
+	}
+	return unique.Make(text).Value()
+}
