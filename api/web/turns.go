@@ -55,15 +55,18 @@ func (t *turns) acquire(ctx context.Context, who *auth.Identity) (release func()
 		return nil, err
 	}
 	t.running.Inc()
-	release = sync.OnceFunc(func() {
+	end := sync.OnceFunc(func() {
 		t.running.Dec()
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.free++
 		t.call()
 	})
-	context.AfterFunc(ctx, release)
-	return release, nil
+	stop := context.AfterFunc(ctx, end)
+	return sync.OnceFunc(func() {
+		stop() // or else the end of the request starts a goroutine, which wakes another core
+		end()
+	}), nil
 }
 
 func (t *turns) wait(ctx context.Context, user string) error {

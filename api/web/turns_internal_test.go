@@ -100,6 +100,34 @@ func TestTurnsEnd(t *testing.T) {
 	})
 }
 
+// watched is a context that notes whether a function for its end was taken back.
+type watched struct {
+	context.Context
+	stopped bool
+}
+
+func (w *watched) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (w *watched) AfterFunc(func()) (stop func() bool) {
+	return func() bool { w.stopped = true; return true }
+}
+
+// A released turn leaves nothing to do at the end of its request: that would start a goroutine for each query.
+func TestReleasedTurnsLeaveTheirRequest(t *testing.T) {
+	instruments, err := newInstruments(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watched{Context: t.Context()}
+	release, err := newTurns(&Limits{Queries: 1}, instruments).acquire(w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release(); !w.stopped {
+		t.Error("the end of the request releases the turn once more")
+	}
+}
+
 // The user who has most queries loses one, of several the one whose turn is next. A user with one query fewer would
 // have as many, and is refused.
 func TestGreediestUserLosesAQuery(t *testing.T) {
