@@ -17,15 +17,9 @@ import (
 type boardHandlers struct{ *api }
 
 func (a boardHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	page, err := a.ParsePage(r.URL.Query())
+	page, after, err := a.ParseIDPage(r.URL.Query(), "a board")
 	if err != nil {
 		return err
-	}
-	var after uuid.UUID
-	if page.Marker != "" {
-		if after, err = uuid.Parse(page.Marker); err != nil {
-			return web.BadArgument("marker", "Must be the ID of a board")
-		}
 	}
 	shown := []*model.Board{}
 	err = a.Index.Boards(r.Context(), after, func(b *model.Board) bool {

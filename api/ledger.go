@@ -34,15 +34,9 @@ type ledgerJSON struct {
 
 // listLedger serves GET /v1/ledger: deletions and corrections of measures, the earliest first.
 func (a *api) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	page, err := a.ParsePage(r.URL.Query())
+	page, after, err := a.ParseIDPage(r.URL.Query(), "an entry")
 	if err != nil {
 		return err
-	}
-	var after uuid.UUID
-	if page.Marker != "" {
-		if after, err = uuid.Parse(page.Marker); err != nil {
-			return web.BadArgument("marker", "Must be the ID of an entry")
-		}
 	}
 	shown := []ledgerJSON{}
 	err = a.Index.Ledger(r.Context(), after, func(e *model.LedgerEntry) bool {

@@ -117,12 +117,17 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 		return web.RefusedCause(err)
 	}
 	a.SetLocation(w, r, "metric", metric.ID.String())
+	return a.write(w, http.StatusCreated, metric)
+}
+
+// write answers with a metric and the name of its archive policy.
+func (a metricHandlers) write(w http.ResponseWriter, status int, metric *model.Metric) error {
 	answer := struct {
 		metricJSON
 		ResourceID *uuid.UUID `json:"resource_id"`
 	}{a.showMetric(metric), metric.ResourceID}
 	answer.ArchivePolicyName = metric.ArchivePolicy.Name
-	return web.WriteJSON(w, http.StatusCreated, answer)
+	return web.WriteJSON(w, status, answer)
 }
 
 // parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has

@@ -253,7 +253,7 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 		return err
 	}
 	a.SetLocation(w, r, "rebuild", job.ID.String())
-	return a.writeChanged(w, changed)
+	return a.write(w, http.StatusOK, changed)
 }
 
 // setType sets a metric's type, or shows what that would be.
@@ -262,20 +262,11 @@ func (a metricHandlers) setType(w http.ResponseWriter, r *http.Request, metric *
 	if preview {
 		changed := *metric
 		changed.Type = t
-		return a.writeChanged(w, &changed)
+		return a.write(w, http.StatusOK, &changed)
 	}
 	changed, err := a.Index.SetMetricType(r.Context(), metric.ID, t)
 	if err != nil {
 		return err
 	}
-	return a.writeChanged(w, changed)
-}
-
-func (a metricHandlers) writeChanged(w http.ResponseWriter, changed *model.Metric) error {
-	answer := struct {
-		metricJSON
-		ResourceID *uuid.UUID `json:"resource_id"`
-	}{a.showMetric(changed), changed.ResourceID}
-	answer.ArchivePolicyName = changed.ArchivePolicy.Name
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return a.write(w, http.StatusOK, changed)
 }

@@ -206,20 +206,11 @@ func (r *vectorReader) needFamily(f *familyState, rate Column) error {
 	if f.known {
 		return nil
 	}
-	if f.busy {
-		return corrupt("vector %d: columns that need each other", r.vector)
+	counts, sums, err := r.both(&f.busy, ColumnCount|rate, ColumnSum|rate)
+	if err == nil {
+		f.set(counts, sums)
 	}
-	f.busy = true
-	counts, err := r.read(nil, ColumnCount|rate)
-	if err != nil {
-		return err
-	}
-	sums, err := r.read(nil, ColumnSum|rate)
-	if err != nil {
-		return err
-	}
-	f.set(counts, sums)
-	return nil
+	return err
 }
 
 // needRange makes the minima and maxima of a family known.
@@ -227,20 +218,23 @@ func (r *vectorReader) needRange(f *familyState, rate Column) error {
 	if f.hasRange {
 		return nil
 	}
-	if f.busyRange {
-		return corrupt("vector %d: columns that need each other", r.vector)
+	lows, highs, err := r.both(&f.busyRange, ColumnMin|rate, ColumnMax|rate)
+	if err == nil {
+		f.setRange(lows, highs)
 	}
-	f.busyRange = true
-	lows, err := r.read(nil, ColumnMin|rate)
-	if err != nil {
-		return err
+	return err
+}
+
+// both reads two columns. It sets busy, so that columns of a damaged vector that need each other end in an error.
+func (r *vectorReader) both(busy *bool, a, b Column) (first, second []float64, err error) {
+	if *busy {
+		return nil, nil, corrupt("vector %d: columns that need each other", r.vector)
 	}
-	highs, err := r.read(nil, ColumnMax|rate)
-	if err != nil {
-		return err
+	*busy = true
+	if first, err = r.read(nil, a); err == nil {
+		second, err = r.read(nil, b)
 	}
-	f.setRange(lows, highs)
-	return nil
+	return first, second, err
 }
 
 // decodeVectorRows appends rows lo to hi (exclusive) of the parsed split, lo < hi, to the columns of dst. On errors the

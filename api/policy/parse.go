@@ -61,33 +61,24 @@ func (p *parser) accept(token string) bool {
 }
 
 func (p *parser) or() (check, error) {
-	c, err := p.and()
-	if err != nil {
-		return nil, err
-	}
-	parts := or{c}
-	for p.accept("or") {
-		if c, err = p.and(); err != nil {
-			return nil, err
-		}
-		parts = append(parts, c)
-	}
-	return parts, nil
+	parts, err := p.joined("or", p.and)
+	return or(parts), err
 }
 
 func (p *parser) and() (check, error) {
-	c, err := p.not()
-	if err != nil {
-		return nil, err
-	}
-	parts := and{c}
-	for p.accept("and") {
-		if c, err = p.not(); err != nil {
-			return nil, err
-		}
+	parts, err := p.joined("and", p.not)
+	return and(parts), err
+}
+
+// joined returns checks with a word between them.
+func (p *parser) joined(word string, next func() (check, error)) ([]check, error) {
+	c, err := next()
+	parts := []check{c}
+	for err == nil && p.accept(word) {
+		c, err = next()
 		parts = append(parts, c)
 	}
-	return parts, nil
+	return parts, err
 }
 
 func (p *parser) not() (check, error) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // Page is the part of a list that a query asks for.
@@ -35,6 +37,16 @@ func (e *Env) ParsePage(values url.Values, sort ...string) (Page, error) {
 		p.Sort = given
 	}
 	return p, nil
+}
+
+// ParseIDPage is ParsePage where the marker is the ID of something; uuid.Nil for the first page.
+func (e *Env) ParseIDPage(values url.Values, something string) (p Page, after uuid.UUID, err error) {
+	if p, err = e.ParsePage(values); err == nil && p.Marker != "" {
+		if after, err = uuid.Parse(p.Marker); err != nil {
+			err = BadArgument("marker", "Must be the ID of "+something)
+		}
+	}
+	return p, after, err
 }
 
 func badPage(reason string) *Error {

@@ -73,33 +73,32 @@ const pageSize = 1000
 
 func listResources(ctx context.Context, c *client.Client, _ []string) (*table, error) {
 	t := &table{columns: []string{"resource", "type", "metrics", "started", "ended", "id"}}
-	for marker := ""; ; {
-		var page []struct {
-			ID       string            `json:"id"`
-			Original string            `json:"original_resource_id"`
-			Type     string            `json:"type"`
-			Metrics  map[string]string `json:"metrics"`
-			Started  string            `json:"started_at"`
-			Ended    *string           `json:"ended_at"`
+	type resource struct {
+		ID       string            `json:"id"`
+		Original string            `json:"original_resource_id"`
+		Type     string            `json:"type"`
+		Metrics  map[string]string `json:"metrics"`
+		Started  string            `json:"started_at"`
+		Ended    string            `json:"ended_at"`
+	}
+	return t, eachRow(ctx, c, "/v1/resource/generic", url.Values{"sort": {"id:asc"}}, func(r resource) (marker string) {
+		t.add(r.Original, r.Type, len(r.Metrics), r.Started, r.Ended, r.ID)
+		return r.ID
+	})
+}
+
+// eachRow passes the rows of all pages of a listing to use, which returns the row's marker.
+func eachRow[T any](ctx context.Context, c *client.Client, path string, query url.Values,
+	use func(T) (marker string)) error {
+	query.Set("limit", fmt.Sprint(pageSize))
+	for {
+		var page []T
+		if err := c.Do(ctx, "GET", path+"?"+query.Encode(), nil, &page); err != nil || len(page) == 0 {
+			return err
 		}
-		query := url.Values{"limit": {fmt.Sprint(pageSize)}, "sort": {"id:asc"}}
-		if marker != "" {
-			query.Set("marker", marker)
+		for _, row := range page {
+			query.Set("marker", use(row))
 		}
-		if err := c.Do(ctx, "GET", "/v1/resource/generic?"+query.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		if len(page) == 0 {
-			return t, nil
-		}
-		for _, r := range page {
-			ended := ""
-			if r.Ended != nil {
-				ended = *r.Ended
-			}
-			t.add(r.Original, r.Type, len(r.Metrics), r.Started, ended, r.ID)
-		}
-		marker = page[len(page)-1].ID
 	}
 }
 
@@ -150,38 +149,22 @@ func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error
 func listLedger(ctx context.Context, c *client.Client, _ []string) (*table, error) {
 	t := &table{columns: []string{"at", "user", "kind", "start", "stop", "metrics", "groups before", "groups after", "state",
 		"reason", "selector"}}
-	for marker := ""; ; {
-		var page []struct {
-			ID       string  `json:"id"`
-			At       string  `json:"at"`
-			User     string  `json:"user"`
-			Kind     string  `json:"kind"`
-			Start    string  `json:"start"`
-			Stop     *string `json:"stop"`
-			Metrics  int     `json:"metrics"`
-			Before   int     `json:"groups_before"`
-			After    int     `json:"groups_after"`
-			State    string  `json:"state"`
-			Reason   string  `json:"reason"`
-			Selector string  `json:"selector"`
-		}
-		query := url.Values{"limit": {fmt.Sprint(pageSize)}}
-		if marker != "" {
-			query.Set("marker", marker)
-		}
-		if err := c.Do(ctx, "GET", "/v1/ledger?"+query.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		if len(page) == 0 {
-			return t, nil
-		}
-		for _, e := range page {
-			stop := ""
-			if e.Stop != nil {
-				stop = *e.Stop
-			}
-			t.add(e.At, e.User, e.Kind, e.Start, stop, e.Metrics, e.Before, e.After, e.State, e.Reason, e.Selector)
-		}
-		marker = page[len(page)-1].ID
+	type entry struct {
+		ID       string `json:"id"`
+		At       string `json:"at"`
+		User     string `json:"user"`
+		Kind     string `json:"kind"`
+		Start    string `json:"start"`
+		Stop     string `json:"stop"`
+		Metrics  int    `json:"metrics"`
+		Before   int    `json:"groups_before"`
+		After    int    `json:"groups_after"`
+		State    string `json:"state"`
+		Reason   string `json:"reason"`
+		Selector string `json:"selector"`
 	}
+	return t, eachRow(ctx, c, "/v1/ledger", url.Values{}, func(e entry) (marker string) {
+		t.add(e.At, e.User, e.Kind, e.Start, e.Stop, e.Metrics, e.Before, e.After, e.State, e.Reason, e.Selector)
+		return e.ID
+	})
 }

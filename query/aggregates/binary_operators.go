@@ -71,24 +71,21 @@ func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
 	return out, nil
 }
 
-func (e *evaluator) operands(n *node) ([]operand, error) {
-	var all []operand
+// operands returns the operands of a node, and the shape of its result.
+func (e *evaluator) operands(n *node) (all []operand, out *columns, err error) {
 	for _, o := range n.operands {
 		in, err := e.evaluate(o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, in)
 	}
-	return all, nil
+	out, err = e.shape(n, all...)
+	return all, out, err
 }
 
 func (e *evaluator) binary(n *node) (operand, error) {
-	in, err := e.operands(n)
-	if err != nil {
-		return operand{}, err
-	}
-	out, err := e.shape(n, in...)
+	in, out, err := e.operands(n)
 	if err != nil {
 		return operand{}, err
 	}
@@ -111,11 +108,7 @@ func (e *evaluator) binary(n *node) (operand, error) {
 
 // clip raises values to the first bound, then lowers them to the second, if there is one.
 func (e *evaluator) clip(n *node) (operand, error) {
-	in, err := e.operands(n)
-	if err != nil {
-		return operand{}, err
-	}
-	out, err := e.shape(n, in...)
+	in, out, err := e.operands(n)
 	if err != nil {
 		return operand{}, err
 	}
