@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -26,6 +27,8 @@ import (
 func start(t *testing.T, options server.Options) *server.Server {
 	t.Helper()
 	options.Listen, options.Cluster.MinFreeBytes, options.Cluster.Init = "127.0.0.1:0", 1<<20, true
+	// With 10 s, a machine that stands still for so long ends the test program.
+	options.Cluster.LeaseTTL = cmp.Or(options.Cluster.LeaseTTL, time.Minute)
 	s, err := server.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)

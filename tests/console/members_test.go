@@ -19,7 +19,8 @@ func TestMembers(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	begin := func(role cluster.Role) *server.Server {
 		s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0", MemoryBytes: 64 << 20,
-			Cluster: cluster.Options{Data: data, Role: role, Init: true, Sacks: 4, MinFreeBytes: 1 << 20}})
+			Cluster: cluster.Options{Data: data, Role: role, Init: true, Sacks: 4, MinFreeBytes: 1 << 20,
+				LeaseTTL: time.Minute}})
 		check(t, err)
 		t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
 		return s

@@ -16,7 +16,8 @@ import (
 // start returns a server whose archives have seconds, for an hour, and minutes, and a client of it.
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
-	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20},
+	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20,
+		LeaseTTL: time.Minute}, // or else 10 s in which the machine stands still end the test program
 		Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)

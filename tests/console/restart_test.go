@@ -28,8 +28,8 @@ func TestServerRestarts(t *testing.T) {
 	}
 	t.Cleanup(end)
 	begin := func() {
-		s, err = server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, MinFreeBytes: 1 << 20},
-			Listen: address})
+		s, err = server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, MinFreeBytes: 1 << 20,
+			LeaseTTL: time.Minute}, Listen: address})
 		check(t, err)
 	}
 	begin()

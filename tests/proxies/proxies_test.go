@@ -78,10 +78,11 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	var servers []*server.Server
 	for range 2 {
 		s, err := server.Start(t.Context(), server.Options{
-			Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Sacks: 2, MinFreeBytes: 1 << 20},
-			Listen:  "127.0.0.1:0",
-			API:     api.Settings{ProxyHeaders: true},
-			Auth:    auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},
+			Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Sacks: 2, MinFreeBytes: 1 << 20,
+				LeaseTTL: time.Minute},
+			Listen: "127.0.0.1:0",
+			API:    api.Settings{ProxyHeaders: true},
+			Auth:   auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},
 		})
 		check(t, err)
 		t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
