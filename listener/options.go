@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,15 +48,9 @@ type Sink interface {
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.MaxConnections == 0 {
-		o.MaxConnections = 1000
-	}
-	if o.MaxLineBytes == 0 {
-		o.MaxLineBytes = 16 << 10
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.MaxConnections = cmp.Or(o.MaxConnections, 1000)
+	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, 16<<10)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

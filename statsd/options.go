@@ -1,6 +1,7 @@
 package statsd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,24 +44,12 @@ type Options struct {
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.Listen == "" {
-		o.Listen = "127.0.0.1:8125"
-	}
-	if o.Resource == "" {
-		o.Resource = "statsd"
-	}
-	if o.FlushInterval == 0 {
-		o.FlushInterval = 10 * time.Second
-	}
-	if o.MaxMetrics == 0 {
-		o.MaxMetrics = 100_000
-	}
-	if o.MaxValues == 0 {
-		o.MaxValues = 1_000_000
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:8125")
+	o.Resource = cmp.Or(o.Resource, "statsd")
+	o.FlushInterval = cmp.Or(o.FlushInterval, 10*time.Second)
+	o.MaxMetrics = cmp.Or(o.MaxMetrics, 100_000)
+	o.MaxValues = cmp.Or(o.MaxValues, 1_000_000)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp/syntax"
@@ -49,9 +50,7 @@ func (b bounded) ParseMetricSelectors(texts []string) ([][]*labels.Matcher, erro
 
 func (b bounded) check(texts ...string) error {
 	most, bytes := b.most, 0
-	if most == 0 {
-		most = maxText
-	}
+	most = cmp.Or(most, maxText)
 	for _, text := range texts {
 		bytes += len(text)
 	}

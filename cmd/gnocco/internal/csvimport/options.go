@@ -1,6 +1,7 @@
 package csvimport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -41,15 +42,9 @@ type Options struct {
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	if o.Resource == "" {
-		o.Resource = "csv"
-	}
-	if o.Batch == 0 {
-		o.Batch = 10_000
-	}
-	if o.Requests == 0 {
-		o.Requests = 4
-	}
+	o.Resource = cmp.Or(o.Resource, "csv")
+	o.Batch = cmp.Or(o.Batch, 10_000)
+	o.Requests = cmp.Or(o.Requests, 4)
 	if o.Reject == nil {
 		o.Reject = func(string, int, string) {}
 	}
