@@ -56,7 +56,7 @@
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,bytesize,client,compensated,connections,decimal,devices}  helpers with several users
+//	internal/{budget,bytesize,client,compensated,connections,csv,decimal,devices}  helpers with several users
 //	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel}       more of them
 //	internal/{pause,progress,quota,roster,simd,trusted,version}              and more
 //	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to

@@ -28,6 +28,7 @@ type flags struct {
 	method     string
 	format     string
 	comma      string
+	decimal    string
 	bad        string
 	memory     bytesize.Size
 	maxReports int
@@ -47,18 +48,20 @@ func newCommand() *cobra.Command {
 standard input.
 
 The file has a header, and may be larger than memory: --memory bounds what is used. Where the
-sums of all pairs need more than that, the file is read several times. Columns without numbers
-are left out and named. So is the column of timestamps: the one called timestamp, time, date or
-datetime, else the first if its numbers are times since 1970. Cells that are empty or contain NA,
-NaN or null are missing: a pair counts the rows that both columns have. Other text in a column of
-numbers is a bad cell.
+sums of all pairs need more than that, the file is read several times. The file is read by the
+rules of "gnocco import csv": packed or in UTF-16, with any separator, decimal commas, units and
+blanks, after leading lines. Columns without numbers are left out and named. So is the column of
+timestamps: the one whose cells are times, where numbers are times in the first column only, or
+in one called timestamp, time, date or datetime. Cells that are empty or contain NA, NaN or null
+are missing: a pair counts the rows that both columns have. Other text in a column of numbers is
+a bad cell.
 
 A constant column has no coefficients: they are NaN.
 
 The metrics that a server stores are correlated by "gnocco correlate --url".`,
 		Example: `  gnocco-correlate metrics.csv
   gnocco-correlate --min-abs 0.95 --format csv metrics.csv >same.csv
-  zcat metrics.csv.gz | gnocco-correlate --top-per-column 5 --lag 10 -`,
+  gnocco-correlate --top-per-column 5 --lag 10 - <metrics.csv.gz`,
 		Args:          cobra.ExactArgs(1),
 		Version:       version.Number,
 		SilenceUsage:  true,
@@ -80,10 +83,10 @@ The metrics that a server stores are correlated by "gnocco correlate --url".`,
 	f.StringVar(&flags.format, "format", "text", "output format: "+formats)
 	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
 	f.StringVar(&flags.reading.TimestampColumn, "timestamp-column", "",
-		"column of timestamps, which is left out (default: the one called timestamp, time, date or datetime, else "+
-			"the first if it holds times)")
+		"column of timestamps, which is left out; \"date,clock\" are two (default: the one whose cells are times)")
 	f.BoolVar(&flags.reading.NoHeader, "no-header", false, "the file has no header: columns are called 1, 2, 3")
-	f.StringVar(&flags.comma, "delimiter", ",", "character between fields; the word tab means a tabulator")
+	f.StringVar(&flags.comma, "delimiter", "", "character between fields; the word tab means a tabulator (default: by the lines)")
+	f.StringVar(&flags.decimal, "decimal", "", "decimal separator of numbers, . or , (default: by the cells)")
 	f.StringVar(&flags.bad, "bad", "missing", "how to treat a bad cell: missing or error")
 	f.IntVar(&flags.maxReports, "max-reports", 20, "most bad cells that are reported one by one")
 	f.Var(&flags.memory, "memory", "approximate bound on memory")
@@ -119,6 +122,13 @@ func (f *flags) complete() error {
 	if f.reading.Comma, err = parseComma(f.comma); err != nil {
 		return err
 	}
+	switch f.decimal {
+	case "":
+	case ".", ",":
+		f.reading.Decimal = f.decimal[0]
+	default:
+		return fmt.Errorf("--decimal: %q is neither . nor ,", f.decimal)
+	}
 	f.options.MemoryBytes = int64(f.memory)
 	f.reading.Workers = f.options.Workers
 	f.reading.BadIsError = f.bad == "error"
@@ -128,6 +138,8 @@ func (f *flags) complete() error {
 // parseComma reads --delimiter.
 func parseComma(text string) (byte, error) {
 	switch {
+	case text == "":
+		return 0, nil
 	case text == "tab":
 		return '\t', nil
 	case len(text) == 1:
@@ -162,6 +174,9 @@ func (f *flags) run(ctx context.Context, name string, stdin io.Reader, stdout, s
 	defer reader.Close()
 	if text := reader.Text(); len(text) > 0 {
 		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), pairs.ShortList(text)))
+	}
+	if n := reader.Nameless(); n > 0 {
+		file.print(fmt.Sprintf("left out %d columns without a name", n))
 	}
 	if name := reader.Timestamps(); name != "" {
 		file.print(fmt.Sprintf("left out column %s: it holds timestamps", name))

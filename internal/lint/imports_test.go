@@ -70,6 +70,7 @@ var layers = table(
 	"internal/budget:",
 	"internal/bytesize:",
 	"internal/compensated:",
+	"internal/csv: model carbonara",
 	"internal/connections:",
 	"internal/devices: carbonara correlate gpu",
 	"internal/fulldisk:",

@@ -3,7 +3,10 @@ package csv
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
+
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // maxTold is how many bad cells of a block are told one by one.
@@ -15,16 +18,18 @@ type block struct {
 	line   int           // of its first byte
 	parsed chan struct{} // gets a value when columns are ready
 
+	reader  *csv.Reader
 	values  []float64
 	columns [][]float64
 	rows    int
+	ended   bool // at the header of other records
 	bad     int64
 	told    []BadCell // the first of them
 }
 
 // parse fills columns from text. It needs nothing but the layout, which is not written to.
-func (b *block) parse(l *layout, comma byte) {
-	most := bytes.Count(b.text, newline) + 1
+func (b *block) parse(l *layout) {
+	most := l.reader.Lines(b.text) + 1
 	// One column after the other, each at another place of its memory page, so that caches hold the ends of all.
 	stride := most + 8
 	if stride%16 == 0 {
@@ -36,37 +41,49 @@ func (b *block) parse(l *layout, comma byte) {
 		b.values = b.values[:size]
 	}
 	b.rows, b.bad, b.told = 0, 0, b.told[:0]
-	s := scanner{text: b.text, comma: comma, line: b.line}
-	for s.skipBlank(); len(s.text) > 0; s.skipBlank() {
-		line := s.line
-		at := b.rows
-		b.rows++
-		fields := 0
-		for last := false; !last; fields++ {
-			var field []byte
-			field, last = s.field()
-			if fields >= len(l.columns) {
-				continue
-			}
-			j := l.columns[fields]
+	if b.reader == nil {
+		b.reader = l.reader.BlockReader(nil, 0)
+	}
+	b.reader.Reset(b.text, b.line)
+	for {
+		fields, line, err := b.reader.Read()
+		if err == io.EOF {
+			break
+		}
+		again := false
+		for i, field := range fields[:min(len(fields), len(l.columns))] {
+			j := l.columns[i]
 			if j < 0 {
 				continue
 			}
 			v, ok := parseNumber(field)
-			if !ok {
-				v = b.odd(l, line, fields, field)
+			if !ok || !l.plain && l.forms[j] != (csv.NumberForm{}) {
+				var name bool
+				v, name = b.odd(l, line, i, field)
+				again = again || name
 			}
-			b.values[j*stride+at] = v
+			b.values[j*stride+b.rows] = v
 		}
-		if fields != len(l.columns) {
-			b.tell(BadCell{Line: line, Column: min(fields, len(l.columns)) + 1,
-				Reason: fmt.Sprintf("has %d fields, not %d", fields, len(l.columns))})
-			for _, j := range l.columns[min(fields, len(l.columns)):] {
+		if again { // the header, as in files that were joined
+			continue
+		}
+		if err != nil || len(fields) != len(l.columns) {
+			reason := fmt.Sprintf("has %d fields, not %d", len(fields), len(l.columns))
+			if err != nil {
+				reason = err.(*csv.LineError).Reason
+			}
+			b.tell(BadCell{Line: line, Column: min(len(fields), len(l.columns)) + 1, Reason: reason})
+			for _, j := range l.columns[min(len(fields), len(l.columns)):] {
 				if j >= 0 {
-					b.values[j*stride+at] = math.NaN()
+					b.values[j*stride+b.rows] = math.NaN()
 				}
 			}
 		}
+		b.rows++
+	}
+	if b.ended = b.reader.NextHeader != nil; b.ended {
+		_, line := b.reader.Position()
+		b.tell(BadCell{Line: line - 1, Reason: "is the header of other columns: the file is not read from here on"})
 	}
 	if b.columns == nil {
 		b.columns = make([][]float64, len(l.names))
@@ -76,17 +93,22 @@ func (b *block) parse(l *layout, comma byte) {
 	}
 }
 
-// odd returns the value of a field that is no plain number: one with blanks around it, or missing, or bad.
-func (b *block) odd(l *layout, line, column int, field []byte) float64 {
-	plain := trim(field)
-	if v, ok := parseNumber(plain); ok {
-		return v
+// odd returns the value of a field that is no plain number: one of another form, or missing, or bad. It may also be the
+// column's name.
+func (b *block) odd(l *layout, line, column int, field []byte) (v float64, name bool) {
+	plain := bytes.TrimSpace(field)
+	if csv.IsGap(plain) {
+		return math.NaN(), false
 	}
-	if !isMissing(plain) {
-		b.tell(BadCell{Line: line, Column: column + 1, Name: l.names[l.columns[column]],
-			Text: string(field[:min(len(field), 40)]), Reason: "is not a number"})
+	j := l.columns[column]
+	if v, ok := l.forms[j].Parse(plain); ok && !math.IsInf(v, 0) {
+		return v, false
 	}
-	return math.NaN()
+	if name = string(plain) == l.names[j]; !name {
+		b.tell(BadCell{Line: line, Column: column + 1, Name: l.names[j], Text: string(field[:min(len(field), 40)]),
+			Reason: "is not a number"})
+	}
+	return math.NaN(), name
 }
 
 func (b *block) tell(cell BadCell) {

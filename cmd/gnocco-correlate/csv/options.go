@@ -8,12 +8,12 @@ import (
 
 // Options say how text is read.
 type Options struct {
-	Comma    byte     // between fields; 0: a comma
+	Comma    byte     // between fields; 0: by the lines
 	NoHeader bool     // columns are called 1, 2, 3 …
 	Skip     []string // columns to leave out, by name; one that is not there is an error
-	// TimestampColumn is left out, as no series: "" means that of correlate.TimestampColumn, else the first if its
-	// numbers are times since 1970.
+	// TimestampColumn is left out, as no series; "date,clock" are two. "": the one whose cells are times.
 	TimestampColumn string
+	Decimal         byte // decimal separator of numbers; 0: by the cells
 
 	BadIsError bool          // a bad cell ends the reading; else it is missing
 	Report     func(BadCell) // is told of bad cells, in order, when the text is read for the first time; nil: nobody
@@ -24,9 +24,6 @@ type Options struct {
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {
-	if o.Comma == 0 {
-		o.Comma = ','
-	}
 	if o.Report == nil {
 		o.Report = func(BadCell) {}
 	}

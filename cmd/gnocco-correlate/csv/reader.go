@@ -1,7 +1,6 @@
 package csv
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // Reader reads the columns of one file: a correlate.Source. It is for one goroutine.
@@ -16,9 +16,8 @@ type Reader struct {
 	open    func() (io.ReadCloser, error)
 	options Options
 	layout  *layout
-	line    float64       // mean bytes of a line of the first block
-	first   []byte        // the first block, until it is read again
-	stream  io.ReadCloser // behind the first block; nil once used
+	how     string        // the source is packed and encoded
+	stream  io.ReadCloser // nil once used
 	split   *splitter
 	reads   int
 	bad     int64
@@ -38,38 +37,38 @@ func Open(open func() (io.ReadCloser, error), options Options) (*Reader, error) 
 	return r, nil
 }
 
-// start opens the text, reads its first block, and the layout if that is not known.
+// start opens the text, reads the layout if that is not known, and goes to the first record.
 func (r *Reader) start() (err error) {
 	if r.stream, err = r.open(); err != nil {
 		return err
 	}
-	r.split = newSplitter(r.stream, r.options.Comma, r.options.BlockBytes)
-	first, _, err := r.split.next(nil)
-	if s := (scanner{text: first, comma: r.options.Comma}); err == nil && s.record() != nil && len(s.text) == 0 {
-		var more []byte // a header alone does not tell what the columns hold
-		if more, _, err = r.split.next(nil); errors.Is(err, io.EOF) {
-			err = nil
-		}
-		first = append(first, more...)
-	}
-	first = bytes.TrimPrefix(first, []byte("\ufeff")) // a byte order mark
-	if errors.Is(err, io.EOF) {
-		return errors.New("csv: the file is empty")
-	}
+	text, how, err := csv.TextOf(r.stream)
 	if err != nil {
-		return err
+		return fmt.Errorf("csv: the file %w", err)
 	}
 	if r.layout == nil {
-		if r.layout, err = newLayout(first, &r.options); err != nil {
+		head, err := text.Peek(csv.Peeked)
+		if len(head) == 0 && err != io.EOF {
+			return fmt.Errorf("csv: read: %w", err)
+		}
+		if r.layout, err = newLayout(head, err == io.EOF, &r.options); err != nil {
 			return err
 		}
+		r.how = how
 	}
-	r.first, r.line = first, float64(len(first))/float64(max(1, bytes.Count(first, newline)))
-	return nil
+	r.split = &splitter{in: text, rules: r.layout.reader, size: r.options.BlockBytes, line: r.layout.line}
+	_, err = text.Discard(r.layout.body)
+	return err
 }
 
-// EstimateRows implements correlate.Estimated: lines are taken to be as long as the first ones are.
-func (r *Reader) EstimateRows() int64 { return max(0, int64(float64(r.options.Bytes)/r.line)) }
+// EstimateRows implements correlate.Estimated: lines are taken to be as long as the first ones are. A packed file tells
+// nothing.
+func (r *Reader) EstimateRows() int64 {
+	if r.how != "" {
+		return 0
+	}
+	return max(0, int64(float64(r.options.Bytes)/r.layout.mean))
+}
 
 // Close closes the text.
 func (r *Reader) Close() error {
@@ -90,7 +89,10 @@ func (r *Reader) Names() []string { return r.layout.names }
 // Text returns the names of the columns that were left out because they hold no numbers.
 func (r *Reader) Text() []string { return r.layout.text }
 
-// Timestamps returns the name of the column of numbers that was left out because they are timestamps, "" for none.
+// Nameless returns how many columns were left out because they have no name.
+func (r *Reader) Nameless() int { return r.layout.nameless }
+
+// Timestamps returns the names of the columns that were left out because they hold timestamps, "" for none.
 func (r *Reader) Timestamps() string { return r.layout.times }
 
 // Bad returns how many bad cells there were.
@@ -122,7 +124,7 @@ func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
 	for range r.options.Workers {
 		work.Go(func() {
 			for b := range unparsed {
-				b.parse(r.layout, r.options.Comma)
+				b.parse(r.layout)
 				b.parsed <- struct{}{}
 			}
 		})
@@ -134,6 +136,9 @@ func (r *Reader) Read(ctx context.Context, add func([][]float64) error) error {
 		}
 		if err := r.deliver(b, add); err != nil {
 			return err
+		}
+		if b.ended {
+			break
 		}
 		free <- b
 	}
@@ -167,7 +172,6 @@ func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-c
 		unparsed <- b // there is room for as many as there are
 		ordered <- b
 	}
-	header := !r.options.NoHeader
 	for {
 		var b *block
 		select {
@@ -176,19 +180,11 @@ func (r *Reader) cut(ctx context.Context, stop context.CancelCauseFunc, free <-c
 			return
 		}
 		var err error
-		if r.first != nil {
-			b.text, b.line = append(b.text[:0], r.first...), 1
-			r.first = nil
-		} else if b.text, b.line, err = r.split.next(b.text); errors.Is(err, io.EOF) {
+		if b.text, b.line, err = r.split.next(b.text); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			stop(fmt.Errorf("csv: %w", err))
 			return
-		}
-		if header {
-			s := scanner{text: b.text, comma: r.options.Comma, line: 1}
-			s.record()
-			b.text, b.line, header = s.text, s.line, false
 		}
 		send(b)
 	}

@@ -70,19 +70,20 @@ func TestColumns(t *testing.T) {
 	f("a, b\n 1 ,\n\t-2.5e1,NaN\n+3,null\n", plain, "[a b] [[1 -25 3] [NaN NaN NaN]]")
 	f("a\n1\n\n2\n", plain, "[a] [[1 2]]")
 	f("a\n\"1\"\n\"2\"\"\"\n3\"4\n", csv.Options{NoHeader: false},
-		`[a] [[1 NaN NaN]] bad csv: line 3, column 1 (a): "2\"" is not a number; csv: line 4, column 1 (a): "3\"4" is not a number`)
+		`[a] [[1 NaN NaN]] bad csv: line 3, column 1 (a): "2\"" is not a number; csv: line 4: has a quote inside a field without quotes`)
 	f("a\n0\n\"1\"2\n\"3\"4\"5\n\"6\"\r\n", plain,
-		`[a] [[0 NaN NaN 6]] bad csv: line 3, column 1 (a): "1\"2" is not a number; csv: line 4, column 1 (a): "3\"4\"5" is not a number`)
+		`[a] [[0 NaN NaN 6]] bad csv: line 3: has text after a closing quote; csv: line 4: has text after a closing quote`)
 	f("a,b\n1,2\n3\n4,5,6\n7,8\n", plain,
 		"[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 fields, not 2; csv: line 4: has 3 fields, not 2")
 	f("a;b\n1;2\n", csv.Options{Comma: ';'}, "[a b] [[1] [2]]")
 	f("1,2\n3,4\n", csv.Options{NoHeader: true}, "[1 2] [[1 3] [2 4]]")
 	f("a,b,c\n1,2,3\n", csv.Options{Skip: []string{"b"}}, "[a c] [[1] [3]]")
-	f("a,b\n1,x\n2,4\n", csv.Options{BadIsError: true, NoHeader: true},
+	f("a,b\n1,3\n2,4\n", csv.Options{BadIsError: true, NoHeader: true},
 		`[1 2] [[] []] error csv: line 1, column 1 (1): "a" is not a number`)
 	f("a,b\n3,1\n1,inf\n2,1e999\n", plain,
 		`[a b] [[3 1 2] [1 NaN NaN]] bad csv: line 3, column 2 (b): "inf" is not a number; `+
 			`csv: line 4, column 2 (b): "1e999" is not a number`)
+	f("a,b\n1,2\na,b\n3,4\n", plain, "[a b] [[1 3] [2 4]]") // joined files
 	f("", plain, "csv: the file is empty")
 	f("\n\n", plain, "csv: the file is empty")
 	f("a,b\n1,2\n", csv.Options{Skip: []string{"x"}}, `csv: there is no column "x" to skip: the columns are a, b`)
@@ -101,7 +102,7 @@ func TestTextIsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		columns, err := read(t, r)
-		if err != nil || fmt.Sprint(r.Names(), columns, r.Text()) != "[v] [[1 2 NaN]] [time host]" {
+		if err != nil || fmt.Sprint(r.Names(), columns, r.Text()) != "[v] [[1 2 NaN]] [host]" {
 			t.Errorf("got %v %v %v, %v", r.Names(), columns, r.Text(), err)
 		}
 		if len(bad) != 1 || bad[0].Line != 5 || bad[0].Column != 2 {
@@ -140,10 +141,11 @@ func TestTimestampsAreLeftOut(t *testing.T) {
 
 	f("timeout,a\n0,1\n1,2\n", plain, "", "timeout,a")
 	f("a,b\n1767225601,1\n1767225603,2\n1767225602,2\n", plain, "", "a,b") // up and down
-	f("a,b\n1767225601,1\n1767225601,2\n", plain, "", "a,b")
+	f("a,b\n1767225601,1\n1767225601,2\n", plain, "a", "b")
 	f("a,b\n1,1\n2,2\n", plain, "", "a,b")
 	f("a,b\n1,1767225601\n0,1767225602\n", plain, "", "a,b") // a counter
-	f("when,a\n2026-01-01,1\n", plain, "", "a")              // left out as text
+	f("when,a\n2026-01-01,1\n", plain, "when", "a")
+	f("day,a,clock\n2026-01-01,1,13:05\n", plain, "day and clock", "a")
 
 	if _, err := csv.Open(opener("a,b\n1,2\n"), csv.Options{TimestampColumn: "c"}); err == nil {
 		t.Error("a column of timestamps that is not there was taken")
@@ -257,11 +259,13 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// compare compares columns with those that encoding/csv reads, if it accepts text.
+// compare compares columns with those that encoding/csv reads, if it accepts text and knows the same header.
 func compare(t *testing.T, text string, names []string, columns [][]float64) {
 	reference := stdcsv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	records, err := reference.ReadAll()
-	if err != nil || len(records) == 0 || len(records[0]) != len(names) {
+	if err != nil || strings.Contains(text, "#") || len(records) == 0 || !slices.EqualFunc(records[0], names, func(field, name string) bool {
+		return strings.TrimSpace(field) == name
+	}) {
 		return
 	}
 	for j := range columns {

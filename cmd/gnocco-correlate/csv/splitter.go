@@ -1,27 +1,24 @@
 package csv
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
-// maxRecordBytes is the longest record that is not taken for a quote that nobody closed.
+// maxRecordBytes is the longest record.
 const maxRecordBytes = 64 << 20
 
-// splitter cuts text into blocks of whole records. Within quotes, a line's end does not end a record.
+// splitter cuts text into blocks of whole records.
 type splitter struct {
 	in    io.Reader
-	comma byte
+	rules *csv.Reader
 	size  int
 	rest  []byte // read, but not part of a block yet
 	line  int    // of the first byte of rest
 	end   bool
-}
-
-func newSplitter(in io.Reader, comma byte, size int) *splitter {
-	return &splitter{in: in, comma: comma, size: size, line: 1}
 }
 
 // next appends a block to text and returns it with the number of its first line; io.EOF after the last.
@@ -35,7 +32,7 @@ func (s *splitter) next(text []byte) ([]byte, int, error) {
 		}
 		cut := len(text)
 		if !s.end {
-			cut = lastRecordEnd(text, s.comma)
+			cut = s.rules.WholeRecords(text)
 		}
 		if cut == 0 && !s.end {
 			if len(text) >= maxRecordBytes {
@@ -48,12 +45,10 @@ func (s *splitter) next(text []byte) ([]byte, int, error) {
 		}
 		s.rest = append(s.rest, text[cut:]...)
 		text = text[:cut]
-		s.line += bytes.Count(text, newline)
+		s.line += s.rules.Lines(text)
 		return text, line, nil
 	}
 }
-
-var newline = []byte{'\n'}
 
 // fill reads until text has so many bytes, or all there are.
 func (s *splitter) fill(text *[]byte, want int) error {
@@ -70,37 +65,4 @@ func (s *splitter) fill(text *[]byte, want int) error {
 		}
 	}
 	return nil
-}
-
-// lastRecordEnd returns the length of the whole records at the start of text, which begins with a record. As in
-// scanner, quotes count only in a field that begins with one.
-func lastRecordEnd(text []byte, comma byte) int {
-	if bytes.IndexByte(text, '"') < 0 {
-		return bytes.LastIndexByte(text, '\n') + 1
-	}
-	end := 0
-	start := true   // at a field's first byte
-	quoted := false // in a field that began with a quote
-	inside := false // within its quotes
-	for i, c := range text {
-		switch {
-		case start && c == '"':
-			start, quoted, inside = false, true, true
-			continue
-		case quoted && c == '"':
-			inside = !inside // and back again, if there are two
-		case inside:
-		case c == comma:
-			start, quoted = true, false
-			continue
-		case c == '\n':
-			start, quoted = true, false
-			end = i + 1
-			continue
-		default:
-			quoted = false // text after the closing quote: further quotes are also text
-		}
-		start = false
-	}
-	return end
 }

@@ -3,6 +3,8 @@ package csvimport
 import (
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // The column of times is the one whose cells are times, with any name and in any place.
@@ -23,13 +25,13 @@ func TestTimestampColumn(t *testing.T) {
 			}
 		}
 		options := Options{}
-		names := options.namesOf(first, nil)
+		names := csv.Names(first, nil, false)
 		c, err := options.newColumns("-", names, sample)
 		got := ""
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = c.timeNames()
+			got = c.times.Names(names)
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("%q: got %s, want %s", text, got, want)

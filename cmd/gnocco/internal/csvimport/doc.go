@@ -1,8 +1,8 @@
 // Package csvimport reads measures from CSV, JSON lines and Prometheus' blocks, and sends them to a server through its
 // REST API.
 //
-// A Reader gives the records (start here), columns says which of their fields is the timestamp and which are metrics,
-// and an Importer adds their measures to a spool; Lines reads JSON, Blocks the files of Prometheus. A server drops
+// A csv.Reader gives the records, columns says which of their fields is the timestamp and which are metrics, and an
+// Importer adds their measures to a spool; Lines reads JSON, Blocks the files of Prometheus. A server drops
 // measures that are older than the back window before a metric's newest, and it judges request by request. So an import
 // sends measures only after it has read all files, and the spool returns the measures in order of time. Files may be
 // larger than memory.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // Result counts what an import did.
@@ -66,24 +67,23 @@ func (i *Importer) Close() error { return i.rows.close() }
 // File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is
 // none.
 func (i *Importer) File(name string, source io.Reader) error {
-	text, how, err := textOf(source)
+	text, how, err := csv.TextOf(source)
 	if err != nil {
 		return refusal("%s %w", name, err)
 	}
-	head, err := text.Peek(peeked)
+	head, err := text.Peek(csv.Peeked)
 	if len(head) == 0 {
 		return refusal("%s is empty", name)
 	}
-	d := dialectOf(head, i.options.Comma, err != nil)
-	f := &file{Importer: i, name: name, reader: NewReader(text, d.comma)}
-	f.reader.comments = d.comment
+	d := csv.DialectOf(head, i.options.Comma, err != nil)
+	f := &file{Importer: i, name: name, reader: csv.NewReader(text, d.Comma)}
 	if how = strings.TrimPrefix(strings.Join([]string{how, d.String()}, ", "), ", "); how != "" && how != ", " {
 		i.options.Note(name + ": " + strings.TrimSuffix(how, ", "))
 	}
-	if err := f.reader.skipLines(d.leading); err != nil && err != io.EOF {
+	if err := d.Begin(f.reader); err != nil {
 		return fmt.Errorf("csvimport: read %s: %w", name, err)
 	}
-	header, above := d.header, d.above
+	header, above := d.Header, d.Above
 	for more := true; more; {
 		if header, more, err = f.section(header, above); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 			sample = append(sample, first.clone())
 		}
 	}
-	f.reader.header = f.isHeader(header)
+	f.reader.ExpectHeaders(header)
 	ended := false
 	for len(sample) < sampleRecords {
 		r, err := f.next()
@@ -126,11 +126,11 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 		}
 		sample = append(sample, r.clone())
 	}
-	names := f.options.namesOf(header, above)
+	names := csv.Names(header, above, f.options.NoHeader)
 	if f.columns, err = f.options.newColumns(f.name, names, sample); err != nil {
 		return nil, false, refusal("%s %w", f.name, err)
 	}
-	if t, err := f.columns.form.parse(bytes.TrimSpace(header[f.times[0]])); err == nil && !f.options.NoHeader {
+	if t, err := f.times.Form.Parse(bytes.TrimSpace(header[f.times.Columns[0]])); err == nil && !f.options.NoHeader {
 		return nil, false, refusal("%s has no header: its first line holds the timestamp %s (see --no-header)",
 			f.name, t.Time().UTC().Format(time.RFC3339))
 	}
@@ -156,21 +156,9 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 			return nil, false, err
 		}
 	}
-	next = f.reader.nextHeader
-	f.reader.nextHeader = nil
+	next = f.reader.NextHeader
+	f.reader.NextHeader = nil
 	return next, next != nil, nil
-}
-
-// isHeader returns what recognizes a comment as a header like this one: it begins with the same name, and another form
-// of records follows.
-func (f *file) isHeader(header [][]byte) func(comment []byte) [][]byte {
-	return func(comment []byte) [][]byte {
-		fields := splitComment(comment, f.reader.comma)
-		if bytes.Equal(fields[0], header[0]) && !slices.EqualFunc(fields, header, bytes.Equal) {
-			return fields
-		}
-		return nil
-	}
 }
 
 // number returns the number of a metric in i.metrics. If it is new there, describe says more of it.
@@ -203,7 +191,7 @@ type file struct {
 	*Importer
 	*columns
 	name   string
-	reader *Reader
+	reader *csv.Reader
 	known  map[string][]uint32 // metrics of a record's values, by the cells that name them
 	key    []byte
 }
@@ -226,7 +214,7 @@ func (r record) clone() record {
 func (f *file) next() (record, error) {
 	for {
 		fields, line, err := f.reader.Read()
-		var rejected *LineError
+		var rejected *csv.LineError
 		switch {
 		case err == nil:
 			return record{fields, line}, nil
@@ -246,15 +234,15 @@ func (f *file) add(r record) error {
 		f.reject(r.line, fmt.Sprintf("has %d fields, not %d", len(r.fields), f.fields))
 		return nil
 	}
-	t, err := f.time(r)
+	t, err := f.times.Parse(r.fields)
 	if err != nil {
 		if !f.isHeaderAgain(r) {
-			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times[0]], err))
+			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times.Columns[0]], err))
 		}
 		return nil
 	}
 	if t > f.latest {
-		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.times[0]], maxFuture))
+		f.reject(r.line, fmt.Sprintf("timestamp %q is more than %v ahead of the clock", r.fields[f.times.Columns[0]], maxFuture))
 		return nil
 	}
 	numbers, err := f.metricsOf(r)
@@ -265,10 +253,10 @@ func (f *file) add(r record) error {
 	for j := range f.values {
 		column := &f.values[j]
 		text := bytes.TrimSpace(r.fields[column.index])
-		if isGap(text) && !((f.options.NaN || f.exported) && strings.EqualFold(view(text), "nan")) {
+		if csv.IsGap(text) && !((f.options.NaN || f.exported) && strings.EqualFold(view(text), "nan")) {
 			continue
 		}
-		value, ok := column.form.parse(text)
+		value, ok := column.form.Parse(text)
 		m := f.metrics[numbers[j]]
 		if !ok {
 			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, m.name))
@@ -285,7 +273,9 @@ func (f *file) add(r record) error {
 
 // isHeaderAgain reports whether a record repeats the header, as joined files do.
 func (f *file) isHeaderAgain(r record) bool {
-	return !slices.ContainsFunc(f.times, func(i int) bool { return string(bytes.TrimSpace(r.fields[i])) != f.names[i] })
+	return !slices.ContainsFunc(f.times.Columns, func(i int) bool {
+		return string(bytes.TrimSpace(r.fields[i])) != f.names[i]
+	})
 }
 
 // metricsOf returns the numbers of the metrics that a record's values belong to.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/csv"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -34,7 +35,7 @@ type lineOfJSON struct {
 
 // Lines reads a file of JSON lines to its end: of each metric its labels, its values and their times in milliseconds.
 func (i *Importer) Lines(name string, source io.Reader) error {
-	text, how, err := textOf(source)
+	text, how, err := csv.TextOf(source)
 	if err != nil {
 		return refusal("%s %w", name, err)
 	}
@@ -59,7 +60,7 @@ func (i *Importer) Lines(name string, source io.Reader) error {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if fault := i.line(line); fault != nil {
-				var refused *LineError
+				var refused *csv.LineError
 				if !errors.As(fault, &refused) {
 					return fault
 				}
@@ -74,9 +75,9 @@ func (i *Importer) Lines(name string, source io.Reader) error {
 	}
 }
 
-// line adds the measures of a line. A *LineError says why it is rejected as a whole.
+// line adds the measures of a line. A *csv.LineError says why it is rejected as a whole.
 func (i *Importer) line(text []byte) error {
-	reject := func(format string, args ...any) error { return &LineError{Reason: fmt.Sprintf(format, args...)} }
+	reject := func(format string, args ...any) error { return &csv.LineError{Reason: fmt.Sprintf(format, args...)} }
 	var in lineOfJSON
 	if err := json.Unmarshal(text, &in); err != nil {
 		return reject("%v", err)
@@ -91,7 +92,7 @@ func (i *Importer) line(text []byte) error {
 	var times []carbonara.Timestamp
 	var values []float64
 	err := eachElement(in.Timestamps, func(text string) error {
-		t, err := parseNumberSince(text, time.Millisecond)
+		t, err := csv.ParseNumberSince(text, time.Millisecond)
 		if err == nil && t > i.latest {
 			err = fmt.Errorf("is more than %v ahead of the clock", maxFuture)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // Options of an Importer. Client is needed.
@@ -69,7 +70,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	if o.TimeFormat != "" {
-		if _, err := namedTimeForm(o.TimeFormat, nil); err != nil {
+		if _, err := csv.NamedTimeForm(o.TimeFormat, nil); err != nil {
 			faults = append(faults, fmt.Errorf("csvimport: %w", err))
 		}
 	}

@@ -13,9 +13,9 @@ import (
 // describe tells the user how a file is read.
 func (f *file) describe() {
 	say := func(format string, args ...any) { f.options.Note(f.name + ": " + fmt.Sprintf(format, args...)) }
-	say("times in %s: %v", f.timeNames(), &f.form)
-	if f.far > 0 {
-		say("%d of its first times lie before 1970 or after 2261, which no archive keeps: their lines are rejected", f.far)
+	say("times in %s: %v", f.times.Names(f.names), &f.times.Form)
+	if f.times.Far > 0 {
+		say("%d of its first times lie before 1970 or after 2261, which no archive keeps: their lines are rejected", f.times.Far)
 	}
 	var values []string
 	for _, column := range f.values {

@@ -1,4 +1,4 @@
-package csvimport_test
+package csv_test
 
 import (
 	stdcsv "encoding/csv"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // A record of two columns is read, or refused, by import csv and by encoding/csv alike. A test of gnocco-correlate's
@@ -23,7 +23,7 @@ func TestQuotes(t *testing.T) {
 		records, err := reference.ReadAll()
 		valid := err == nil
 
-		r := csvimport.NewReader(strings.NewReader(text), ',')
+		r := csv.NewReader(strings.NewReader(text), ',')
 		var last []string
 		var rejected bool
 		for {

@@ -1,4 +1,4 @@
-package csvimport
+package csv
 
 import (
 	"strconv"
@@ -9,7 +9,7 @@ import (
 )
 
 // parseQuarter reads 2026Q1 and 2026 1, with or without a character between.
-func (f *timeForm) parseQuarter(s string) (carbonara.Timestamp, error) {
+func (f *TimeForm) parseQuarter(s string) (carbonara.Timestamp, error) {
 	const year = len("2006")
 	if len(s) <= year || len(s) > len("2006 Q1") {
 		return 0, errNoTime
@@ -36,9 +36,9 @@ var calendar = []struct{ name, layouts string }{{"year", "2006"}, {"month", "1|J
 	{"minute", "4"}, {"second", "5"}}
 
 // calendarForm returns the form of times in columns of a year, a month and so on, with a blank between.
-func calendarForm(names []string, cells [][]byte, zone *time.Location) (form timeForm, fit int) {
+func calendarForm(names []string, cells [][]byte, zone *time.Location) (form TimeForm, fit int) {
 	if len(names) == 2 && strings.EqualFold(names[1], "quarter") {
-		form = timeForm{quarters: true, zone: zone}
+		form = TimeForm{quarters: true, zone: zone}
 		return form, form.fits(cells)
 	}
 	if len(names) > len(calendar) {
@@ -58,7 +58,7 @@ func calendarForm(names []string, cells [][]byte, zone *time.Location) (form tim
 		layouts = longer
 	}
 	for _, layout := range layouts {
-		f := timeForm{layout: layout, zone: zone}
+		f := TimeForm{layout: layout, zone: zone}
 		if n := f.fits(cells); n > fit {
 			form, fit = f, n
 		}

@@ -1,4 +1,4 @@
-package csvimport
+package csv
 
 import (
 	"bufio"
@@ -14,13 +14,13 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// peeked is how much of a text is looked at before it is read.
-const peeked = 256 << 10
+// Peeked is how much of a text is looked at before it is read.
+const Peeked = 1 << 20
 
-// textOf returns the text of a source as UTF-8 without a byte order mark, decompressed. How says what was done to the
+// TextOf returns the text of a source as UTF-8 without a byte order mark, decompressed. How says what was done to the
 // bytes, "" for nothing.
-func textOf(source io.Reader) (text *bufio.Reader, how string, err error) {
-	text = bufio.NewReaderSize(source, peeked)
+func TextOf(source io.Reader) (text *bufio.Reader, how string, err error) {
+	text = bufio.NewReaderSize(source, Peeked)
 	begins := func(magic string) bool {
 		head, _ := text.Peek(len(magic))
 		return string(head) == magic
@@ -45,7 +45,7 @@ func textOf(source io.Reader) (text *bufio.Reader, how string, err error) {
 		return nil, "", err
 	}
 	if unpacked != nil {
-		text = bufio.NewReaderSize(unpacked, peeked)
+		text = bufio.NewReaderSize(unpacked, Peeked)
 	}
 	head, _ := text.Peek(512)
 	switch {
@@ -54,7 +54,7 @@ func textOf(source io.Reader) (text *bufio.Reader, how string, err error) {
 			how += ", "
 		}
 		how += "UTF-16"
-		text = bufio.NewReaderSize(&utf16Reader{source: text, big: head[0] == 0xfe}, peeked)
+		text = bufio.NewReaderSize(&utf16Reader{source: text, big: head[0] == 0xfe}, Peeked)
 		_, _, err = text.ReadRune() // the mark
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		_, err = text.Discard(3)

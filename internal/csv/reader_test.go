@@ -1,7 +1,7 @@
-package csvimport_test
+package csv_test
 
 import (
-	"encoding/csv"
+	stdcsv "encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,16 +11,16 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // records reads all of text; a rejected record is given as its error's text alone.
 func records(t testing.TB, source io.Reader) (all [][]string) {
 	t.Helper()
-	r := csvimport.NewReader(source, ',')
+	r := csv.NewReader(source, ',')
 	for {
 		fields, line, err := r.Read()
-		var rejected *csvimport.LineError
+		var rejected *csv.LineError
 		switch {
 		case err == io.EOF:
 			return all
@@ -81,7 +81,7 @@ func TestReader(t *testing.T) {
 
 func TestReaderPassesOnErrors(t *testing.T) {
 	broken := errors.New("broken")
-	r := csvimport.NewReader(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), ',')
+	r := csv.NewReader(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), ',')
 	if fields, _, err := r.Read(); err != nil || string(fields[0]) != "a" {
 		t.Fatalf("got %q, %v", fields, err)
 	}
@@ -105,14 +105,14 @@ func FuzzReader(f *testing.F) {
 			same = strings.ReplaceAll(text, "\r", "\n") // lines that encoding/csv does not know
 		}
 		same = lineEnds.ReplaceAllString(same, "$1") // encoding/csv cuts one carriage return off
-		reference := csv.NewReader(strings.NewReader(same))
+		reference := stdcsv.NewReader(strings.NewReader(same))
 		reference.FieldsPerRecord = -1
-		r := csvimport.NewReader(iotest.HalfReader(strings.NewReader(text)), ',')
+		r := csv.NewReader(iotest.HalfReader(strings.NewReader(text)), ',')
 		for {
 			want, wantErr := reference.Read()
 			got, line, err := r.Read()
 			if wantErr != nil || err != nil {
-				var rejected *csvimport.LineError
+				var rejected *csv.LineError
 				if (wantErr == nil) != (err == nil) || (wantErr == io.EOF) != (err == io.EOF) ||
 					err != io.EOF && !errors.As(err, &rejected) {
 					t.Fatalf("got error %v, encoding/csv %v", err, wantErr)

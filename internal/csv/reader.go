@@ -1,10 +1,11 @@
-package csvimport
+package csv
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // maxRecord is the longest record, in bytes: a quote that is never closed must not bring a whole file into memory.
@@ -22,8 +23,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 // hold commas, line ends and doubled quotes, which stand for one. Fields are slices of its buffer.
 //
 // After a malformed record it goes on with the next line, even if a quote was left open. There encoding/csv would read
-// the rest of the file into memory, and lose it. The reader of gnocco-correlate has the same rules, but parses columns,
-// not records: it takes what is malformed for a bad cell.
+// the rest of the file into memory, and lose it.
 type Reader struct {
 	source     io.Reader
 	comma      byte
@@ -36,9 +36,9 @@ type Reader struct {
 	fields     [][]byte
 	unquoted   []byte // the fields of a record that has quotes
 
-	comments   bool                          // lines that begin with # are no records
-	header     func(comment []byte) [][]byte // the header that a comment is, nil for none
-	nextHeader [][]byte                      // at which reading ended
+	comments   bool     // lines that begin with # are no records
+	header     [][]byte // of the records, if a comment may be another one; nil if not
+	NextHeader [][]byte // the comment at which reading ended
 }
 
 // NewReader returns a reader of records whose fields are separated by comma, an ASCII character.
@@ -63,12 +63,12 @@ func (r *Reader) Read() (fields [][]byte, line int, err error) {
 			return nil, line, err
 		}
 		text := trimEnd(raw)
-		if r.nextHeader != nil {
+		if r.NextHeader != nil {
 			return nil, line, io.EOF
 		}
 		if len(text) == 0 || r.comments && text[0] == '#' {
 			if len(text) > 0 && r.header != nil {
-				r.nextHeader = r.header(text)
+				r.NextHeader = r.anotherHeader(text)
 			}
 			r.consume(len(raw), 1)
 			continue
@@ -90,6 +90,26 @@ func (r *Reader) Read() (fields [][]byte, line int, err error) {
 		}
 	}
 }
+
+// ExpectHeaders makes a comment end the records that is another header than theirs.
+func (r *Reader) ExpectHeaders(header [][]byte) {
+	r.header = make([][]byte, len(header))
+	for i, field := range header {
+		r.header[i] = bytes.Clone(field)
+	}
+}
+
+// anotherHeader returns a comment's fields if it is a header: it begins with the same name as that of the records, and
+// another form of records follows.
+func (r *Reader) anotherHeader(comment []byte) [][]byte {
+	fields := splitComment(comment, r.comma)
+	if bytes.Equal(fields[0], r.header[0]) && !slices.EqualFunc(fields, r.header, bytes.Equal) {
+		return fields
+	}
+	return nil
+}
+
+const neverClosed = "has a quote that is never closed"
 
 // readQuoted reads the record at start, whose first line has length bytes with its end.
 func (r *Reader) readQuoted(length int) ([][]byte, error) {
@@ -142,7 +162,7 @@ func (r *Reader) readQuoted(length int) ([][]byte, error) {
 				return nil, err
 			}
 			if err != nil || length+len(next) > maxRecord {
-				return reject("has a quote that is never closed")
+				return reject(neverClosed)
 			}
 			length += len(next)
 			lines++
@@ -167,7 +187,7 @@ func (r *Reader) readQuoted(length int) ([][]byte, error) {
 	return r.fields, nil
 }
 
-var errTooLong = errors.New("csvimport: line too long")
+var errTooLong = errors.New("csv: line too long")
 
 // peekLine returns the line that begins at from, an offset in buf at or after start, with its end. It may move the
 // buffer, start with it.

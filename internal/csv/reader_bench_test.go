@@ -1,13 +1,13 @@
-package csvimport_test
+package csv_test
 
 import (
 	"bytes"
-	"encoding/csv"
+	stdcsv "encoding/csv"
 	"fmt"
 	"io"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 func BenchmarkReader(b *testing.B) {
@@ -40,13 +40,13 @@ func BenchmarkReader(b *testing.B) {
 	}
 	b.Run("reader=ours", func(b *testing.B) {
 		read(b, func(source io.Reader) func() (int, error) {
-			r := csvimport.NewReader(source, ',')
+			r := csv.NewReader(source, ',')
 			return func() (int, error) { fields, _, err := r.Read(); return len(fields), err }
 		})
 	})
 	b.Run("reader=encoding-csv", func(b *testing.B) {
 		read(b, func(source io.Reader) func() (int, error) {
-			r := csv.NewReader(source)
+			r := stdcsv.NewReader(source)
 			r.ReuseRecord = true
 			return func() (int, error) { fields, err := r.Read(); return len(fields), err }
 		})

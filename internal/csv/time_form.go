@@ -1,4 +1,4 @@
-package csvimport
+package csv
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// timeForm says how a column writes its times.
-type timeForm struct {
+// TimeForm says how a column writes its times.
+type TimeForm struct {
 	unit   time.Duration  // of numbers since 1970; 0: text
 	layout string         // of package time; "": ISO 8601 as the API reads it
 	zoned  bool           // the text may name its zone
@@ -27,7 +27,7 @@ type timeForm struct {
 }
 
 // String describes the form for the user.
-func (f *timeForm) String() string {
+func (f *TimeForm) String() string {
 	zone := "UTC"
 	if f.zone != nil {
 		zone = f.zone.String()
@@ -51,11 +51,11 @@ var (
 		time.Microsecond: "microseconds", time.Nanosecond: "nanoseconds"}
 )
 
-// parse returns the time of a cell.
-func (f *timeForm) parse(text []byte) (carbonara.Timestamp, error) {
+// Parse returns the time of a cell.
+func (f *TimeForm) Parse(text []byte) (carbonara.Timestamp, error) {
 	s := view(text)
 	if f.unit > 0 {
-		return parseNumberSince(s, f.unit)
+		return ParseNumberSince(s, f.unit)
 	}
 	if f.quarters {
 		return f.parseQuarter(s)
@@ -134,7 +134,7 @@ func timestampOf(t time.Time) (carbonara.Timestamp, error) {
 
 // local returns the time at which clocks in the zone show what t shows. Where they show it twice, the later time counts
 // if the measure before was later than the earlier one.
-func (f *timeForm) local(t time.Time) (carbonara.Timestamp, error) {
+func (f *TimeForm) local(t time.Time) (carbonara.Timestamp, error) {
 	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), f.zone)
 	if at.Hour() != t.Hour() || at.Minute() != t.Minute() {
 		return 0, fmt.Errorf("does not exist in %s: clocks were put forward", f.zone)
@@ -157,8 +157,8 @@ func (f *timeForm) local(t time.Time) (carbonara.Timestamp, error) {
 	return stamp, nil
 }
 
-// parseNumberSince reads a number of units since 1970, exactly.
-func parseNumberSince(s string, unit time.Duration) (carbonara.Timestamp, error) {
+// ParseNumberSince reads a number of units since 1970, exactly.
+func ParseNumberSince(s string, unit time.Duration) (carbonara.Timestamp, error) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || strings.ContainsAny(fraction, "eE") || n < 0 || n > int64(carbonara.MaxTimestamp)/int64(unit) {
@@ -222,13 +222,21 @@ func textLayouts(use func(layout string, zoned bool)) {
 	}
 }
 
+// digitLayout calls use with the layout of textLayouts that may be a number.
+func digitLayout(use func(layout string, zoned bool)) { use("20060102", false) }
+
+func isNumber(cell []byte) bool {
+	_, ok := model.ParseNumber(view(cell))
+	return ok
+}
+
 // mostTried is how many cells a form is tried on before one that fails most of them is given up.
 const mostTried = 20
 
 // fits returns how many of the cells are times of the form, within the years that are kept or not.
-func (f timeForm) fits(cells [][]byte) (n int) {
+func (f TimeForm) fits(cells [][]byte) (n int) {
 	for i, cell := range cells {
-		if _, err := f.parse(cell); err == nil || errors.Is(err, errRange) {
+		if _, err := f.Parse(cell); err == nil || errors.Is(err, errRange) {
 			n++
 		}
 		if i == mostTried && n < mostTried/2 {
@@ -242,13 +250,13 @@ func (f timeForm) fits(cells [][]byte) (n int) {
 // a name of one of times may hold numbers in no order, and only one that the user asked for numbers before 1973. One
 // called year holds years.
 func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked bool) (
-	form timeForm, fit int, err error) {
+	form TimeForm, fit int, err error) {
 	if strings.EqualFold(name, "year") {
-		if f := (timeForm{layout: "2006", zone: zone}); f.fits(cells) == len(cells) {
+		if f := (TimeForm{layout: "2006", zone: zone}); f.fits(cells) == len(cells) {
 			return f, len(cells), nil
 		}
 	}
-	iso := (timeForm{}).fits(cells)
+	iso := (TimeForm{}).fits(cells)
 	if iso*2 > len(cells) {
 		// Others may have more, such as one digit for an hour.
 		if iso < len(cells) {
@@ -256,7 +264,7 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 				return form, fit, nil
 			}
 		}
-		return timeForm{zone: zone}, iso, nil
+		return TimeForm{zone: zone}, iso, nil
 	}
 	units := make(map[time.Duration]int)
 	for _, cell := range cells {
@@ -270,7 +278,7 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 	}
 	for unit, n := range units {
 		if n > fit {
-			form, fit = timeForm{unit: unit}, n
+			form, fit = TimeForm{unit: unit}, n
 		}
 	}
 	if fit*2 > len(cells) && (named || ordered(cells)) {
@@ -280,29 +288,33 @@ func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked b
 }
 
 // textFormOf finds the form of times in words or in digits of a date, by a layout.
-func textFormOf(cells [][]byte, zone *time.Location) (form timeForm, fit int, err error) {
+func textFormOf(cells [][]byte, zone *time.Location) (form TimeForm, fit int, err error) {
 	if len(cells) == 0 {
-		return timeForm{zone: zone}, 0, nil
+		return TimeForm{zone: zone}, 0, nil
 	}
-	if f := (timeForm{quarters: true, zone: zone}); bytes.ContainsAny(cells[0], "qQ") && f.fits(cells) == len(cells) {
+	if f := (TimeForm{quarters: true, zone: zone}); bytes.ContainsAny(cells[0], "qQ") && f.fits(cells) == len(cells) {
 		return f, len(cells), nil
 	}
-	var as []timeForm
-	textLayouts(func(layout string, zoned bool) {
-		f := timeForm{layout: layout, zoned: zoned}
+	layouts := textLayouts
+	if isNumber(cells[0]) && isNumber(cells[len(cells)/2]) {
+		layouts = digitLayout
+	}
+	var as []TimeForm
+	layouts(func(layout string, zoned bool) {
+		f := TimeForm{layout: layout, zoned: zoned}
 		// The first cell and one in the middle decide whether a layout is tried.
-		if _, first := f.parse(cells[0]); first != nil && !errors.Is(first, errRange) {
+		if _, first := f.Parse(cells[0]); first != nil && !errors.Is(first, errRange) {
 			if errors.Is(first, errZoneName) {
 				err = fmt.Errorf("%q %w", cells[0], first)
 				return
 			}
-			if _, middle := f.parse(cells[len(cells)/2]); middle != nil && !errors.Is(middle, errRange) {
+			if _, middle := f.Parse(cells[len(cells)/2]); middle != nil && !errors.Is(middle, errRange) {
 				return
 			}
 		}
 		switch n := f.fits(cells); {
 		case n > fit:
-			form, fit, as = f, n, []timeForm{f}
+			form, fit, as = f, n, []TimeForm{f}
 		case n == fit && n > 0 && differing(form, f, cells) != nil:
 			as = append(as, f)
 		}
@@ -358,10 +370,10 @@ func strptime(layout string) string {
 }
 
 // differing returns a cell that two forms read as two times, nil if there is none.
-func differing(a, b timeForm, cells [][]byte) []byte {
+func differing(a, b TimeForm, cells [][]byte) []byte {
 	for _, cell := range cells {
-		s, errA := a.parse(cell)
-		t, errB := b.parse(cell)
+		s, errA := a.Parse(cell)
+		t, errB := b.Parse(cell)
 		if errA == nil && errB == nil && s != t {
 			return cell
 		}
@@ -369,15 +381,15 @@ func differing(a, b timeForm, cells [][]byte) []byte {
 	return nil
 }
 
-// namedTimeForm returns the form that a user names: s, ms, us or ns since 1970, or a format of strptime.
-func namedTimeForm(format string, zone *time.Location) (timeForm, error) {
+// NamedTimeForm returns the form that a user names: s, ms, us or ns since 1970, or a format of strptime.
+func NamedTimeForm(format string, zone *time.Location) (TimeForm, error) {
 	for unit, names := range map[time.Duration]string{time.Second: "s", time.Millisecond: "ms",
 		time.Microsecond: "us", time.Nanosecond: "ns"} {
 		if format == names {
-			return timeForm{unit: unit}, nil
+			return TimeForm{unit: unit}, nil
 		}
 	}
-	f := timeForm{zone: zone}
+	f := TimeForm{zone: zone}
 	var layout strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

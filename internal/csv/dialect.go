@@ -1,43 +1,48 @@
-package csvimport
+package csv
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 )
 
-// dialect says how the lines of a text are records.
-type dialect struct {
-	comma   byte
-	leading int      // lines before the header, or the first record
-	comment bool     // lines that begin with # are none
-	header  [][]byte // of a comment before the records; nil: the first record
-	above   [][]byte // the record before the header, nil for none
+// Dialect says how the lines of a text are records.
+type Dialect struct {
+	Comma   byte
+	Leading int      // lines before the header, or the first record
+	Comment bool     // lines that begin with # are none
+	Header  [][]byte // of a comment before the records; nil: the first record
+	Above   [][]byte // the record before the header, nil for none
 }
 
 // delimiters are tried in this order; of several that cut all lines alike, the first counts.
 var delimiters = []byte{'\t', ';', '|', ','}
 
-// dialectOf looks at the beginning of a text. Comma is the user's, 0 to find it.
-func dialectOf(text []byte, comma byte, complete bool) dialect {
-	lines := bytes.Split(bytes.ReplaceAll(text, []byte{'\r', '\n'}, []byte{'\n'}), []byte{'\n'})
+// DialectOf looks at the beginning of a text. Comma is the user's, 0 to find it.
+func DialectOf(text []byte, comma byte, complete bool) Dialect {
+	const most = 200
+	lines := bytes.SplitN(text, []byte{'\n'}, most+2)
 	if len(lines) == 1 {
-		lines = bytes.Split(text, []byte{'\r'})
+		lines = bytes.SplitN(text, []byte{'\r'}, most+2)
 	}
-	if !complete && len(lines) > 1 {
+	if !complete && len(lines) > 1 || len(lines) > most+1 {
 		lines = lines[:len(lines)-1] // cut off
 	}
-	d := dialect{comma: comma}
-	if len(lines) > 0 && len(lines[0]) == len("sep=,") && bytes.HasPrefix(lines[0], []byte("sep=")) {
-		d.comma, d.leading, lines = lines[0][4], 1, lines[1:]
+	for i, line := range lines {
+		lines[i] = bytes.TrimSuffix(line, []byte{'\r'})
 	}
-	lines = lines[:min(len(lines), 200)]
-	if d.comma == 0 {
+	d := Dialect{Comma: comma}
+	if len(lines) > 0 && len(lines[0]) == len("sep=,") && bytes.HasPrefix(lines[0], []byte("sep=")) {
+		d.Comma, d.Leading, lines = lines[0][4], 1, lines[1:]
+	}
+	lines = lines[:min(len(lines), most)]
+	if d.Comma == 0 {
 		best := 0
-		d.comma = ','
+		d.Comma = ','
 		for _, c := range delimiters {
 			if _, n := commonFields(lines, c); n > best {
-				d.comma, best = c, n
+				d.Comma, best = c, n
 			}
 		}
 	}
@@ -45,33 +50,42 @@ func dialectOf(text []byte, comma byte, complete bool) dialect {
 	return d
 }
 
+// Begin brings a reader of the text from its beginning to the header, or to the first record.
+func (d *Dialect) Begin(r *Reader) error {
+	r.comments = d.Comment
+	if err := r.skipLines(d.Leading); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
 // findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields
 // as most. Where there is none before, it is that line, or a comment above it.
-func (d *dialect) findHeader(lines [][]byte) {
-	fields, _ := commonFields(lines, d.comma)
+func (d *Dialect) findHeader(lines [][]byte) {
+	fields, _ := commonFields(lines, d.Comma)
 	header, above := -1, -1 // of the lines that have the fields, the last one and the one before
 	first, numbers := -1, false
 	comment := []byte(nil)
 	for i, line := range lines {
 		if len(line) > 0 && line[0] == '#' {
-			d.comment = true
-			if fieldsOf(line, d.comma) == fields {
+			d.Comment = true
+			if fieldsOf(line, d.Comma) == fields {
 				comment = line
 			}
 			continue
 		}
-		if len(bytes.TrimSpace(line)) == 0 || fields > 1 && fieldsOf(line, d.comma) != fields {
+		if len(bytes.TrimSpace(line)) == 0 || fields > 1 && fieldsOf(line, d.Comma) != fields {
 			continue
 		}
 		if first < 0 {
 			first = i
 		}
-		if hasNumbers(line, d.comma) {
+		if hasNumbers(line, d.Comma) {
 			numbers = true
 			if header < 0 {
 				header = i
 				if comment != nil {
-					d.header = splitComment(comment, d.comma)
+					d.Header = splitComment(comment, d.Comma)
 				}
 			}
 			break
@@ -84,9 +98,9 @@ func (d *dialect) findHeader(lines [][]byte) {
 	if !numbers {
 		header, above = first, -1
 	}
-	d.leading += header
+	d.Leading += header
 	if above >= 0 {
-		d.above = bytes.Split(bytes.ReplaceAll(lines[above], []byte{'"'}, nil), []byte{d.comma})
+		d.Above = bytes.Split(bytes.ReplaceAll(lines[above], []byte{'"'}, nil), []byte{d.Comma})
 	}
 }
 
@@ -136,15 +150,15 @@ func splitComment(line []byte, comma byte) [][]byte {
 }
 
 // String says what is unusual.
-func (d dialect) String() string {
+func (d Dialect) String() string {
 	var parts []string
-	if d.comma != ',' {
-		parts = append(parts, fmt.Sprintf("fields separated by %q", d.comma))
+	if d.Comma != ',' {
+		parts = append(parts, fmt.Sprintf("fields separated by %q", d.Comma))
 	}
-	if d.leading > 0 {
-		parts = append(parts, fmt.Sprintf("%d leading lines skipped", d.leading))
+	if d.Leading > 0 {
+		parts = append(parts, fmt.Sprintf("%d leading lines skipped", d.Leading))
 	}
-	if d.comment && d.header == nil {
+	if d.Comment && d.Header == nil {
 		parts = append(parts, "lines with # skipped")
 	}
 	return strings.Join(parts, ", ")

@@ -1,4 +1,4 @@
-package csvimport
+package csv
 
 import (
 	"bytes"
@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// numberForm says how a column writes its numbers. The zero value is the plain form.
-type numberForm struct {
+// NumberForm says how a column writes its numbers. The zero value is the plain form.
+type NumberForm struct {
 	point     byte   // decimal separator, if it is not '.'
 	thousands byte   // between groups of three digits; 0: none
 	unit      string // after the number, such as "W" or "%"
@@ -21,8 +22,8 @@ type numberForm struct {
 var gaps = map[string]bool{"": true, "-": true, "--": true, "?": true, "na": true, "n/a": true, "#n/a": true, "null": true,
 	"none": true, "nil": true, "nan": true, "unavailable": true, "unknown": true, `\n`: true}
 
-// isGap reports whether a cell stands for no value.
-func isGap(text []byte) bool {
+// IsGap reports whether a cell stands for no value.
+func IsGap(text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
@@ -35,9 +36,9 @@ func isGap(text []byte) bool {
 	return gaps[strings.ToLower(view(text))]
 }
 
-// parse returns the value of a cell that is no gap.
-func (f *numberForm) parse(text []byte) (float64, bool) {
-	if *f == (numberForm{}) {
+// Parse returns the value of a cell that is no gap.
+func (f *NumberForm) Parse(text []byte) (float64, bool) {
+	if *f == (NumberForm{}) {
 		return model.ParseNumber(view(text))
 	}
 	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
@@ -57,7 +58,7 @@ func (f *numberForm) parse(text []byte) (float64, bool) {
 }
 
 // String describes the form where it is not the plain one.
-func (f *numberForm) String() string {
+func (f *NumberForm) String() string {
 	var parts []string
 	if f.unit != "" {
 		parts = append(parts, "in "+f.unit)
@@ -71,26 +72,25 @@ func (f *numberForm) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// errNoNumbers says that a column holds text.
-var errNoNumbers = errors.New("no cell is a number")
+// ErrNoNumbers says that a column holds text.
+var ErrNoNumbers = errors.New("no cell is a number")
 
-// numberFormOf finds the form of a column from a sample of its cells. Point is what the user says of the decimal
+// NumberFormOf finds the form of a column from a sample of its cells. Point is what the user says of the decimal
 // separator, 0 for nothing. A column without values has the plain form.
-func numberFormOf(cells [][]byte, point byte) (numberForm, error) {
-	var f numberForm
+func NumberFormOf(cells [][]byte, point byte) (NumberForm, error) {
+	var f NumberForm
 	units := make(map[string]int)
 	values, plain := 0, 0
 	for _, cell := range cells {
-		if isGap(cell) {
+		if IsGap(cell) {
 			continue
 		}
 		values++
-		if _, ok := model.ParseNumber(view(cell)); ok {
+		if isDigits(cell) {
 			plain++
-			units[""]++
-			continue
-		}
-		if end := bytes.LastIndexAny(cell, "0123456789") + 1; end > 0 {
+		} else if _, ok := model.ParseNumber(view(cell)); ok {
+			plain++
+		} else if end := bytes.LastIndexAny(cell, "0123456789") + 1; end > 0 {
 			units[strings.TrimSpace(string(cell[end:]))]++
 		}
 	}
@@ -105,30 +105,44 @@ func numberFormOf(cells [][]byte, point byte) (numberForm, error) {
 	var err error
 	digits := slices.DeleteFunc(slices.Clone(cells), func(cell []byte) bool { return !f.hasDigits(cell) })
 	if len(digits)*2 < values {
-		return f, errNoNumbers
+		return f, ErrNoNumbers
 	}
 	if f.point, f.thousands, err = f.separators(digits, point); err != nil {
 		return f, err
 	}
 	numbers := 0
 	for _, cell := range cells {
-		if !isGap(cell) {
-			if _, ok := f.parse(cell); ok {
+		if !IsGap(cell) {
+			if _, ok := f.Parse(cell); ok {
 				numbers++
 			}
 		}
 	}
 	if numbers == 0 {
-		return f, errNoNumbers
+		return f, ErrNoNumbers
 	}
 	if plain >= numbers {
-		return numberForm{}, nil
+		return NumberForm{}, nil
 	}
 	return f, nil
 }
 
+// isDigits reports whether a cell is a number as most are, of digits and perhaps a sign and a point.
+func isDigits(cell []byte) bool {
+	cell = bytes.TrimPrefix(cell, []byte{'-'})
+	points := 0
+	for _, c := range cell {
+		if c == '.' {
+			points++
+		} else if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return points <= 1 && len(cell) > points
+}
+
 // hasDigits reports whether a cell consists of digits and of characters between them, its unit aside.
-func (f *numberForm) hasDigits(cell []byte) bool {
+func (f *NumberForm) hasDigits(cell []byte) bool {
 	cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
 	return bytes.ContainsAny(cell, "0123456789") &&
 		len(bytes.Trim(cell, "+-0123456789.,' eE\u00a0\u202f")) == 0
@@ -137,7 +151,7 @@ func (f *numberForm) hasDigits(cell []byte) bool {
 // separators returns the decimal separator, 0 for a point, and that of thousands, by the evidence of cells: a separator
 // that comes twice, or before the other one, stands between thousands; one that is not followed by three digits is
 // decimal.
-func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
+func (f *NumberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
 	var decimalComma, decimalPoint, commaThousands, pointThousands, space, quote, unclear bool
 	for _, cell := range cells {
 		cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
@@ -192,3 +206,6 @@ func (f *numberForm) separators(cells [][]byte, point byte) (decimal, thousands 
 	}
 	return 0, 0, nil
 }
+
+// view is text as a string, for a call that does not keep it.
+func view(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

@@ -1,0 +1,259 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+)
+
+// Times says which fields of a record hold its time, one or those of dates and times of day, and how.
+type Times struct {
+	Columns []int
+	Form    TimeForm
+	Far     int // times of the sample in years that are not kept
+
+	joined []byte // scratch of several fields
+}
+
+// TimeOptions are what the user says of times.
+type TimeOptions struct {
+	Column string         // "": the one whose cells are times; "date,clock" are two
+	Format string         // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
+	Zone   *time.Location // of times that name none; nil: UTC
+	Ignore []string       // columns that hold none
+}
+
+// FindTimes finds the column of times, and their form, from a sample of each column's cells.
+func FindTimes(names []string, cells [][][]byte, o TimeOptions) (t Times, err error) {
+	listed := strings.Join(names, ", ")
+	if t.Columns, err = o.named(names); err == nil && t.Columns == nil {
+		t.Columns, err = o.guess(names, cells)
+	}
+	if err != nil {
+		return t, err
+	}
+	if t.Columns == nil {
+		if i := slices.IndexFunc(cells, func(column [][]byte) bool { return allMatch(column, isYear) }); i >= 0 {
+			return t, fmt.Errorf("has no column of times: its columns are %s; if %s holds years, say --timestamp-column '%[2]s' "+
+				"--time-format %%Y", listed, names[i])
+		}
+		return t, fmt.Errorf("has no column of times: its columns are %s (see --timestamp-column)", listed)
+	}
+	sample := t.joinedCells(cells)
+	if t.Form, err = o.formOf(names, t, sample); err != nil {
+		return t, err
+	}
+	for _, cell := range sample {
+		if _, err := t.Form.Parse(cell); errors.Is(err, errRange) {
+			t.Far++
+		}
+	}
+	t.Form.last = 0
+	return t, nil
+}
+
+// LikelyTimes returns the columns of times that FindTimes would take, nil for none. Records need no times here, so
+// numbers count as times only in the first column, or by the name.
+func LikelyTimes(names []string, cells [][][]byte, column string, ignore []string) ([]int, error) {
+	o := TimeOptions{Column: column, Ignore: ignore}
+	if columns, err := o.named(names); columns != nil || err != nil {
+		return columns, err
+	}
+	columns, _ := o.guess(names, cells) // a doubt about days and months is no matter here
+	named := namedTimes(names)
+	if len(columns) == 1 && columns[0] != named {
+		i := columns[0]
+		if form, fit, _ := timeFormOf(names[i], cells[i], nil, false, false); fit == 0 || form.unit > 0 && i > 0 {
+			columns = nil
+		}
+	}
+	if columns == nil && named >= 0 {
+		columns = []int{named}
+	}
+	return columns, nil
+}
+
+// named returns the columns that the user names, nil for none.
+func (o *TimeOptions) named(names []string) (columns []int, err error) {
+	if o.Column == "" {
+		return nil, nil
+	}
+	for name := range strings.SplitSeq(o.Column, ",") {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("has no column %q: its columns are %s", name, strings.Join(names, ", "))
+		}
+		columns = append(columns, i)
+	}
+	return columns, nil
+}
+
+// formOf returns the form of the times in a sample of joined cells.
+func (o *TimeOptions) formOf(names []string, t Times, sample [][]byte) (form TimeForm, err error) {
+	if o.Format != "" {
+		return NamedTimeForm(o.Format, o.Zone)
+	}
+	fit := 0
+	if len(t.Columns) > 1 {
+		if form, fit = calendarForm(t.names(names), sample, o.Zone); fit > 0 {
+			return form, nil
+		}
+	}
+	first := t.Columns[0]
+	if form, fit, err = timeFormOf(names[first], sample, o.Zone, o.Column != "" || first == namedTimes(names),
+		o.Column != ""); err != nil {
+		return form, fmt.Errorf("column %s: %w", t.Names(names), err)
+	}
+	if fit == 0 && len(sample) > 0 {
+		return form, fmt.Errorf("column %s: %q is no known form of a time: name it by --time-format", t.Names(names), sample[0])
+	}
+	return form, nil
+}
+
+// joinedCells returns the cells of times, those of several columns with a blank between.
+func (t *Times) joinedCells(cells [][][]byte) [][]byte {
+	joined := cells[t.Columns[0]]
+	for _, i := range t.Columns[1:] {
+		var longer [][]byte
+		for j := range min(len(joined), len(cells[i])) {
+			longer = append(longer, slices.Concat(joined[j], []byte{' '}, cells[i][j]))
+		}
+		joined = longer
+	}
+	return joined
+}
+
+// Names returns the columns' names, with "and" between.
+func (t *Times) Names(names []string) string { return strings.Join(t.names(names), " and ") }
+
+func (t *Times) names(names []string) (own []string) {
+	for _, i := range t.Columns {
+		own = append(own, names[i])
+	}
+	return own
+}
+
+// guess returns the column in which most cells are times. Of columns with equally many, those with times of day
+// come before those of dates alone; then the first with the name of a column of times, then the first. A column of
+// dates takes one of times of day to it.
+func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
+	named := namedTimes(names)
+	var doubt error
+	empty := true
+	best, most := -1, 0
+	dates := false // best holds dates alone
+	for i := range names {
+		empty = empty && len(cells[i]) == 0
+		if slices.Contains(o.Ignore, names[i]) {
+			continue
+		}
+		sample := cells[i][:min(len(cells[i]), 100)]
+		times := 0
+		if o.Format != "" {
+			if form, err := NamedTimeForm(o.Format, nil); err == nil {
+				times = form.fits(sample)
+			}
+		} else {
+			var err error
+			if _, times, err = timeFormOf(names[i], sample, nil, i == named, false); err != nil && doubt == nil {
+				doubt = fmt.Errorf("column %s: %w", names[i], err)
+			}
+		}
+		onlyDates := allMatch(sample, isDate)
+		if times > most || times == most && times > 0 && (dates && !onlyDates || dates == onlyDates && i == named) {
+			best, most, dates = i, times, onlyDates
+		}
+	}
+	if best < 0 && empty {
+		return []int{max(named, 0)}, nil
+	}
+	if best < 0 {
+		return nil, doubt
+	}
+	if dates {
+		if clock := clockColumn(cells); clock >= 0 {
+			return []int{best, clock}, nil
+		}
+	}
+	if strings.EqualFold(names[best], "year") {
+		return append([]int{best}, partsOfYear(names)...), nil
+	}
+	return []int{best}, nil
+}
+
+// partsOfYear returns the column of quarters beside one of years, or those of months, days and so on.
+func partsOfYear(names []string) (parts []int) {
+	called := func(name string) int {
+		return slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
+	}
+	if i := called("quarter"); i >= 0 {
+		return []int{i}
+	}
+	for _, part := range calendar[1:] {
+		i := called(part.name)
+		if i < 0 {
+			break
+		}
+		parts = append(parts, i)
+	}
+	return parts
+}
+
+// isYear reports whether a cell may be a year of our time.
+func isYear(cell []byte) bool { return len(cell) == 4 && view(cell) >= "1900" && view(cell) <= "2100" }
+
+// namedTimes returns the first column with the name of a column of times, -1 for none.
+func namedTimes(names []string) int {
+	if i := slices.Index(names, "_time"); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(names, func(name string) bool {
+		return slices.Contains(timestampNames, strings.ToLower(name))
+	})
+}
+
+// timestampNames are the names of columns of timestamps, in lower case.
+var timestampNames = []string{"timestamp", "time", "date", "datetime"}
+
+// clockColumn returns the first column whose cells are times of day, -1 for none.
+func clockColumn(cells [][][]byte) int {
+	return slices.IndexFunc(cells, func(column [][]byte) bool { return allMatch(column, isClock) })
+}
+
+func allMatch(cells [][]byte, is func([]byte) bool) bool {
+	return len(cells) > 0 && !slices.ContainsFunc(cells, func(cell []byte) bool { return !is(cell) })
+}
+
+func isClock(cell []byte) bool {
+	for _, layout := range clockLayouts {
+		f := TimeForm{layout: "2006 " + layout}
+		if _, err := f.Parse(append([]byte("2026 "), cell...)); err == nil && bytes.IndexByte(cell, ':') > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isDate reports whether a cell that may be a time is a date, without a time of day.
+func isDate(cell []byte) bool {
+	return len(cell) <= len("September 10, 2026") && bytes.ContainsAny(cell, "-/. ") &&
+		bytes.IndexByte(cell, ':') < 0
+}
+
+// Parse returns the time of a record.
+func (t *Times) Parse(fields [][]byte) (carbonara.Timestamp, error) {
+	text := bytes.TrimSpace(fields[t.Columns[0]])
+	if len(t.Columns) > 1 {
+		t.joined = append(t.joined[:0], text...)
+		for _, i := range t.Columns[1:] {
+			t.joined = append(append(t.joined, ' '), bytes.TrimSpace(fields[i])...)
+		}
+		text = t.joined
+	}
+	return t.Form.Parse(text)
+}
