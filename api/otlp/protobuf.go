@@ -125,8 +125,12 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 			m.description = f.text()
 		case f.number == 3:
 			m.unit = f.text()
-		case f.number >= 5 && f.number <= 11:
-			m.kind, data = kind(f.number), f.bytes
+		case f.number == 5 || f.number == 7 || f.number >= 9 && f.number <= 11:
+			if m.kind == kind(f.number) { // protobuf merges the two, which is a concatenation
+				data = append(data[:len(data):len(data)], f.bytes...)
+			} else {
+				m.kind, data = kind(f.number), f.bytes
+			}
 		}
 		return nil
 	})

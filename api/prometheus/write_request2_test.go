@@ -3,11 +3,16 @@ package prometheus_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
+	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
+	pushed "github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
@@ -67,21 +72,60 @@ func TestDecodeVersion2(t *testing.T) {
 	f("prometheus: a reference lies beyond the symbols", packed(1, 5), sample2(5))
 }
 
-// Any message is read or refused, and each row that has a name is a valid series.
+// FuzzDecodeVersion2 holds the decoder to Prometheus' own: what that decodes has the same measures, unless a label refers
+// to no symbol or lacks its value.
 func FuzzDecodeVersion2(f *testing.F) {
 	f.Add(request2(packed(1, 2, 3, 4), sample2(5)))
+	f.Add(request2(packed(1, 2), sample2(-1), packed(3, 4), sample2(6), sample2(7)))
 	var r prometheus.WriteRequest2
 	f.Fuzz(func(t *testing.T, message []byte) {
-		if r.Decode(message, carbonara.MaxTimestamp) != nil {
+		err := r.Decode(message, carbonara.MaxTimestamp)
+		var judge writev2.Request
+		if judge.Unmarshal(message) != nil {
+			return
+		}
+		var want []string
+		for _, one := range judge.Timeseries {
+			var labels pushed.Labels
+			duplicate := false
+			for i := 0; i < len(one.LabelsRefs); i += 2 {
+				refs := one.LabelsRefs[i:min(i+2, len(one.LabelsRefs))]
+				if len(refs) < 2 || int(max(refs[0], refs[1])) >= len(judge.Symbols) {
+					if err == nil {
+						t.Fatalf("%x: references %v are accepted", message, one.LabelsRefs)
+					}
+					return
+				}
+				name := judge.Symbols[refs[0]]
+				duplicate = duplicate || labels.Get(name) != ""
+				labels.Set(name, judge.Symbols[refs[1]])
+			}
+			if len(one.Histograms) > 0 { // of other tests
+				return
+			}
+			for _, s := range one.Samples {
+				bits := math.Float64bits(s.Value)
+				if !duplicate && s.Timestamp >= 0 && s.Timestamp <= math.MaxInt64/1_000_000 && bits != 0x7ff0000000000002 {
+					want = append(want, fmt.Sprintf("%q %d %x", labels.Append(nil), s.Timestamp*1_000_000, bits))
+				}
+			}
+		}
+		if err != nil { // it skips damaged fields that it does not know
+			if text := err.Error(); strings.Contains(text, "symbols") || strings.Contains(text, "lacks") {
+				t.Fatalf("%x: %v", message, err)
+			}
 			return
 		}
 		timestamps, values := r.Batch.Columns()
+		var got []string
 		for i := range r.Batch.Len() {
-			name, err := r.Batch.Name(i)
 			from, to := r.Batch.Span(i)
-			if err == nil && !name.Labels.Valid() || from >= to || to > len(values) || !timestamps[from].Valid() {
-				t.Fatalf("%q: row %d is %v, %v", message, i, name, err)
+			for at := from; at < to; at++ {
+				got = append(got, fmt.Sprintf("%q %d %x", r.Batch.AppendKey(nil, i), timestamps[at], math.Float64bits(values[at])))
 			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%x:\n%s\nwant\n%s", message, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
 }
