@@ -132,7 +132,7 @@ func TestImportCSVFails(t *testing.T) {
 	f(1, "Archive policy nonsense does not exist", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")
 	f(1, "--delimiter", "", "--delimiter", "ab", "-")
 	f(1, "is not an http URL", "", "--url", "ftp://127.0.0.1", "-")
-	f(1, "requires at least 1 arg", "")
+	f(1, "usage: gnocco import csv FILE", "")
 }
 
 // A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto is the coarsest
