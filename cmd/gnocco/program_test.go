@@ -78,7 +78,7 @@ func serve(t *testing.T, args ...string) *served {
 func serveAs(t *testing.T, command string, args ...string) *served {
 	t.Helper()
 	return serveBy(t, exec.Command(program, append([]string{command, "--listen", "127.0.0.1:0", "--min-free-bytes",
-		"1MiB", "--init"}, args...)...))
+		"1MiB", "--init", "--lease-ttl", "1m"}, args...)...)) // on a busy machine
 }
 
 // serveBy is serve for a command line of any form.
