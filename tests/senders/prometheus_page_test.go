@@ -68,15 +68,29 @@ func TestVmagentPage(t *testing.T) {
 	pageScraped(t, s.URL(), exporter)
 }
 
-// The program of docs/send/python.md sends what it says.
+// The programs of docs/send/python.md send what they say.
 func TestPythonPage(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not installed")
 	}
 	t.Parallel()
-	s, _ := start(t, nil)
-	runPage(t, "python.md", "python", s.URL(), python)
-	reads(t, s.URL(), "jobs_total", `jobs_total{host="web-1", queue="mail"}`, 12)
-	reads(t, s.URL(), "room_celsius", `room_celsius{room="north"}`, 21.5)
+	p := startProcess(t)
+	run := func(python, script string) string {
+		out, err := exec.Command(python, "-c", script).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	scripts := blocksOf(t, "python.md", "python", "127.0.0.1:8041", p.address)
+	run(python, scripts[0])
+	reads(t, p.url(), "jobs_total", `jobs_total{host="web-1", queue="mail"}`, 12)
+	reads(t, p.url(), "room_celsius", `room_celsius{room="north"}`, 21.5)
+	if python = "/usr/bin/python3"; exec.Command(python, "-c", "import gnocchiclient").Run() != nil {
+		t.Skip("python3-gnocchiclient is not installed")
+	}
+	if out := run(python, scripts[1]); !strings.Contains(out, ", 21.5)]") {
+		t.Errorf("gnocchiclient reads %s", out)
+	}
 }

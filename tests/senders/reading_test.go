@@ -36,7 +36,7 @@ func filled(t *testing.T) *server.Server {
 	}
 	send(t, c, map[string]any{"load": load, "size": size})
 	eventually(t, func() string {
-		return awaits(query(t, s, "count(load) + sum(size)", measuredAt.Add(2*time.Minute)), "5")
+		return awaits(query(t, s.URL(), "count(load) + sum(size)", measuredAt.Add(2*time.Minute)), "5")
 	})
 	return s
 }
@@ -51,7 +51,7 @@ func send(t *testing.T, c *client.Client, metrics map[string]any) {
 }
 
 // query returns the values that a query has at a time, by their labels.
-func query(t *testing.T, s *server.Server, expr string, at time.Time) map[string]string {
+func query(t *testing.T, server, expr string, at time.Time) map[string]string {
 	t.Helper()
 	var answer struct {
 		Data struct {
@@ -62,7 +62,7 @@ func query(t *testing.T, s *server.Server, expr string, at time.Time) map[string
 		}
 	}
 	asked := url.Values{"query": {expr}, "time": {fmt.Sprint(float64(at.UnixMilli()) / 1000)}}
-	check(t, json.Unmarshal(get(t, s.URL()+"/api/v1/query?"+asked.Encode()), &answer))
+	check(t, json.Unmarshal(get(t, server+"/api/v1/query?"+asked.Encode()), &answer))
 	values := make(map[string]string)
 	for _, r := range answer.Data.Result {
 		values[r.Metric.String()] = fmt.Sprint(r.Value[1])
@@ -325,13 +325,13 @@ func TestRules(t *testing.T) {
 		if n := firing(); n != 1 {
 			return fmt.Sprintf("%d alerts fire", n)
 		}
-		return awaits(query(t, s, `load:double`, time.Now()), "20")
+		return awaits(query(t, s.URL(), `load:double`, time.Now()), "20")
 	})
 	eventually(t, func() string {
 		load(1)
 		if n := firing(); n != 0 {
 			return fmt.Sprintf("%d alerts fire", n)
 		}
-		return awaits(query(t, s, `load:double`, time.Now()), "2")
+		return awaits(query(t, s.URL(), `load:double`, time.Now()), "2")
 	})
 }
