@@ -26,7 +26,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build programs compile migrate dist bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate dist site bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -39,6 +39,9 @@ migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/how-to/migrate-from
 
 dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/how-to/install.md)
 	cd tools/dist && go run .
+
+site: ## dist/site/: the pages of docs/ as HTML, with navigation and search
+	cd tools/dist && go run ./site
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
 	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
