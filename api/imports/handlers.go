@@ -35,7 +35,8 @@ func New(env *web.Env, writer *series.Writer) *Handlers {
 func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/api/v1/import", a.store("import_json", http.StatusNoContent, fromQuery, (*body).decodeJSON))
 	at("POST", "/api/v1/import/prometheus", a.store("import_text", http.StatusNoContent, fromQuery, (*body).decodeText))
-	at("POST", "/api/v1/import/collectd", a.store("import_collectd", http.StatusNoContent, fromQuery, (*body).decodeCollectd))
+	at("POST", "/api/v1/import/collectd", a.store("import_collectd", http.StatusNoContent, fromQuery,
+		(*body).decodeCollectd))
 	for _, method := range []string{"POST", "PUT"} {
 		at(method, "/metrics/*", a.store("pushgateway", http.StatusOK, fromPath, (*body).decodePush))
 	}
@@ -51,6 +52,7 @@ type body struct {
 	kind     string        // of the content
 	labels   series.Labels // these replace the series' own ones
 	scratch  series.Labels // of one series
+	read     jsonLine
 	now      carbonara.Timestamp
 	refused  series.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
@@ -62,7 +64,7 @@ type body struct {
 }
 
 func (b *body) reset() {
-	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0]}
+	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read}
 	b.batch.Reset()
 }
 
@@ -127,7 +129,9 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 	decode func(*body) error) http.HandlerFunc {
 	return a.answering(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
 		b := a.pool.Get()
-		defer func() { a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines)) }()
+		defer func() {
+			a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines)+cap(b.read.Values)+cap(b.read.Timestamps))
+		}()
 		b.reset()
 		b.now, b.kind = carbonara.FromTime(a.Now()), r.Header.Get("Content-Type")
 		if err := prepare(r, b); err != nil {

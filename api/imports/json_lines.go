@@ -48,8 +48,10 @@ func (b *body) jsonLine(text []byte) error {
 	if !utf8.Valid(text) { // encoding/json would replace invalid bytes by another character
 		return refuse("not valid UTF-8")
 	}
-	var line jsonLine
-	if err := json.Unmarshal(text, &line); err != nil {
+	line := &b.read // its map and slices are used again
+	clear(line.Metric)
+	line.Values, line.Timestamps = line.Values[:0], line.Timestamps[:0]
+	if err := json.Unmarshal(text, line); err != nil {
 		return refuse("%s", err)
 	}
 	times, values := inside(line.Timestamps), inside(line.Values)
