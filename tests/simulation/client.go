@@ -136,7 +136,7 @@ func (c *client) create() {
 	begin := time.Now().Unix() - int64(c.rand.IntN(86400*30))
 	if c.rand.IntN(4) == 0 {
 		c.made++
-		m := newMetric("", policies[0], begin)
+		m := newMetric("", policies[0], begin-86400) // remote write refuses measures that are ahead
 		m.label = fmt.Sprintf("%s-%d", c.name, c.made)
 		c.metrics = append(c.metrics, m)
 		return

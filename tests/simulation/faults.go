@@ -220,7 +220,7 @@ func (w *World) chosen() (kinds []fault, between time.Duration) {
 	between = w.options.Between
 	only, without := strings.Split(w.options.Faults, ","), strings.Split(w.options.Without, ",")
 	for _, f := range faults {
-		if (w.options.Faults == "" || slices.Contains(only, f.name)) && !slices.Contains(without, f.name) {
+		if slices.Contains(only, f.name) || w.options.Faults == "" && !slices.Contains(without, f.name) {
 			kinds = append(kinds, f)
 		}
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	Folder  string    // real, for cluster.json, the key and the clocks
 	Clients int
 	Faults  string        // the only kinds, by commas; "": all
-	Without string        // kinds to leave out, by commas: a new kind changes what a seed gives
+	Without string        // kinds to leave out if Faults is "", by commas: a new kind changes what a seed gives
 	Between time.Duration // from one fault to the next, mean
 	Late    time.Duration // how old a listing of a folder may be
 	Stale   int           // one in so many contents stays in caches; 0: none
