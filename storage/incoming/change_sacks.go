@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// ChangeSacks sets the number of sacks in a store on disk that nobody has open. It deletes the records, which the caller
-// knows to be processed: they are sorted by the old sacks. A store that has the number already stays as it is.
+// ChangeSacks sets the number of sacks in a store on disk that nobody has open. It deletes the records, which the
+// caller knows to be processed, since they are sorted by the old sacks. A store with the right number stays as it is.
 func ChangeSacks(disk vfs.FS, dir string, sacks int) error {
 	db, err := engine.Open(dir,
 		engine.Options{FS: disk, MemTableSize: defaultMemTableSize, Compression: &engine.FastCompression})
