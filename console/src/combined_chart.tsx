@@ -129,36 +129,38 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   return (
     <>
       <RangeBar range={shown}>
-        <label class="aside">
-          Show{" "}
-          <select
-            aria-label="Aggregation method"
-            value={rated ? "rate" : method}
-            onChange={(e) =>
-              change({ agg: e.currentTarget.value === (counters ? "rate" : "mean") ? null : e.currentTarget.value })
-            }
-          >
-            {counters && <option>rate</option>}
-            {(methods.includes(method) ? methods : [method, ...methods]).map((m) => (
-              <option key={m}>{m}</option>
-            ))}
-          </select>
-        </label>
-        <label class="aside">
-          of{" "}
-          <select
-            aria-label="Granularity"
-            value={wanted ?? ""}
-            onChange={(e) => change({ g: e.currentTarget.value || null })}
-          >
-            <option value="">what fits</option>
-            {granularities.map((g) => (
-              <option key={g} value={String(g)}>
-                {duration(g)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <span class="aside">
+          <label>
+            Show{" "}
+            <select
+              aria-label="Aggregation method"
+              value={rated ? "rate" : method}
+              onChange={(e) =>
+                change({ agg: e.currentTarget.value === (counters ? "rate" : "mean") ? null : e.currentTarget.value })
+              }
+            >
+              {counters && <option>rate</option>}
+              {(methods.includes(method) ? methods : [method, ...methods]).map((m) => (
+                <option key={m}>{m}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            of{" "}
+            <select
+              aria-label="Granularity"
+              value={wanted ?? ""}
+              onChange={(e) => change({ g: e.currentTarget.value || null })}
+            >
+              <option value="">what fits</option>
+              {granularities.map((g) => (
+                <option key={g} value={String(g)}>
+                  {duration(g)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </span>
       </RangeBar>
       {error && <Notice bad>{error}</Notice>}
       <Panel

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The sub-pages of Server count series, list and end queries, and show metrics without readers and the ledger.
+// The sub-pages of Server count series, show quotas, list and end queries, and show metrics without readers and the
+// ledger. None has a serious or critical finding of axe-core.
 func TestServerTabs(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 60, "a", "b")
@@ -20,7 +21,9 @@ func TestServerTabs(t *testing.T) {
 	for range 2 {
 		check(t, c.Do(t.Context(), http.MethodGet, "/api/v1/query?query=a", nil, nil))
 	}
+	check(t, c.Do(t.Context(), http.MethodPut, "/v1/quotas/small", map[string]any{"series": 2000}, nil))
 	b := open(t, s.URL(), "#/server?tab=series")
+	eval[bool](b, axe+"\n;true")
 	b.wait("document.querySelector('#labels + .two, #names tbody tr')")
 	if got := b.texts("#names tbody tr:first-child td"); fmt.Sprint(got) != "[a 1 33 %]" {
 		t.Errorf("the first name: %q", got)
@@ -29,18 +32,22 @@ func TestServerTabs(t *testing.T) {
 	if got := eval[string](b, "document.querySelector('.tabs [aria-current]').textContent"); got != "Series" {
 		t.Errorf("the tab is %s", got)
 	}
-	b.picture("server-series")
+	b.accessible("server-series")
+	b.click(".tabs a", "Projects")
+	b.wait("[...document.querySelectorAll('#quotas tbody tr')].some(r => r.cells[0].textContent === 'small' && " +
+		"r.cells[1].textContent === '0 of 2,000 (0 %)' && r.cells[4].textContent === 'its own')")
+	b.accessible("server-projects")
 	b.click(".tabs a", "Queries")
 	b.waitText("None runs now.")
 	b.wait("[...document.querySelectorAll('#costs tbody tr')].some(r => r.querySelector('code').textContent === 'a' && " +
 		"r.cells[1].textContent === '2')")
-	b.picture("server-queries")
+	b.accessible("server-queries")
 	b.click(".tabs a", "Never read")
 	b.wait("[...document.querySelectorAll('#unread tbody a')].some(a => a.textContent === 'never')")
-	b.picture("server-unread")
+	b.accessible("server-unread")
 	b.click(".tabs a", "Changes")
 	b.wait("document.querySelector('#ledger tbody tr')?.textContent.includes('a spike')")
-	b.picture("server-changes")
+	b.accessible("server-changes")
 	// A query that runs can be ended: the requests are answered here.
 	b.act(`window.ended = "", window.ask = window.fetch, window.fetch = async (url, options) => {
 		const path = new URL(url).pathname

@@ -8,7 +8,7 @@ import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
-import { ChangesTab, QueriesTab, SeriesTab, UnreadTab } from "./server_tables";
+import { ChangesTab, ProjectsTab, QueriesTab, SeriesTab, UnreadTab } from "./server_tables";
 
 interface Member {
   id: string;
@@ -55,6 +55,7 @@ const interval = 2,
 const tabs: Record<string, { title: string; Tab: () => VNode | null }> = {
   state: { title: "State", Tab: State },
   series: { title: "Series", Tab: SeriesTab },
+  projects: { title: "Projects", Tab: ProjectsTab },
   queries: { title: "Queries", Tab: QueriesTab },
   unread: { title: "Never read", Tab: UnreadTab },
   changes: { title: "Changes", Tab: ChangesTab },

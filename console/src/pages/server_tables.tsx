@@ -121,6 +121,48 @@ export function SeriesTab() {
   );
 }
 
+interface Usage {
+  project: string;
+  quota: Record<"series" | "measures_per_second" | "requests_per_second", number>;
+  own_quota: unknown;
+  series: number;
+  measures_per_second: number;
+  requests_per_second: number;
+}
+
+// ProjectsTab is what projects use of their quotas.
+export function ProjectsTab() {
+  const { value, error } = useLoad((signal) => read<Usage[]>("/v1/quotas", undefined, signal), [], 10);
+  const of = (used: number, most: number) =>
+    most < 0
+      ? show(used, "", 6)
+      : `${show(used, "", 6)} of ${whole(most)} (${show((100 * used) / most, "percent", 3)})`;
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <Table
+        title="Quotas and usage"
+        id="quotas"
+        columns={["Project", "#Series", "#Measures/s", "#Requests/s", "Quota"]}
+        aside="measures and requests of the last 10 s"
+        empty="No project has series or sends measures."
+        rows={
+          value &&
+          [...value]
+            .sort((a, b) => b.series - a.series)
+            .map((u) => [
+              u.project || "(none)",
+              of(u.series, u.quota.series),
+              of(u.measures_per_second, u.quota.measures_per_second),
+              of(u.requests_per_second, u.quota.requests_per_second),
+              u.own_quota ? "its own" : "the default",
+            ])
+        }
+      />
+    </>
+  );
+}
+
 interface Running {
   id: string;
   user: string;

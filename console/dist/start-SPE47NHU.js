@@ -1,1 +1,0 @@
-import"./chunk-IINO7AFC.js";import"./chunk-KDDMCHQW.js";
