@@ -54,8 +54,6 @@ var found = []struct {
 		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
 	{sample{30000, 10 * time.Minute, 0, "", "clock jump", 0},
 		"gnocco sacks does not wait for the stores of a process that was killed"},
-	{sample{31000, 10 * time.Minute, 0, changes, "", 25 * time.Second},
-		"a crash brings back a removed incoming store that has the old number of sacks"},
 }
 
 // result is what one seed gave.
