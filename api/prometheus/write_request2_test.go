@@ -72,8 +72,8 @@ func TestDecodeVersion2(t *testing.T) {
 	f("prometheus: a reference lies beyond the symbols", packed(1, 5), sample2(5))
 }
 
-// FuzzDecodeVersion2 holds the decoder to Prometheus' own: what that decodes has the same measures, unless a label refers
-// to no symbol or lacks its value.
+// FuzzDecodeVersion2 holds the decoder to Prometheus' own: both read the same measures, unless a label refers to no
+// symbol or lacks its value.
 func FuzzDecodeVersion2(f *testing.F) {
 	f.Add(request2(packed(1, 2, 3, 4), sample2(5)))
 	f.Add(request2(packed(1, 2), sample2(-1), packed(3, 4), sample2(6), sample2(7)))
@@ -105,7 +105,8 @@ func FuzzDecodeVersion2(f *testing.F) {
 			}
 			for _, s := range one.Samples {
 				bits := math.Float64bits(s.Value)
-				if !duplicate && s.Timestamp >= 0 && s.Timestamp <= math.MaxInt64/1_000_000 && bits != 0x7ff0000000000002 {
+				if !duplicate && s.Timestamp >= 0 && s.Timestamp <= math.MaxInt64/1_000_000 &&
+					bits != 0x7ff0000000000002 {
 					want = append(want, fmt.Sprintf("%q %d %x", labels.Append(nil), s.Timestamp*1_000_000, bits))
 				}
 			}

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Debian's python3-influxdb sends as Home Assistant does with the configuration of docs/send/home-assistant.md: an empty
-// write to test the connection, then states.
+// Debian's python3-influxdb sends as Home Assistant does with the configuration of docs/send/home-assistant.md: an
+// empty write to test the connection, then states.
 func TestHomeAssistantPage(t *testing.T) {
 	const python = "/usr/bin/python3" // Debian's
 	if exec.Command(python, "-c", "import influxdb").Run() != nil {
