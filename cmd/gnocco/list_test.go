@@ -73,6 +73,9 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "2026-01-01T00:00:00Z  3\n", "", "query", "3", "--time", "2026-01-01")
 	f(0, "{},2026-01-01T00:00:00Z,0\n{},2026-01-01T00:01:00Z,60\n", "", "query", "time() - vector(1767225600)",
 		"--start", "2026-01-01", "--stop", "2026-01-01T00:01:00", "-o", "csv")
+	f(0, "{},8,2026-01-01T00:00:00Z,2026-01-01T00:07:00Z,0,210,420,420,▁   ▂    ▃   ▄    ▅   ▆    ▇   █", "", "query",
+		"time() - vector(1767225600)", "--start", "2026-01-01", "--stop", "2026-01-01T00:07", "--chart", "-o", "csv")
+	f(1, "", "--chart: give --start as well", "query", "1", "--chart")
 	f(1, "", "parse error", "query", "sum(")
 	f(1, "", "time \"soon\"", "query", "1", "--time", "soon")
 

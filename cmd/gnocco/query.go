@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"strconv"
 	"time"
@@ -18,15 +20,20 @@ import (
 func newQuery() *cobra.Command {
 	var remote remoteFlags
 	var at, start, stop, step, output string
+	var chart bool
 	cmd := &cobra.Command{
 		Use:   "query EXPRESSION",
 		Short: "Evaluate an expression in PromQL",
 		Long: `Evaluate an expression in PromQL, at one time or, with --start, at every step of a range. Warnings of
-the server go to standard error.`,
+the server go to standard error. With --chart a range is a line a series, with a chart.`,
 		Example: `  gnocco query 'sum by (job) (rate(http_requests_total[5m]))'
-  gnocco query up --start -1h --step 1m -o csv`,
+  gnocco query up --start -1h --step 1m -o csv
+  gnocco query 'rate(http_requests_total[5m])' --start -1d --step 10m --chart`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if chart && start == "" {
+				return errors.New("--chart: give --start as well, a range to draw")
+			}
 			query := url.Values{"query": {args[0]}}
 			path := "/api/v1/query?"
 			now := carbonara.FromTime(time.Now())
@@ -49,7 +56,7 @@ the server go to standard error.`,
 			if err != nil {
 				return err
 			}
-			t, err := evaluate(cmd, c, path+query.Encode())
+			t, err := evaluate(cmd, c, path+query.Encode(), chart)
 			if err != nil {
 				return err
 			}
@@ -62,6 +69,7 @@ the server go to standard error.`,
 	flags.StringVar(&start, "start", "", "evaluate at every step from this time on")
 	flags.StringVar(&stop, "stop", "", "last time of a range (default: now)")
 	flags.StringVar(&step, "step", "1m", "time between two steps of a range")
+	flags.BoolVar(&chart, "chart", false, "write a line a series, with a chart of its range")
 	defineOutput(flags, &output)
 	cmd.MarkFlagsMutuallyExclusive("time", "start")
 	return cmd
@@ -91,8 +99,8 @@ func (s *promSample) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// evaluate returns a server's answer to a query as a table.
-func evaluate(cmd *cobra.Command, c *client.Client, path string) (*table, error) {
+// evaluate returns a server's answer to a query as a table: a row a sample, or a series.
+func evaluate(cmd *cobra.Command, c *client.Client, path string, chart bool) (*table, error) {
 	var answer struct {
 		Warnings []string `json:"warnings"`
 		Infos    []string `json:"infos"`
@@ -122,6 +130,13 @@ func evaluate(cmd *cobra.Command, c *client.Client, path string) (*table, error)
 		Values []promSample      `json:"values"`
 	}
 	err := json.Unmarshal(answer.Data.Result, &series)
+	if chart {
+		t.columns = []string{"series", "points", "from", "to", "min", "mean", "max", "last", "chart"}
+		for _, s := range series {
+			addChart(t, seriesText(s.Metric), s.Values)
+		}
+		return t, err
+	}
 	for _, s := range series {
 		if s.Value != nil {
 			s.Values = append(s.Values, *s.Value)
@@ -131,4 +146,22 @@ func evaluate(cmd *cobra.Command, c *client.Client, path string) (*table, error)
 		}
 	}
 	return t, err
+}
+
+// addChart adds the row of a series of a range, which may have histograms alone.
+func addChart(t *table, series string, samples []promSample) {
+	if len(samples) == 0 {
+		t.add(append([]any{series, 0, "", ""}, summary(nil, nil)...)...)
+		return
+	}
+	times, values := make([]carbonara.Timestamp, len(samples)), make([]float64, len(samples))
+	for i, sample := range samples {
+		at, err := time.Parse(time.RFC3339, sample.time)
+		times[i], values[i] = carbonara.FromTime(at), math.NaN()
+		if number, ok := sample.value.(float64); ok && err == nil {
+			values[i] = number
+		}
+	}
+	row := []any{series, len(samples), samples[0].time, samples[len(samples)-1].time}
+	t.add(append(row, summary(times, values)...)...)
 }

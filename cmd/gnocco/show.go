@@ -85,17 +85,21 @@ func showMetric(cmd *cobra.Command, r *reader, s *foundSeries, t *table) error {
 	if err != nil {
 		return err
 	}
+	t.add(append([]any{s.shown(), method, len(values), from, to}, summary(times, values)...)...)
+	return nil
+}
+
+// summary returns the least, the mean, the greatest and the last of values, and their chart.
+func summary(times []carbonara.Timestamp, values []float64) []any {
 	if len(values) == 0 {
-		t.add(s.shown(), method, 0, "", "", nil, nil, nil, nil, "")
-		return nil
+		return []any{nil, nil, nil, nil, ""}
 	}
 	least, greatest, sum := math.Inf(1), math.Inf(-1), 0.0
 	for _, v := range values {
 		least, greatest, sum = min(least, v), max(greatest, v), sum+v
 	}
-	t.add(s.shown(), method, len(values), from, to, least, sum/float64(len(values)), greatest, values[len(values)-1],
-		sparkline(times, values, least, greatest))
-	return nil
+	mean, last := sum/float64(len(values)), values[len(values)-1]
+	return []any{least, mean, greatest, last, sparkline(times, values, least, greatest)}
 }
 
 // sparkline draws values by time, the mean of each column.
