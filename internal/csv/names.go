@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names returns the names of columns: those of the header, with the record above where they are not unique, or numbers.
+// Names returns the names of columns: from the header, with the record above unless they are unique, or numbers.
 func Names(header, above [][]byte, noHeader bool) []string {
 	names := make([]string, len(header))
 	for i, field := range header {
