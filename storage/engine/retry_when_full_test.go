@@ -59,8 +59,8 @@ func (f *smallFile) Write(b []byte) (int, error) {
 }
 
 // A full disk keeps commits waiting and reads going; when there is room they are done, once, and a store that is opened
-// anew has them all. It takes no bubble: a flush that found the disk full pauses with Pebble's lock held, and a bubble's
-// time stands still while another goroutine waits for that lock.
+// anew has them all. The test uses no bubble: a flush that finds the disk full pauses with Pebble's lock held, and a
+// bubble's time stands still while another goroutine waits for that lock.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := &smallDisk{FS: vfs.NewMem()}

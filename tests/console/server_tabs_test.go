@@ -8,7 +8,7 @@ import (
 )
 
 // The sub-pages of Server count series, show quotas, list and end queries, and show metrics without readers and the
-// ledger. None has a serious or critical finding of axe-core.
+// ledger. All are free of serious and critical findings of axe-core.
 func TestServerTabs(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 60, "a", "b")

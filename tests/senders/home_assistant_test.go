@@ -27,7 +27,8 @@ func TestHomeAssistantPage(t *testing.T) {
 import datetime, json, sys
 from influxdb import InfluxDBClient
 c = json.loads(sys.argv[1])
-client = InfluxDBClient(timeout=5, verify_ssl=True, **{k: c[k] for k in ("host", "port", "ssl", "username", "password", "database")})
+keys = ("host", "port", "ssl", "username", "password", "database")
+client = InfluxDBClient(timeout=5, verify_ssl=True, **{k: c[k] for k in keys})
 client.write_points([])
 client.write_points([{
     "measurement": c["override_measurement"],
@@ -50,7 +51,8 @@ func TestTelegrafPage(t *testing.T) {
 	program := installed(t, "telegraf")
 	t.Parallel()
 	s, _ := start(t, nil)
-	config := blocksOf(t, "telegraf.md", "toml", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"), `"10s"`, `"1s"`)[0]
+	config := blocksOf(t, "telegraf.md", "toml", "127.0.0.1:8041", strings.TrimPrefix(s.URL(), "http://"),
+		`"10s"`, `"1s"`)[0]
 	launch(t, program, "--config", write(t, "telegraf.conf", "%s", config))
 	readsOne(t, s.URL(), map[string]string{
 		`count by (cpu, db) (cpu_usage_idle{cpu="cpu-total",host!=""})`: `{cpu="cpu-total", db="telegraf"}`,
