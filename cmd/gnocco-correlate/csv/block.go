@@ -50,7 +50,7 @@ func (b *block) parse(l *layout) {
 		if err == io.EOF {
 			break
 		}
-		again := false
+		var named []int // the fields that are the names of their columns
 		for i, field := range fields[:min(len(fields), len(l.columns))] {
 			j := l.columns[i]
 			if j < 0 {
@@ -60,12 +60,17 @@ func (b *block) parse(l *layout) {
 			if !ok || !l.plain && l.forms[j] != (csv.NumberForm{}) {
 				var name bool
 				v, name = b.odd(l, line, i, field)
-				again = again || name
+				if name {
+					named = append(named, i)
+				}
 			}
 			b.values[j*stride+b.rows] = v
 		}
-		if again { // the header, as in files that were joined
+		if len(named) > 0 && len(named) == len(l.names) { // the header, as in files that were joined
 			continue
+		}
+		for _, i := range named {
+			b.tellField(l, line, i, fields[i])
 		}
 		if err != nil || len(fields) != len(l.columns) {
 			reason := fmt.Sprintf("has %d fields, not %d", len(fields), len(l.columns))
@@ -105,10 +110,14 @@ func (b *block) odd(l *layout, line, column int, field []byte) (v float64, name 
 		return v, false
 	}
 	if name = string(plain) == l.names[j]; !name {
-		b.tell(BadCell{Line: line, Column: column + 1, Name: l.names[j], Text: string(field[:min(len(field), 40)]),
-			Reason: "is not a number"})
+		b.tellField(l, line, column, field)
 	}
 	return math.NaN(), name
+}
+
+func (b *block) tellField(l *layout, line, column int, field []byte) {
+	b.tell(BadCell{Line: line, Column: column + 1, Name: l.names[l.columns[column]],
+		Text: string(field[:min(len(field), 40)]), Reason: "is not a number"})
 }
 
 func (b *block) tell(cell BadCell) {
