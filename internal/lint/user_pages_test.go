@@ -20,7 +20,7 @@ var forContributors = []string{"docs/explain/architecture.md", "docs/explain/lon
 	"docs/how-to/release.md"}
 
 // wide are the pages, or their folders, with lines that are longer than mostColumns.
-var wide = []string{"docs/how-to/console.md", "docs/send"}
+var wide = []string{"docs/send"}
 
 // userPages returns the pages for users.
 func userPages(t *testing.T) []page {

@@ -64,7 +64,7 @@ func figureOf(t *testing.T, url, name string) (sum float64) {
 }
 
 // The demo's page has the cores and the memory by itself, and costs the server next to nothing while it is open. The
-// costs of both are logged, for docs/how-to/console.md; the bound is for a busy machine.
+// costs of both are logged, for docs/explain/testing.md; the bound is for a busy machine.
 func TestDemoIsShown(t *testing.T) {
 	url := launch(t, "demo")
 	begin := time.Now()

@@ -11,8 +11,8 @@ import (
 
 var pictured = flag.String("pictured", "", "URL of a running demo, of which the README's picture is taken")
 
-// The README's picture and those of docs/how-to/console.md, which has the command, are of a demo that has run for some
-// minutes.
+// The README's picture and those of docs/how-to/console.md are of a demo that has run for some minutes.
+// docs/explain/testing.md has the command.
 func TestPicture(t *testing.T) {
 	if *pictured == "" {
 		t.Skip("-pictured: no demo is named")

@@ -21,7 +21,7 @@ import (
 )
 
 var score = flag.Bool("score", false,
-	"print the table of docs/reference/promql.md: how many answers from groups of 10 s are those from measures, by time since the last group ended")
+	"print the table of docs/explain/testing.md: how many answers from groups of 10 s are those from measures, by time since the last group ended")
 
 // Answers from groups of 10 s, by the archive policy of pushed series, beside those from the measures themselves, which
 // are Prometheus' own (TestPrometheusWritesRemotely). Data and times are fixed. Each difference has a reason: the
