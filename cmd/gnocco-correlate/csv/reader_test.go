@@ -269,7 +269,9 @@ func compare(t *testing.T, text string, names []string, columns [][]float64) {
 	}
 	records, err := stdcsv.NewReader(strings.NewReader(lineEnds.ReplaceAllString(same, "$1"))).ReadAll()
 	isHeader := func(record []string) bool {
-		return slices.EqualFunc(record, names, func(field, name string) bool { return strings.TrimSpace(field) == name })
+		return slices.EqualFunc(record, names, func(field, name string) bool {
+			return strings.TrimSpace(field) == name
+		})
 	}
 	if err != nil || strings.Contains(text, "#") || len(records) == 0 || len(names) == 0 || !isHeader(records[0]) {
 		return
