@@ -26,8 +26,9 @@ func TestOTLP(t *testing.T) {
 	s.refreshAll(t, "jd")
 	s.want(t, "GET /api/v1/query?time=100&query=a_b", "", 200, `~{"__name__":"a_b","job":"cart"},"value":[100,"5"]`, "user", "jd")
 	s.want(t, "GET /api/v1/metadata", "", 200, `~{"a_b":[{"type":"gauge","help":"d"`, "user", "jd")
-	post(200, gauge("late", 9000000000)+","+gauge("c", 60)+`,{"name": "e", "exponentialHistogram": {"dataPoints": [{}, {}]}}`,
-		`~{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"3 of 4 points were refused, the others stored: e: exponential`)
+	post(200, gauge("late", 9000000000)+","+gauge("c", 60)+`,{"name": "e", "exponentialHistogram": {"aggregationTemporality": 2,
+		"dataPoints": [{"scale": -9, "timeUnixNano": 1}, {"scale": -9, "timeUnixNano": 1}]}}`,
+		`~{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"3 of 4 points were refused, the others stored: e: histogram has an invalid schema`)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="otlp",reason="exponential_histogram"} 4`)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="otlp",reason="future"} 2`)
 	post(401, "", `~{"code":16,"message":"Unauthorized"}`, "Authorization", "")

@@ -138,10 +138,11 @@ func TestRemoteWriteRefuses(t *testing.T) {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 	}
 	native := nested(1, append(nested(1, append(nested(1, []byte("__name__")), nested(2, []byte("native"))...)),
-		nested(4, nil)...))
+		nested(4, protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType),
+			protowire.EncodeZigZag(99)))...))
 	plain, err := s2.Decode(nil, []byte(remoteWrite("beside 1 1000")))
 	check(t, err)
-	f(400, "native histograms are not supported, everything else was stored: native\n",
+	f(400, "~native histograms were refused, everything else was stored: native: invalid native histogram: histogram has",
 		string(s2.EncodeSnappy(nil, append(native, plain...))))
 	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
 }

@@ -70,7 +70,7 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 		if metrics[i] != nil || faults[i] != nil {
 			continue
 		}
-		grows := model.TypeOfSeries(name.Metric, c.protocol.Kind).Grows()
+		grows := model.TypeOfLabels(name.Labels, c.protocol.Kind).Grows()
 		policy := &policies[1]
 		if grows {
 			policy = &policies[0]

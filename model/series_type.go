@@ -58,7 +58,7 @@ func TypeOf(m *Metric, kind func(name string) string) (SeriesType, TypeSource) {
 		}
 		return typeByName(m.Name)
 	}
-	return typeOfSeries(m.SeriesName(), kind)
+	return typeOfLabels(m.Labels, kind)
 }
 
 // TypeOfSeries decides the type of a series by the metadata of its name, or of its family, and else by its name. Kind

@@ -38,6 +38,15 @@ type (
 		BucketCounts   []jsonUint
 		ExplicitBounds []jsonDouble
 		QuantileValues []struct{ Quantile, Value jsonDouble }
+
+		Scale              int32
+		ZeroCount          jsonUint
+		ZeroThreshold      jsonDouble
+		Positive, Negative jsonBuckets
+	}
+	jsonBuckets struct {
+		Offset       int32
+		BucketCounts []jsonUint
 	}
 	jsonAttribute struct {
 		Key   string
@@ -201,5 +210,15 @@ func (j *jsonPoint) plain() point {
 	for _, q := range j.QuantileValues {
 		p.quantiles = append(p.quantiles, quantile{float64(q.Quantile), float64(q.Value)})
 	}
+	p.exponential = exponential{j.Scale, uint64(j.ZeroCount), float64(j.ZeroThreshold), j.Positive.plain(),
+		j.Negative.plain()}
 	return p
+}
+
+func (j *jsonBuckets) plain() exponentialBuckets {
+	b := exponentialBuckets{offset: j.Offset}
+	for _, n := range j.BucketCounts {
+		b.counts = append(b.counts, uint64(n))
+	}
+	return b
 }

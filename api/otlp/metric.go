@@ -46,6 +46,21 @@ type point struct {
 	buckets   []uint64
 	bounds    []float64
 	quantiles []quantile
+
+	exponential // of an exponential histogram
+}
+
+// exponential is the buckets of an exponential histogram. Their counts are in the order of indexes.
+type exponential struct {
+	scale              int32
+	zeroCount          uint64
+	zeroThreshold      float64
+	positive, negative exponentialBuckets
+}
+
+type exponentialBuckets struct {
+	offset int32 // index of the first bucket
+	counts []uint64
 }
 
 type quantile struct{ quantile, value float64 }

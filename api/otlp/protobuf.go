@@ -180,6 +180,8 @@ func (p *point) decode(of kind, message []byte) error {
 			err = p.number(f)
 		case histogram:
 			err = p.histogram(f)
+		case exponentialHistogram:
+			err = p.exponentialHistogram(f)
 		case summary:
 			err = p.summary(f)
 		}
@@ -221,6 +223,56 @@ func (p *point) histogram(f field) (err error) {
 		p.flags = f.bits
 	}
 	return err
+}
+
+func (p *point) exponentialHistogram(f field) (err error) {
+	switch {
+	case f.is(1, protowire.BytesType):
+		p.attributes, err = appendAttribute(p.attributes, f.bytes)
+	case f.is(4, protowire.Fixed64Type):
+		p.count = f.bits
+	case f.is(5, protowire.Fixed64Type):
+		p.value, p.hasValue = f.double(), true
+	case f.is(6, protowire.VarintType):
+		p.scale = int32(protowire.DecodeZigZag(f.bits))
+	case f.is(7, protowire.Fixed64Type):
+		p.zeroCount = f.bits
+	case f.is(8, protowire.BytesType):
+		err = p.positive.decode(f.bytes)
+	case f.is(9, protowire.BytesType):
+		err = p.negative.decode(f.bytes)
+	case f.is(10, protowire.VarintType):
+		p.flags = f.bits
+	case f.is(11, protowire.BytesType):
+		p.exemplars++
+	case f.is(14, protowire.Fixed64Type):
+		p.zeroThreshold = f.double()
+	}
+	return err
+}
+
+// decode decodes a message Buckets.
+func (b *exponentialBuckets) decode(message []byte) error {
+	return each(message, func(f field) error {
+		switch {
+		case f.is(1, protowire.VarintType):
+			b.offset = int32(protowire.DecodeZigZag(f.bits))
+		case f.is(2, protowire.VarintType):
+			b.counts = append(b.counts, f.bits)
+		case f.is(2, protowire.BytesType):
+			for rest := f.bytes; len(rest) > 0; {
+				count, n := protowire.ConsumeVarint(rest)
+				if n < 0 {
+					return protowire.ParseError(n)
+				}
+				b.counts, rest = append(b.counts, count), rest[n:]
+			}
+		}
+		if len(b.counts) > maxParts {
+			return errParts
+		}
+		return nil
+	})
 }
 
 func (p *point) summary(f field) (err error) {

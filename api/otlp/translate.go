@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/otlptranslator"
+	native "github.com/prometheus/prometheus/model/histogram"
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -118,13 +119,9 @@ func (t *translator) metric(m *metric) error {
 		kind, ofMetadata = otlptranslator.MetricTypeGauge, "gauge"
 	case m.kind == summary:
 		kind, ofMetadata = otlptranslator.MetricTypeSummary, "summary"
-	case m.kind == exponentialHistogram:
-		t.reason = "exponential histograms are not supported"
-	case m.kind != sum && m.kind != histogram:
-		t.reason = "the metric has no data of a known kind"
 	case m.temporality != delta && m.temporality != cumulative:
 		t.reason = "the metric has no aggregation temporality"
-	case m.kind == histogram && m.temporality == cumulative:
+	case m.kind != sum && m.temporality == cumulative:
 		kind, ofMetadata = otlptranslator.MetricTypeHistogram, "histogram"
 	case m.temporality == cumulative && m.monotonic:
 		kind, ofMetadata = otlptranslator.MetricTypeMonotonicCounter, "counter"
@@ -151,9 +148,6 @@ func (t *translator) point(p *point) error {
 	t.points++
 	t.exemplars += p.exemplars
 	switch {
-	case t.of.kind == exponentialHistogram:
-		t.refuse("exponential_histogram", t.reason)
-		return nil
 	case t.reason != "":
 		t.refuse("unreadable", t.reason)
 		return nil
@@ -179,6 +173,8 @@ func (t *translator) point(p *point) error {
 		return t.add(p, "", p.value)
 	case histogram:
 		return t.histogram(p)
+	case exponentialHistogram:
+		return t.exponentialHistogram(p)
 	}
 	for _, q := range p.quantiles {
 		t.labels.Set("quantile", formatBound(q.quantile))
@@ -209,6 +205,47 @@ func (t *translator) histogram(p *point) error {
 	}
 	t.labels.Set("le", "")
 	return t.totals(p)
+}
+
+// defaultZeroThreshold is that of Prometheus where OTLP tells none.
+const defaultZeroThreshold = 1e-128
+
+// exponentialHistogram adds a native histogram. Its bucket i is bucket i-1 of an exponential one.
+func (t *translator) exponentialHistogram(p *point) error {
+	h := &native.FloatHistogram{Schema: p.scale, Count: float64(p.count), Sum: p.value,
+		ZeroThreshold: max(p.zeroThreshold, defaultZeroThreshold), ZeroCount: float64(p.zeroCount)}
+	if t.of.temporality == delta { // sum_over_time adds them up
+		h.CounterResetHint = native.GaugeType
+	}
+	h.PositiveSpans, h.PositiveBuckets = p.positive.native()
+	h.NegativeSpans, h.NegativeBuckets = p.negative.native()
+	if p.scale > native.ExponentialSchemaMax && native.IsExponentialSchemaReserved(p.scale) {
+		if err := h.ReduceResolution(native.ExponentialSchemaMax); err != nil {
+			t.refuse("exponential_histogram", err.Error())
+			return nil
+		}
+	}
+	if err := h.Validate(); err != nil {
+		t.refuse("exponential_histogram", err.Error())
+		return nil
+	}
+	t.labels.Set(model.LabelName, t.name)
+	err := t.batch.AddHistogram(&t.labels, carbonara.Timestamp(p.at), h)
+	for len(t.pointOf) < t.batch.Len() {
+		t.pointOf = append(t.pointOf, t.points)
+	}
+	return err
+}
+
+// native returns buckets as those of a native histogram.
+func (b *exponentialBuckets) native() (spans []native.Span, counts []float64) {
+	if len(b.counts) == 0 || b.offset == math.MaxInt32 {
+		return nil, nil
+	}
+	for _, n := range b.counts {
+		counts = append(counts, float64(n))
+	}
+	return []native.Span{{Offset: b.offset + 1, Length: uint32(len(counts))}}, counts
 }
 
 // totals adds count and sum.

@@ -41,6 +41,8 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if version2 {
 		return a.postSeries2(w, r, who, s)
 	}
+	s.rows.request.KeepsHistograms = true
+	defer func() { s.rows.request.KeepsHistograms = false }()
 	if err := a.readVersion1(w, r, s); err != nil {
 		return err
 	}
@@ -50,11 +52,19 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err != nil {
 		return err
 	}
+	request := &s.rows.request
+	if histograms := &request.Histograms; histograms.Len() > 0 {
+		push := series.Push{Protocol: protocol, Scope: "2", Rows: histograms}
+		more, err := a.writer.Append(r.Context(), who, &push, &histograms.Named)
+		if err != nil {
+			return err
+		}
+		outcome.Add(&more)
+	}
 	if err := outcome.Err(); err != nil {
 		return err
 	}
-	request := &s.rows.request
-	return refusedElements("", request.NativeHistogram, request.WrongTime, request.Latest)
+	return refusedElements("", request.WrongHistogram, request.WrongTime, request.Latest)
 }
 
 // protocol is the name of remote write in counters.
@@ -77,20 +87,22 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 		return refusal(err)
 	}
 	a.writer.Describe(r.Context(), who, two.Metadata) // types decide on archive policies
-	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch}
+	stored := two.Batch.Written()
+	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch, Drop: stored.Drop}
 	outcome, err := a.writer.Append(r.Context(), who, &push, &two.Batch.Named)
 	if err != nil {
 		return err
 	}
-	w.Header().Set(written+"Samples-Written", strconv.Itoa(outcome.Accepted))
-	a.writer.Refuse(protocol, "native_histogram", two.Histograms, two.NativeHistogram)
+	w.Header().Set(written+"Samples-Written", strconv.Itoa(stored.Numbers))
+	w.Header().Set(written+"Histograms-Written", strconv.Itoa(stored.Histograms))
+	a.writer.Refuse(protocol, "native_histogram", two.WrongHistograms, two.WrongHistogram)
 	a.writer.Refuse(protocol, "exemplar", two.Exemplars, "exemplars are not stored")
 	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
 	a.writer.Refuse(protocol, "time", two.WrongTimes, two.WrongTime)
 	if err := outcome.Err(); err != nil {
 		return err
 	}
-	return refusedElements(two.Duplicate, two.NativeHistogram, two.WrongTime, latest)
+	return refusedElements(two.Duplicate, two.WrongHistogram, two.WrongTime, latest)
 }
 
 // refusedElements returns the answer to a request with refused elements, each the name of a series; "" for none.
@@ -99,7 +111,7 @@ func refusedElements(duplicate, histogram, wrongTime string, latest carbonara.Ti
 	case duplicate != "":
 		return web.BadRequest("series with a label twice were refused, everything else was stored: %s", duplicate)
 	case histogram != "":
-		return web.BadRequest("native histograms are not supported, everything else was stored: %s", histogram)
+		return web.BadRequest("native histograms were refused, everything else was stored: %s", histogram)
 	case wrongTime != "":
 		return wrongTimeError(wrongTime, latest)
 	}

@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,7 +24,11 @@ type WriteRequest struct {
 	Values     []float64             // beside Timestamps
 	Metadata   []series.Metadata
 
-	NativeHistogram string // name of the first series that has one; they are not decoded
+	// Histograms are the native ones, if KeepsHistograms. WrongHistogram is the name of the first series of which one
+	// was left out, and why.
+	KeepsHistograms bool
+	Histograms      series.Batch
+	WrongHistogram  string
 
 	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out. 0: a
 	// timestamp that is none is an error.
@@ -37,6 +42,8 @@ type WriteRequest struct {
 
 	plain  []byte
 	labels []label // scratch: the labels of one series
+
+	histogram nativeHistogram // scratch
 }
 
 // Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the
@@ -81,7 +88,9 @@ const (
 // decode makes the message in plain the request.
 func (r *WriteRequest) decode() error {
 	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
-	r.NativeHistogram, r.WrongTime = "", ""
+	r.WrongHistogram, r.WrongTime = "", ""
+	r.Histograms.Reset()
+	r.Histograms.Acquire = r.Acquire
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
 	r.taken = 0
 	return r.parse(r.plain)
@@ -111,7 +120,7 @@ func uncompress(dst, body []byte, limit int64, acquire func(bytes int) error) ([
 
 // Bytes is the memory that r keeps, roughly.
 func (r *WriteRequest) Bytes() int {
-	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series)
+	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series) + r.Histograms.Bytes()
 }
 
 // The memory that the parts of a message need until its measures are durable, with the room that slices keep to grow.
@@ -156,7 +165,7 @@ func (r *WriteRequest) parse(message []byte) error {
 // parseSeries parses plain[at:end]. It only checks that labels can be read: a known series needs none of them.
 func (r *WriteRequest) parseSeries(at, end int) error {
 	series := Series{From: len(r.Timestamps)}
-	histogram, wrongTime := false, false
+	begin, histogram, wrongTime := at, false, false
 	for at < end {
 		number, content, n, err := consumeField(r.plain[at:end])
 		if err != nil {
@@ -184,8 +193,12 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 		at += n
 	}
 	series.To = len(r.Timestamps)
-	if histogram && r.NativeHistogram == "" {
-		r.NativeHistogram = nameOf(r.labelsOf(series))
+	if histogram && r.KeepsHistograms {
+		wrong, err := r.parseHistograms(r.plain[begin:end], series)
+		if err != nil {
+			return err
+		}
+		wrongTime = wrongTime || wrong
 	}
 	if wrongTime && r.WrongTime == "" {
 		r.WrongTime = nameOf(r.labelsOf(series))
@@ -195,6 +208,36 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 	}
 	r.Series = append(r.Series, series)
 	return nil
+}
+
+// parseHistograms adds the histograms of a series, and reports whether one was left out for its time.
+func (r *WriteRequest) parseHistograms(message []byte, s Series) (wrongTime bool, err error) {
+	var labels series.Labels
+	for _, l := range r.labelsOf(s) {
+		labels.Set(string(l.name), string(l.value))
+	}
+	latest := r.Latest
+	if latest == 0 {
+		latest = carbonara.MaxTimestamp
+	}
+	h := &r.histogram
+	return wrongTime, eachField(message, func(number protowire.Number, content []byte) error {
+		if number != fieldHistograms {
+			return nil
+		}
+		err := h.decode(content)
+		switch {
+		case errors.Is(err, errHistogram):
+			r.WrongHistogram = cmp.Or(r.WrongHistogram, nameOf(r.labelsOf(s))+": "+err.Error())
+			return nil
+		case err != nil || h.isStale():
+			return err
+		case !isTime(h.at, latest):
+			wrongTime = true
+			return nil
+		}
+		return r.Histograms.AddHistogram(&labels, ofMilliseconds(h.at), &h.FloatHistogram)
+	})
 }
 
 // labelsOf returns the labels of a series as they came, until it is called again.

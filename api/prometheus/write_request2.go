@@ -20,17 +20,20 @@ type WriteRequest2 struct {
 	Batch    series.Batch
 	Metadata []series.Metadata
 
-	Histograms, Exemplars, StartTimestamps int // of all series, counted and not stored
-	WrongTimes                             int // measures left out for their timestamps
+	Exemplars, StartTimestamps int // of all series, counted and not stored
+	WrongTimes                 int // measures left out for their timestamps
+	WrongHistograms            int // histograms left out
 
-	NativeHistogram string // name of the first series that has one
-	WrongTime       string // name of the first series of which a measure was left out for its timestamp
-	Duplicate       string // name of the first series that has a label twice; its measures are left out
+	WrongHistogram string // name of the first series of which a histogram was left out, and why
+	WrongTime      string // name of the first series of which a measure was left out for its timestamp
+	Duplicate      string // name of the first series that has a label twice; its measures are left out
 
 	symbols []string
 	seen    map[string]bool // names with metadata
 	labels  series.Labels
 	refs    []uint64
+
+	histogram nativeHistogram // scratch
 }
 
 // Fields of the messages.
@@ -168,7 +171,7 @@ func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) e
 			case start:
 				r.StartTimestamps++
 			}
-			if at < 0 || at > math.MaxInt64/int64(time.Millisecond) || ofMilliseconds(at) > latest {
+			if !isTime(at, latest) {
 				r.WrongTimes++
 				r.WrongTime = firstOf(r.WrongTime, name)
 				return nil
@@ -182,8 +185,8 @@ func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) e
 			added = true
 			return r.Batch.Add(r.labels, ofMilliseconds(at), value)
 		case fieldHistograms2:
-			r.Histograms++
-			r.NativeHistogram = firstOf(r.NativeHistogram, name)
+			added = false
+			return r.nativeHistogram(name, content, latest)
 		case fieldExemplars2:
 			r.Exemplars++
 		case fieldMetadata2:
@@ -191,6 +194,33 @@ func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) e
 		}
 		return nil
 	})
+}
+
+// nativeHistogram adds a message Histogram of the series of r.labels.
+func (r *WriteRequest2) nativeHistogram(name string, message []byte, latest carbonara.Timestamp) error {
+	h := &r.histogram
+	err := h.decode(message)
+	if h.start {
+		r.StartTimestamps++
+	}
+	switch {
+	case errors.Is(err, errHistogram):
+		r.WrongHistograms++
+		r.WrongHistogram = firstOf(r.WrongHistogram, name+": "+err.Error())
+		return nil
+	case err != nil || h.isStale():
+		return err
+	case !isTime(h.at, latest):
+		r.WrongTimes++
+		r.WrongTime = firstOf(r.WrongTime, name)
+		return nil
+	}
+	return r.Batch.AddHistogram(&r.labels, ofMilliseconds(h.at), &h.FloatHistogram)
+}
+
+// isTime reports whether a time in ms is that of a measure.
+func isTime(at int64, latest carbonara.Timestamp) bool {
+	return at >= 0 && at <= math.MaxInt64/int64(time.Millisecond) && ofMilliseconds(at) <= latest
 }
 
 func ofMilliseconds(at int64) carbonara.Timestamp {

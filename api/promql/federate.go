@@ -3,12 +3,15 @@ package promql
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // federate serves GET /federate: the latest sample of each series with its time, as text that Prometheus scrapes.
@@ -21,6 +24,8 @@ func (a Handlers) federate(r *request) (*Answer, error) {
 	out := &stream{request: r}
 	r.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8; escaping=allow-utf-8")
 	named := ""
+	// The text form lacks native histograms.
+	all = slices.DeleteFunc(all, func(one selected) bool { return one.labels.Has(model.LabelHistogram) })
 	for i, one := range all {
 		at, value := math.NaN(), 0.0
 		for expr, into := range map[string]*float64{one.selector: &value, "timestamp(" + one.selector + ")": &at} {

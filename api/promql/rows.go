@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -42,6 +43,10 @@ func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok boo
 		o.add(labels.EmptyLabels(), v.T, v.V)
 	case upstream.Vector:
 		for _, s := range v {
+			if s.H != nil {
+				o.addHistogram(s.Metric, s.T, s.H)
+				continue
+			}
 			o.add(s.Metric, s.T, s.F)
 		}
 	case upstream.Matrix:
@@ -49,6 +54,9 @@ func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok boo
 			before := cap(o.body)
 			for _, p := range s.Floats {
 				o.add(s.Metric, p.T, p.F)
+			}
+			for _, p := range s.Histograms {
+				o.addHistogram(s.Metric, p.T, p.H)
 			}
 			if more := cap(o.body) - before; more > 0 && acquire != nil {
 				if err := acquire(more); err != nil {
@@ -63,17 +71,34 @@ func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok boo
 }
 
 func (o *rows) add(of labels.Labels, at int64, value float64) {
-	stamp := time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.999Z07:00")
-	if o.isCSV() {
-		o.body = fmt.Appendf(o.body, `"%s",%s,%s`+"\n", strings.ReplaceAll(of.String(), `"`, `""`), stamp,
-			strconv.FormatFloat(value, 'g', -1, 64))
+	if o.begin(of, at); o.isCSV() {
+		o.body = append(strconv.AppendFloat(o.body, value, 'g', -1, 64), '\n')
 		return
 	}
-	o.body = appendLabels(append(o.body, `{"metric":`...), of)
-	o.body = fmt.Appendf(o.body, `,"timestamp":"%s","value":`, stamp)
+	o.body = append(o.body, `"value":`...)
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		o.body = fmt.Appendf(o.body, `"%v"}`+"\n", value)
 		return
 	}
 	o.body = append(strconv.AppendFloat(o.body, value, 'g', -1, 64), "}\n"...)
+}
+
+// begin appends what stands before the value of a row.
+func (o *rows) begin(of labels.Labels, at int64) {
+	stamp := time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+	if o.isCSV() {
+		o.body = fmt.Appendf(o.body, `"%s",%s,`, strings.ReplaceAll(of.String(), `"`, `""`), stamp)
+		return
+	}
+	o.body = appendLabels(append(o.body, `{"metric":`...), of)
+	o.body = fmt.Appendf(o.body, `,"timestamp":"%s",`, stamp)
+}
+
+// addHistogram adds a native histogram: in CSV as Prometheus writes it, else as an object.
+func (o *rows) addHistogram(of labels.Labels, at int64, h *histogram.FloatHistogram) {
+	if o.begin(of, at); o.isCSV() {
+		o.body = fmt.Appendf(o.body, `"%s"`+"\n", h)
+		return
+	}
+	o.body = append(appendBuckets(append(o.body, `"histogram":`...), h), "}\n"...)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -73,26 +74,44 @@ func (r *room) appendResult(dst []byte, v parser.Value) (_ []byte, err error) {
 	case upstream.Vector:
 		dst = append(dst, '[')
 		for i := range v {
-			if dst, err = r.grow(comma(dst, i), v[i].Metric, 1); err != nil {
+			if dst, err = r.grow(comma(dst, i), v[i].Metric, 1+bucketsOf(v[i].H)); err != nil {
 				return nil, err
 			}
 			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
-			dst = appendPoint(append(dst, `,"value":`...), v[i].T, v[i].F)
+			if v[i].H != nil {
+				dst = appendHistogram(append(dst, `,"histogram":`...), v[i].T, v[i].H)
+			} else {
+				dst = appendPoint(append(dst, `,"value":`...), v[i].T, v[i].F)
+			}
 			dst = append(dst, '}')
 		}
 		dst = append(dst, ']')
 	case upstream.Matrix:
 		dst = append(dst, '[')
 		for i := range v {
-			if dst, err = r.grow(comma(dst, i), v[i].Metric, len(v[i].Floats)); err != nil {
+			points := len(v[i].Floats)
+			for _, p := range v[i].Histograms {
+				points += 1 + bucketsOf(p.H)
+			}
+			if dst, err = r.grow(comma(dst, i), v[i].Metric, points); err != nil {
 				return nil, err
 			}
 			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
-			dst = append(dst, `,"values":[`...)
-			for j, p := range v[i].Floats {
-				dst = appendPoint(comma(dst, j), p.T, p.F)
+			if len(v[i].Floats) > 0 || len(v[i].Histograms) == 0 {
+				dst = append(dst, `,"values":[`...)
+				for j, p := range v[i].Floats {
+					dst = appendPoint(comma(dst, j), p.T, p.F)
+				}
+				dst = append(dst, ']')
 			}
-			dst = append(dst, "]}"...)
+			if len(v[i].Histograms) > 0 {
+				dst = append(dst, `,"histograms":[`...)
+				for j, p := range v[i].Histograms {
+					dst = appendHistogram(comma(dst, j), p.T, p.H)
+				}
+				dst = append(dst, ']')
+			}
+			dst = append(dst, '}')
 		}
 		dst = append(dst, ']')
 	}
@@ -133,13 +152,62 @@ func appendText(dst []byte, text string) []byte {
 
 func appendPoint(dst []byte, t int64, v float64) []byte {
 	dst = appendTime(append(dst, '['), t)
-	dst = append(dst, `,"`...)
+	return append(appendNumber(append(dst, ','), v), ']')
+}
+
+// appendNumber appends a number as a text.
+func appendNumber(dst []byte, v float64) []byte {
 	if math.IsInf(v, 1) {
-		dst = append(dst, "+Inf"...)
-	} else {
-		dst = strconv.AppendFloat(dst, v, 'f', -1, 64)
+		return append(dst, `"+Inf"`...)
 	}
-	return append(dst, `"]`...)
+	return append(strconv.AppendFloat(append(dst, '"'), v, 'f', -1, 64), '"')
+}
+
+// bucketsOf returns the number of buckets of a histogram, 0 for nil.
+func bucketsOf(h *histogram.FloatHistogram) int {
+	if h == nil {
+		return 0
+	}
+	return 1 + len(h.NegativeBuckets) + len(h.PositiveBuckets)
+}
+
+// appendHistogram appends a histogram at a time.
+func appendHistogram(dst []byte, t int64, h *histogram.FloatHistogram) []byte {
+	dst = appendTime(append(dst, '['), t)
+	return append(appendBuckets(append(dst, ','), h), ']')
+}
+
+// appendBuckets appends a histogram as Prometheus' API has it: without empty buckets, and each with which of its bounds
+// are inside.
+func appendBuckets(dst []byte, h *histogram.FloatHistogram) []byte {
+	dst = appendNumber(append(dst, `{"count":`...), h.Count)
+	dst = appendNumber(append(dst, `,"sum":`...), h.Sum)
+	begin := `,"buckets":[[`
+	for buckets := h.AllBucketIterator(); buckets.Next(); {
+		b := buckets.At()
+		if b.Count == 0 {
+			continue
+		}
+		dst = append(dst, begin...)
+		inside := byte('2')
+		switch {
+		case b.LowerInclusive && b.UpperInclusive:
+			inside = '3'
+		case b.LowerInclusive:
+			inside = '1'
+		case b.UpperInclusive:
+			inside = '0'
+		}
+		dst = append(dst, inside)
+		for _, v := range []float64{b.Lower, b.Upper, b.Count} {
+			dst = appendNumber(append(dst, ','), v)
+		}
+		dst, begin = append(dst, ']'), ",["
+	}
+	if begin == ",[" {
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
 }
 
 // appendTime appends milliseconds as seconds.

@@ -65,10 +65,16 @@ type Batch struct {
 	timestamps []carbonara.Timestamp
 	values     []float64
 	paid       int // bytes
+
+	histograms int // native ones
+	parts      int // rows that are parts of these
 }
 
 // A row is the measures [from, to) of one set of labels.
-type row struct{ labelsFrom, labelsTo, from, to int }
+type row struct {
+	labelsFrom, labelsTo, from, to int
+	histogram                      int // number of the native histogram that it is a part of, from 1
+}
 
 // bytesAcquired is how many bytes a batch acquires at once.
 const bytesAcquired = 128 << 10
@@ -79,12 +85,12 @@ const bytesPerRow = 200
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	b.rows, b.labels, b.timestamps, b.values = b.rows[:0], b.labels[:0], b.timestamps[:0], b.values[:0]
-	b.paid = 0
+	b.paid, b.histograms, b.parts = 0, 0, 0
 }
 
 // Bytes returns about how much memory the batch keeps.
 func (b *Batch) Bytes() int {
-	return b.Named.Bytes() + cap(b.labels) + 32*cap(b.rows) + 16*cap(b.values)
+	return b.Named.Bytes() + cap(b.labels) + 40*cap(b.rows) + 16*cap(b.values)
 }
 
 // Add adds a measure of a series. The batch keeps no reference to the labels.
@@ -93,7 +99,7 @@ func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error 
 	b.labels = labels.Append(b.labels)
 	n := len(b.values)
 	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
-	b.rows = append(b.rows, row{from, len(b.labels), n, n + 1})
+	b.rows = append(b.rows, row{from, len(b.labels), n, n + 1, 0})
 	return b.acquire()
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // build makes the tables and lists of a state that has only columns.
@@ -15,6 +17,7 @@ func (s *state) build() {
 		for i, text := range s.texts {
 			s.symbols.add(maphash.String(seed, text), uint32(i), nil)
 		}
+		s.part, _ = s.symbolOf(model.LabelHistogram)
 		s.buildNames()
 	})
 	parts.Go(func() {

@@ -119,6 +119,7 @@ type state struct {
 	last uint64 // number of the change
 
 	texts   []string        // each once
+	part    symbol          // of model.LabelHistogram; 0: there is none
 	symbols table           // of texts
 	piece   strings.Builder // of memory for texts
 	bytes   int64           // roughly

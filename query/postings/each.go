@@ -32,6 +32,14 @@ func (f *Found) Has(label string) bool {
 	return ok && f.state.find(f.metric, name) != 0
 }
 
+// Part returns which part of a native histogram the series is, "" for none. Labels are without it.
+func (f *Found) Part() string {
+	if f.state.part == 0 || !f.metric.pushed {
+		return ""
+	}
+	return f.state.texts[f.state.find(f.metric, f.state.part)]
+}
+
 // Labels returns the labels that results show.
 func (f *Found) Labels() labels.Labels {
 	f.state.compose(f.metric, &f.builder)

@@ -3,6 +3,8 @@ package postings
 import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // field is a label as a place where its value lies.
@@ -142,7 +144,11 @@ func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 	if name := s.nameOf(m); name != 0 {
 		b.Add(labelName, s.texts[name])
 	}
-	add := func(label pair) { b.Add(s.texts[label.name], s.texts[label.value]) }
+	add := func(label pair) {
+		if label.name != s.part || s.part == 0 {
+			b.Add(s.texts[label.name], s.texts[label.value])
+		}
+	}
 	if meter, ok := s.meterOf(m); ok {
 		s.naming.each(s, m, meter, add)
 	} else {
@@ -158,6 +164,15 @@ func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 		}
 	}
 	b.Sort()
+}
+
+// withPart adds which part of a native histogram a metric is.
+func (s *state) withPart(m *metric, shown labels.Labels) labels.Labels {
+	part := s.find(m, s.part)
+	if part == 0 || !m.pushed {
+		return shown
+	}
+	return labels.NewBuilder(shown).Set(model.LabelHistogram, s.texts[part]).Labels()
 }
 
 // withIDs adds to a metric's labels what tells where it is kept, and as what.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // The memory, about, that a request takes for each series that it finds, until its end.
@@ -31,8 +32,11 @@ func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int,
 	}
 	var places []uint32
 	for _, matchers := range lists {
-		found := 0
+		found, parts := 0, s.part == 0 || SelectsParts(matchers)
 		err := s.each(ctx, sees, matchers, bytes, func(place uint32) error {
+			if !parts && s.isLaterPart(&s.metrics[place]) {
+				return nil
+			}
 			places = append(places, place)
 			if found++; found == limit {
 				return errEnough
@@ -51,6 +55,22 @@ func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int,
 		places = places[:min(limit, len(places))]
 	}
 	return places, nil
+}
+
+// SelectsParts reports whether matchers ask for single parts of native histograms, and not for histograms.
+func SelectsParts(matchers []*labels.Matcher) bool {
+	return slices.ContainsFunc(matchers, func(m *labels.Matcher) bool {
+		return m.Name == model.LabelHistogram || m.Name == labelMetricID
+	})
+}
+
+// isLaterPart reports whether a series is a part of a native histogram other than the count, which stands for it.
+func (s *state) isLaterPart(m *metric) bool {
+	part := ""
+	if m.pushed {
+		part = s.texts[s.find(m, s.part)]
+	}
+	return part != "" && part != "count" && part != "gauge:count"
 }
 
 // check is a matcher whose answers are remembered.

@@ -62,6 +62,9 @@ func (s *state) push(m *metric, place uint32, labels model.Labels) {
 			continue
 		}
 		p := pair{s.intern(name), s.intern(value)}
+		if name == model.LabelHistogram {
+			s.part = p.name
+		}
 		at, ok := l.find(p)
 		if !ok {
 			at = uint32(len(l.pairs))

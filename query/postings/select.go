@@ -27,7 +27,11 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 		var builder labels.ScratchBuilder
 		return s.each(ctx, sees, matchers, seriesBytes, func(place uint32) error {
 			ids = append(ids, s.metrics[place].id)
-			found = append(found, Series{Labels: s.labels(&s.metrics[place], &builder)})
+			shown := s.labels(&s.metrics[place], &builder)
+			if s.part != 0 {
+				shown = s.withPart(&s.metrics[place], shown)
+			}
+			found = append(found, Series{Labels: shown})
 			return nil
 		})
 	})
@@ -91,6 +95,9 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 					known[label.name] = true
 				}
 			}
+		}
+		if s.part != 0 {
+			known[s.part] = false
 		}
 		for text, has := range map[string]bool{labelName: name, labelMetricID: metricID, labelResourceID: resourceID} {
 			if has {
@@ -186,12 +193,16 @@ func (c *Catalog) Kinds(ctx context.Context, sees Sees) (map[string][]model.Metr
 		return s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
 			name := s.texts[s.nameOf(m)]
-			if name == "" {
+			if name == "" || s.part != 0 && s.isLaterPart(m) {
 				return nil
 			}
 			kind := model.Metric{Name: s.texts[m.name], Unit: s.texts[m.unit], Type: kinds[m.kind]}
 			if m.pushed {
-				kind.Labels = model.Labels(model.AppendLabel(nil, model.LabelName, name))
+				var text []byte
+				if part := s.find(m, s.part); s.part != 0 && part != 0 {
+					text = model.AppendLabel(text, model.LabelHistogram, s.texts[part])
+				}
+				kind.Labels = model.Labels(model.AppendLabel(text, model.LabelName, name))
 			}
 			if !slices.Contains(found[name], kind) {
 				found[name] = append(found[name], kind)

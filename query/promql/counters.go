@@ -31,6 +31,9 @@ func single(t int64, v float64) counter {
 	return counter{count: 1, first: v, last: v, firstTime: t, lastTime: t, begin: t, end: t}
 }
 
+// isGroup reports whether c is more than one measure's place in time.
+func (c counter) isGroup() bool { return c.begin < c.end }
+
 // overCounters are the functions that groups of counters answer: from the groups of a range, which has one at least,
 // the range (start, end] in ms, and its length.
 var overCounters = map[string]func(groups []counter, start, end int64, length time.Duration) (v float64, ok bool){
@@ -50,6 +53,9 @@ func overGroupsOfCounters(name string) upstream.FunctionCall {
 	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
 		enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
 		it := iteratorOf(args)
+		if it != nil && it.native != nil && it.native.grouped {
+			return overGroupsOfHistograms(name, it, vectors, matrix, args, enh)
+		}
 		if it == nil || len(it.counts) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
 			return plain(vectors, matrix, args, enh)
 		}

@@ -18,6 +18,7 @@ type iterator struct {
 	moments []moments // instead of values: the value of a sample is its place here
 	counts  []counter // likewise
 	shares  []share   // likewise
+	native  *nativeSamples
 	// How many ms after a sample the series ends, unless another one follows: after the last sample, and after those of
 	// the part that is being added.
 	staleAfter, partStaleAfter int64
@@ -31,8 +32,8 @@ type iterator struct {
 
 // bytes is the memory that the samples have.
 func (it *iterator) bytes() int64 {
-	return int64(8*(cap(it.times)+cap(it.values)) + 24*cap(it.moments) + counterBytes*cap(it.counts) +
-		shareBytes*cap(it.shares) + it.sketchBytes)
+	return int64(8*(cap(it.times)+cap(it.values))+24*cap(it.moments)+counterBytes*cap(it.counts)+
+		shareBytes*cap(it.shares)+it.sketchBytes) + it.native.bytes()
 }
 
 func (it *iterator) reset() {
@@ -142,6 +143,9 @@ func (it *iterator) kind() chunkenc.ValueType {
 	if it.at < 0 || it.at >= len(it.times) || it.err != nil {
 		return chunkenc.ValNone
 	}
+	if it.native != nil && it.native.isHistogram(it.at) {
+		return chunkenc.ValFloatHistogram
+	}
 	return chunkenc.ValFloat
 }
 
@@ -161,6 +165,9 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 
 // At is of chunkenc.Iterator.
 func (it *iterator) At() (int64, float64) {
+	if it.native != nil {
+		return it.times[it.at], it.native.numberAt(it)
+	}
 	if len(it.moments)+len(it.counts)+len(it.shares) > 0 {
 		return it.times[it.at], float64(it.at)
 	}
@@ -173,14 +180,14 @@ func (it *iterator) AtT() int64 { return it.times[it.at] }
 // AtST is of chunkenc.Iterator: the start of counters is unknown.
 func (it *iterator) AtST() int64 { return 0 }
 
-// AtHistogram is of chunkenc.Iterator; no sample is a histogram.
+// AtHistogram is of chunkenc.Iterator; all histograms are of float64.
 func (it *iterator) AtHistogram(*histogram.Histogram) (int64, *histogram.Histogram) {
 	return it.AtT(), nil
 }
 
 // AtFloatHistogram is of chunkenc.Iterator.
-func (it *iterator) AtFloatHistogram(*histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
-	return it.AtT(), nil
+func (it *iterator) AtFloatHistogram(dst *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
+	return it.AtT(), it.native.histogramAt(it.native.at[it.at], dst)
 }
 
 // Err is of chunkenc.Iterator.

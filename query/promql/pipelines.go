@@ -79,7 +79,7 @@ func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 	for _, p := range q.pipelines {
 		done, err := q.source.evaluate(ctx, p.node, evaluationOf(statement))
 		isAll := p.slot == &statement.Expr
-		if errors.Is(err, errSameLabels) || err != nil && !isAll && ctx.Err() == nil {
+		if errors.Is(err, errSameLabels) || errors.Is(err, errHistograms) || err != nil && !isAll && ctx.Err() == nil {
 			continue // of several errors, the engine decides which one is the answer
 		}
 		if err != nil {

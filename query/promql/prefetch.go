@@ -62,8 +62,8 @@ func (s *series) readOf(p part) model.Read {
 		Lead: s.reading.method.IsCounter()}
 }
 
-// prefetch plans all series and asks other processes for theirs, at once.
-func (sel *selection) prefetch(ctx context.Context, all []*series) error {
+// prefetch plans the series that are read, and asks other processes for theirs, at once. Shown are the selector's.
+func (sel *selection) prefetch(ctx context.Context, all, shown []*series) error {
 	archives, staleness := sel.source.engine.options.Archives, sel.source.Staleness
 	reads := make([]model.Read, 0, len(all))
 	for _, s := range all {
@@ -86,6 +86,9 @@ func (sel *selection) prefetch(ctx context.Context, all []*series) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, s := range shown {
+		s.alignParts()
 	}
 	found, err := archives.Prefetch(ctx, sel.readsOf(all), staleness)
 	for _, s := range all {

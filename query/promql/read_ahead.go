@@ -36,6 +36,9 @@ func newReadAhead(all []*series, maxSamples int) *readAhead {
 
 // pop returns the samples of the i-th series.
 func (a *readAhead) pop(ctx context.Context, i int) *iterator {
+	if a.read[i] == nil && a.series[i].native != nil {
+		a.read[i] = a.loadNative(ctx, a.series[i])
+	}
 	if a.read[i] == nil {
 		to := i + 1
 		if i >= a.asked {
@@ -56,7 +59,7 @@ var errEnough = errors.New("promql: enough is read ahead")
 func (a *readAhead) load(ctx context.Context, from, to int) {
 	var todo []*series
 	for i := from; i < to; i++ {
-		if a.read[i] == nil {
+		if a.read[i] == nil && a.series[i].native == nil {
 			todo = append(todo, a.series[i])
 			a.read[i] = a.iterator()
 		}

@@ -123,6 +123,9 @@ func (sel *selection) chooseReading(key readingKey) (*reading, error) {
 		}
 		return r, nil
 	}
+	if key.native {
+		return sel.chooseNative(policy)
+	}
 	if m, ok := functionMethods[sel.function]; ok {
 		return sel.overTimeReading(policy, m)
 	}

@@ -2,6 +2,7 @@ package promql
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -100,7 +101,12 @@ func (c *computation) find(ctx context.Context) error {
 	}
 	if err == nil && !streams {
 		c.all, err = c.sel.find(ctx, false, matchers)
-		c.n = len(c.all)
+		if c.n = len(c.all); err == nil && slices.ContainsFunc(c.all, isNative) {
+			return errHistograms
+		}
+	}
+	if errors.Is(err, errHistograms) {
+		return err
 	}
 	if err != nil {
 		return expanding(ctx, err)

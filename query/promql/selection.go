@@ -43,6 +43,7 @@ type selection struct {
 type readingKey struct {
 	policy *model.ArchivePolicy
 	method carbonara.Method // 0: rule 6
+	native bool             // of a part of native histograms
 }
 
 // newSelection returns what a selector of this query asks, before its matchers are known.

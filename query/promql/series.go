@@ -49,6 +49,7 @@ type series struct {
 	sack      int
 	place     int   // among the selector's series
 	group     int32 // of an aggregation
+	native    *native
 }
 
 // Labels implements storage.Series.

@@ -62,11 +62,11 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 		series, err = sel.find(ctx, sorted, matchers)
 	}
 	if err == nil {
-		err = s.chargeSamples(ctx, int64(len(series)), sel.steps())
+		err = s.chargeSamples(ctx, int64(len(readFor(series))), sel.steps())
 	}
 	if err == nil {
 		sel.ahead = newReadAhead(series, s.engine.options.MaxSamples)
-		err = sel.prefetch(ctx, series)
+		err = sel.prefetch(ctx, readFor(series), series)
 	}
 	if err != nil {
 		return storage.ErrSeriesSet(err)
@@ -83,12 +83,19 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 	var all []*series
 	var memory []series
 	var hashes []uint64
+	var parts nativeFound
+	single := postings.SelectsParts(matchers)
 	s := sel.source
 	archives := s.engine.options.Archives
 	distinct, err := s.engine.options.Series.Each(ctx, s.Sees, seriesBytes, matchers, func(f *postings.Found) error {
 		policy, labelsOf := s.policy(f.Policy()), f.Labels()
+		text := f.Part()
+		part, isPart := model.ParseHistogramPart(text)
+		if isPart = isPart && !single; text != "" && !isPart {
+			labelsOf = labels.NewBuilder(labelsOf).Set(model.LabelHistogram, text).Labels()
+		}
 		for _, method := range sel.methodsOf(policy) {
-			r, err := sel.readingOf(readingKey{policy, method})
+			r, err := sel.readingOf(readingKey{policy, method, isPart})
 			if err != nil {
 				return err
 			}
@@ -100,7 +107,7 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 				shown = labels.NewBuilder(shown).Set(aggregationMatcher, method.String()).Labels()
 			}
 			if len(memory) == cap(memory) {
-				memory = make([]series, 0, min(max(64, len(all)), 4096))
+				memory = make([]series, 0, min(max(64, len(all)+len(parts.parts)), 4096))
 			}
 			id := f.ID()
 			memory = append(memory, series{ctx: ctx, selection: sel, pushed: f.Pushed(), name: f.Name(), labels: shown,
@@ -108,10 +115,18 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 				sack: archives.Sack(id)})
 			one := &memory[len(memory)-1]
 			one.choose()
+			if isPart {
+				parts.parts = append(parts.parts, nativePart{part, one})
+				parts.hashes = append(parts.hashes, shown.Hash())
+				continue
+			}
 			all, hashes = append(all, one), append(hashes, shown.Hash())
 		}
 		return nil
 	})
+	if err == nil && len(parts.parts) > 0 {
+		all, hashes, err = parts.join(all, hashes)
+	}
 	if err == nil && !distinct {
 		err = requireDistinct(all, hashes)
 	}

@@ -51,6 +51,9 @@ func (c *computation) findStream(ctx context.Context, matchers []*labels.Matcher
 	var shown labels.Labels
 	distinct, err := c.source.engine.options.Series.Each(ctx, c.source.Sees, foundBytes, matchers,
 		func(f *postings.Found) error {
+			if f.Part() != "" {
+				return errHistograms
+			}
 			one := found{id: f.ID()}
 			of := kind{f.Name(), f.Policy(), f.Pushed()}
 			var known bool
@@ -93,7 +96,7 @@ func (c *computation) next(ctx context.Context, from, to int) ([]*series, error)
 	for _, f := range s.found[from:to] {
 		k := &s.kinds[f.kind]
 		policy := c.source.policy(k.policy)
-		r, err := c.sel.readingOf(readingKey{policy, c.sel.method})
+		r, err := c.sel.readingOf(readingKey{policy, c.sel.method, false})
 		if err != nil {
 			return nil, err
 		}

@@ -69,11 +69,11 @@ func TestRemoteWrite2(t *testing.T) {
 
 	stats, err = write(func(s *writev2.SymbolsTable) []*writev2.TimeSeries {
 		return []*writev2.TimeSeries{
-			{LabelsRefs: refs(s, "__name__", "native"), Histograms: []*writev2.Histogram{{Timestamp: now}}},
+			{LabelsRefs: refs(s, "__name__", "native"), Histograms: []*writev2.Histogram{{Timestamp: now, Schema: 99}}},
 			{LabelsRefs: refs(s, "__name__", "beside"), Samples: []*writev2.Sample{{Value: 7, Timestamp: now}}},
 		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "native histograms are not supported, everything else was stored: native") ||
+	if err == nil || !strings.Contains(err.Error(), "native histograms were refused, everything else was stored: native: invalid") ||
 		stats.Samples != 1 {
 		t.Errorf("%+v, %v", stats, err)
 	}

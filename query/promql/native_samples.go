@@ -1,0 +1,268 @@
+package promql
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/value"
+
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// nativeSamples are the histograms of an iterator.
+type nativeSamples struct {
+	grouped  bool          // histograms are groups of counters: the number of a sample is its place
+	at       []nativePlace // beside the iterator's times
+	families []*histograms
+}
+
+// nativePlace is where a sample's histogram is, or a number in the iterator's values if family is -1.
+type nativePlace struct{ family, row int }
+
+var (
+	staleValue = math.Float64frombits(value.StaleNaN)
+	maxBound   = math.MaxFloat64 // that CustomValues has: the last bucket has none
+)
+
+// histograms are the values of parts at the times at which the count has one.
+type histograms struct {
+	gauge  bool
+	times  []int64
+	parts  []model.HistogramPart
+	values [][]float64 // by part and row; a stale marker where it has none
+	counts [][]counter // instead of values
+	bounds []float64   // custom ones of the last histogram
+}
+
+func (n *nativeSamples) bytes() int64 {
+	if n == nil {
+		return 0
+	}
+	bytes := 16 * cap(n.at)
+	for _, f := range n.families {
+		bytes += 8 * cap(f.times) * (1 + len(f.values))
+		bytes += counterBytes * cap(f.times) * len(f.counts)
+	}
+	return int64(bytes)
+}
+
+// joinParts makes samples of the samples of parts.
+func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
+	if s.selection.function == countFunction { // histograms are counted, and not added up
+		it.joinCounts(s, its)
+		return
+	}
+	n := &nativeSamples{}
+	it.native = n
+	type sample struct {
+		t int64
+		nativePlace
+	}
+	var all []sample
+	for _, family := range s.native.families {
+		n.grouped = n.grouped || slices.ContainsFunc(its[family.parts[0].series].counts, counter.isGroup)
+	}
+	for _, family := range s.native.families {
+		h := &histograms{gauge: family.gauge}
+		lead := its[family.parts[0].series]
+		h.times = slices.Clone(lead.times)
+		for _, part := range family.parts {
+			h.parts = append(h.parts, part.HistogramPart)
+			if of := its[part.series]; n.grouped {
+				h.counts = append(h.counts, of.countersAt(h.times))
+			} else {
+				h.values = append(h.values, of.valuesAt(h.times))
+			}
+		}
+		for row, t := range h.times {
+			all = append(all, sample{t, nativePlace{len(n.families), row}})
+		}
+		n.families = append(n.families, h)
+	}
+	if s.native.floats != nil {
+		of := its[s.native.floats]
+		it.values = append(it.values, of.valuesAt(of.times)...)
+		for row, t := range of.times {
+			all = append(all, sample{t, nativePlace{-1, row}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b sample) int { return int(min(max(a.t-b.t, -1), 1)) })
+	for i, one := range all {
+		if i > 0 && one.t == all[i-1].t {
+			// A histogram stands before a number of the same time, and anything before the end of a series.
+			if n.isEnd(it, n.at[len(n.at)-1]) {
+				n.at[len(n.at)-1] = one.nativePlace
+			}
+			continue
+		}
+		it.times, n.at = append(it.times, one.t), append(n.at, one.nativePlace)
+	}
+}
+
+// joinCounts makes samples of the numbers of histograms.
+func (it *iterator) joinCounts(s *series, its map[*series]*iterator) {
+	at := map[int64]float64{}
+	s.each(func(one *series) {
+		if of := its[one]; one == s.native.floats || s.isCount(one) {
+			for i, t := range of.times {
+				at[t] = of.values[i]
+			}
+		}
+	})
+	for _, t := range slices.Sorted(maps.Keys(at)) {
+		it.add(t, at[t])
+	}
+}
+
+// isEnd reports whether a sample says that the series ends.
+func (n *nativeSamples) isEnd(it *iterator, p nativePlace) bool {
+	if p.family < 0 {
+		return value.IsStaleNaN(it.values[p.row])
+	}
+	f := n.families[p.family]
+	return !n.grouped && value.IsStaleNaN(f.values[0][p.row])
+}
+
+// isHistogram reports whether a sample is a histogram, and not a number.
+func (n *nativeSamples) isHistogram(i int) bool {
+	p := n.at[i]
+	return p.family >= 0 && !n.grouped && !value.IsStaleNaN(n.families[p.family].values[0][p.row])
+}
+
+// numberAt returns the current number. Of groups of counters it is the sample's place.
+func (n *nativeSamples) numberAt(it *iterator) float64 {
+	switch p := n.at[it.at]; {
+	case n.grouped:
+		return float64(it.at)
+	case p.family < 0:
+		return it.values[p.row]
+	}
+	return staleValue
+}
+
+// valuesAt returns the values at ascending times, stale markers where there are none.
+func (it *iterator) valuesAt(times []int64) []float64 {
+	values := make([]float64, len(times))
+	i := 0
+	for row, t := range times {
+		for i < len(it.times) && it.times[i] < t {
+			i++
+		}
+		switch {
+		case i == len(it.times) || it.times[i] > t:
+			values[row] = staleValue
+		case len(it.counts) > 0:
+			values[row] = it.counts[i].last
+		default:
+			values[row] = it.values[i]
+		}
+	}
+	return values
+}
+
+// countersAt is valuesAt for groups of counters; their count is 0 where there are none.
+func (it *iterator) countersAt(times []int64) []counter {
+	counts := make([]counter, len(times))
+	i := 0
+	for row, t := range times {
+		for i < len(it.times) && it.times[i] < t {
+			i++
+		}
+		if i < len(it.times) && it.times[i] == t {
+			counts[row] = it.counts[i]
+		}
+	}
+	return counts
+}
+
+// histogramAt returns the histogram at a place, in the memory of dst if that is not nil.
+func (n *nativeSamples) histogramAt(p nativePlace, dst *histogram.FloatHistogram) *histogram.FloatHistogram {
+	f := n.families[p.family]
+	return f.build(dst, func(part int) (float64, bool) {
+		v := f.values[part][p.row]
+		return v, !value.IsStaleNaN(v)
+	})
+}
+
+// build puts a histogram together from the values of its parts.
+func (f *histograms) build(dst *histogram.FloatHistogram, valueOf func(part int) (v float64, ok bool)) (
+	out *histogram.FloatHistogram) {
+	if dst == nil {
+		dst = new(histogram.FloatHistogram)
+	}
+	*dst = histogram.FloatHistogram{
+		PositiveSpans: dst.PositiveSpans[:0], PositiveBuckets: dst.PositiveBuckets[:0],
+		NegativeSpans: dst.NegativeSpans[:0], NegativeBuckets: dst.NegativeBuckets[:0],
+	}
+	if f.gauge {
+		dst.CounterResetHint = histogram.GaugeType
+	}
+	known := false // the schema
+	custom, bounds := int32(0), 0
+	lastNegative, lastPositive := int32(0), int32(0)
+	for i, part := range f.parts {
+		v, ok := valueOf(i)
+		if !ok {
+			continue
+		}
+		switch part.Kind {
+		case model.HistogramCount:
+			dst.Count = v
+		case model.HistogramSum:
+			dst.Sum = v
+		case model.HistogramZero:
+			dst.Schema, dst.ZeroThreshold, dst.ZeroCount, known = part.Schema, part.Bound, v, true
+		case model.HistogramNegative:
+			if v != 0 && part.Schema == dst.Schema && known {
+				dst.NegativeSpans = appendBucket(dst.NegativeSpans, &lastNegative, part.Index)
+				dst.NegativeBuckets = append(dst.NegativeBuckets, v)
+			}
+		case model.HistogramPositive:
+			if v != 0 && part.Schema == dst.Schema && known {
+				dst.PositiveSpans = appendBucket(dst.PositiveSpans, &lastPositive, part.Index)
+				dst.PositiveBuckets = append(dst.PositiveBuckets, v)
+			}
+		case model.HistogramCustom:
+			if known {
+				continue
+			}
+			if dst.Schema = histogram.CustomBucketsSchema; v != 0 {
+				dst.PositiveSpans = appendBucket(dst.PositiveSpans, &lastPositive, custom)
+				dst.PositiveBuckets = append(dst.PositiveBuckets, v)
+			}
+			if custom++; part.Bound <= maxBound {
+				bounds = f.addBound(bounds, part.Bound)
+			}
+		}
+	}
+	if dst.Schema == histogram.CustomBucketsSchema {
+		dst.CustomValues = f.bounds[:bounds:bounds]
+	}
+	return dst
+}
+
+// addBound makes a bound the i-th of the last ones. Histograms share bounds, so that others take other memory.
+func (f *histograms) addBound(i int, bound float64) int {
+	switch {
+	case i < len(f.bounds) && f.bounds[i] == bound:
+	default:
+		f.bounds = append(slices.Clone(f.bounds[:i]), bound)
+	}
+	return i + 1
+}
+
+// appendBucket appends a bucket to spans; last is the index of the one before.
+func appendBucket(spans []histogram.Span, last *int32, index int32) []histogram.Span {
+	switch n := len(spans); {
+	case n == 0:
+		spans = append(spans, histogram.Span{Offset: index, Length: 1})
+	case index == *last+1:
+		spans[n-1].Length++
+	default:
+		spans = append(spans, histogram.Span{Offset: index - *last - 1, Length: 1})
+	}
+	*last = index
+	return spans
+}
