@@ -123,7 +123,9 @@ func shown(r *upstream.Result) string {
 		fmt.Fprint(&b, "vector\n")
 		for _, s := range v {
 			fmt.Fprint(&b, s.Metric, s.T)
-			float(s.F)
+			if float(s.F); s.H != nil {
+				fmt.Fprint(&b, s.H)
+			}
 			b.WriteByte('\n')
 		}
 	case upstream.Matrix:
@@ -133,6 +135,9 @@ func shown(r *upstream.Result) string {
 			for _, p := range s.Floats {
 				fmt.Fprint(&b, " ", p.T)
 				float(p.F)
+			}
+			for _, p := range s.Histograms {
+				fmt.Fprint(&b, " ", p.T, p.H)
 			}
 			b.WriteByte('\n')
 		}

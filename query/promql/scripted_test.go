@@ -7,7 +7,6 @@ package promql_test
 import (
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ import (
 // scriptedEval is a line of an upstream script that evaluates an expression.
 var scriptedEval = regexp.MustCompile(`^\s*eval(?:_\w+)? (?:instant (?:at (\S+) )?|range from (\S+) to (\S+) step (\S+) )(.*)$`)
 
-// All expressions of upstream's scripts, over the floats that these load, give the bits of Prometheus' engine.
+// All expressions of upstream's scripts, over what these load, give the bits of Prometheus' engine.
 func TestScriptedExpressionsAreLikeTheEngine(t *testing.T) {
 	evaluated, computed := 0, 0
 	for _, script := range readScripts(t, moduleDir(t)) {
@@ -89,7 +88,7 @@ func compareScript(t *testing.T, script script) (evaluated, computed int) {
 	return evaluated, computed
 }
 
-// load stores what the load commands of a script say, later by shift. Native histograms are left out.
+// load stores what the load commands of a script say, later by shift.
 func (s *store) load(t *testing.T, commands string, shift time.Duration) {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, commands)
@@ -105,32 +104,48 @@ func (s *store) load(t *testing.T, commands string, shift time.Duration) {
 		t.Fatal(err)
 	}
 	for set.Next() {
-		var text []byte
-		var all []labels.Label
-		set.At().Labels().Range(func(l labels.Label) { all = append(all, l) })
-		slices.SortFunc(all, func(a, b labels.Label) int { return strings.Compare(a.Name, b.Name) })
-		for _, l := range all {
-			text = model.AppendLabel(text, l.Name, l.Value)
+		type measures struct {
+			times  []time.Time
+			values []float64
 		}
-		var times []time.Time
-		var values []float64
+		parts := map[string]*measures{} // "": of numbers
+		add := func(part string, at int64, v float64) {
+			if parts[part] == nil {
+				parts[part] = new(measures)
+			}
+			of := parts[part]
+			of.times, of.values = append(of.times, time.UnixMilli(at).Add(shift)), append(of.values, v)
+		}
 		for it := set.At().Iterator(nil); ; {
 			kind := it.Next()
 			if kind == chunkenc.ValNone {
 				break
 			}
-			if at := it.AtT(); kind == chunkenc.ValFloat && at >= 0 {
+			switch at := it.AtT(); {
+			case at < 0:
+			case kind == chunkenc.ValFloat:
 				_, v := it.At()
-				times, values = append(times, time.UnixMilli(at).Add(shift)), append(values, v)
+				add("", at, v)
+			default:
+				_, h := it.AtFloatHistogram(nil)
+				for part, v := range partsOf(t, h) {
+					add(part, at, v)
+				}
 			}
 		}
-		if len(times) == 0 || len(text) == 0 {
-			continue
+		for part, of := range parts {
+			var text []byte
+			labels.NewBuilder(set.At().Labels()).Set(model.LabelHistogram, part).Labels().Range(func(l labels.Label) {
+				text = model.AppendLabel(text, l.Name, l.Value)
+			})
+			if len(text) == 0 {
+				continue
+			}
+			m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
+			if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{m}); err != nil {
+				t.Fatal(err)
+			}
+			s.measures(m.ID, of.times, of.values)
 		}
-		m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
-		if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{m}); err != nil {
-			t.Fatal(err)
-		}
-		s.measures(m.ID, times, values)
 	}
 }
