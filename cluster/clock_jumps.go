@@ -27,12 +27,21 @@ import (
 // say. If this clock is ahead of all of them, the process ends, and the next one sets its clock by theirs (align).
 // Smaller jumps are found by a comparison every compareInterval.
 //
+// A machine that starts while no other process answers has its system time alone, which may be wrong. So the data
+// folder keeps a reading (keepReading), and no clock begins earlier (align). The stamps of ended processes are
+// unmeasured then, and count as unmeasuredError off. They are hardly later than the kept reading, so none of them is
+// certainly later than a new one.
+//
 // The invariant: while processes that accept measures reach each other, and less than maxFollow is wrong, the stamps
 // that two of them give at one moment differ by no more than maxApart.
 type clockWatch struct {
 	now  func() int64
 	ask  func(ctx context.Context) []clockDistance
+	keep func(reading int64) error // in the data folder
 	lose func(error)
+
+	keeping sync.Mutex
+	kept    int64 // reading
 
 	mu     sync.Mutex
 	last   int64 // reading
@@ -48,6 +57,9 @@ const (
 	readInterval    = 250 * time.Millisecond
 	compareInterval = 10 * time.Second
 	compareTimeout  = time.Second
+	// keepInterval is how much later than the kept reading a stamp may be. A clock that starts at this reading is no
+	// further behind the stamp than one that is unknown may be off.
+	keepInterval = unmeasuredError / 2
 	// maxBehind comparisons give the other process time to find out that its clock has jumped.
 	maxBehind = 3
 )
@@ -105,11 +117,23 @@ func (m *membership) clockDistances(ctx context.Context, now func() int64) (foun
 	return found
 }
 
-// align sets the clock by those of other processes before the first stamp, if it is far from the latest of them. The
-// machine's clock has another identity then, and all processes of the machine derive the same one. Earlier alignments
-// come first, and each is of another time. So the others, which may end meanwhile, are asked once.
+// align sets the clock by those of other processes before the first stamp, if it is far from the latest of them. If no
+// other one answers, the clock is set to be no earlier than the latest reading that the folder keeps: all may have
+// ended, and the system time of a machine that starts may be wrong. The machine's clock has another identity then, and
+// all processes of the machine derive the same one. Earlier alignments come first, and each is of another time. So the
+// others, which may end meanwhile, are asked once.
 func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDistance) error {
-	for off := compare(ask(c.own.Now)); off.Abs() > maxApart/2; {
+	others, by := ask(c.own.Now), "the latest of the others'"
+	off := compare(others)
+	if len(others) == 0 {
+		by = "the latest stamps in the data folder, and no other process answers"
+		latest, err := c.folder.LatestReading()
+		if err != nil {
+			return fmt.Errorf("cluster: clock: %w", err)
+		}
+		off = max(0, time.Duration(latest-c.Now()))
+	}
+	for off.Abs() > maxApart/2 {
 		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")), c.origin+int64(off))
 		if err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
@@ -119,9 +143,11 @@ func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDista
 		if err := c.folder.KeepClockError(pair, moved.Abs()); err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
-		c.logger.Warn("the clock of this machine is not that of the others, and is set by theirs", "ahead", -off, "clock", id)
+		c.logger.Warn("the clock of this machine is wrong, and is set", "ahead", -off, "by", by, "clock", id)
 		c.own.ID, c.own.Now = id, func() int64 { return origin + int64(boot.Now()) }
-		c.origin, off = origin, off-moved
+		if c.origin, off = origin, off-moved; len(others) == 0 {
+			off = max(0, off)
+		}
 	}
 	return nil
 }
@@ -154,10 +180,27 @@ func (w *clockWatch) read() bool {
 
 // check implements incoming.Clock.
 func (w *clockWatch) check() error {
-	if !w.read() {
+	if w.read() {
+		if err := w.compare(context.Background()); err != nil {
+			return err
+		}
+	}
+	return w.keepReading()
+}
+
+// keepReading makes the folder keep a reading that is hardly earlier than the next stamps.
+func (w *clockWatch) keepReading() error {
+	w.keeping.Lock()
+	defer w.keeping.Unlock()
+	now := w.now()
+	if now-w.kept < int64(keepInterval) {
 		return nil
 	}
-	return w.compare(context.Background())
+	if err := w.keep(now); err != nil {
+		return fmt.Errorf("%w: the clock's reading is not kept: %w", model.ErrUnavailable, err)
+	}
+	w.kept = now
+	return nil
 }
 
 // compare ends the process if its clock is ahead of all others, or has been behind another one for long. Processes that

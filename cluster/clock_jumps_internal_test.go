@@ -29,8 +29,8 @@ func TestClockJump(t *testing.T) {
 			began, questions, lost := time.Now(), 0, error(nil)
 			var offset atomic.Int64
 			w := &clockWatch{now: func() int64 { return int64(time.Since(began)) + offset.Load() },
-				lose: func(err error) { lost = err },
-				ask:  func(context.Context) []clockDistance { questions++; return others }}
+				lose: func(err error) { lost = err }, keep: func(int64) error { return nil },
+				ask: func(context.Context) []clockDistance { questions++; return others }}
 			ctx, cancel := context.WithCancel(t.Context())
 			go w.run(ctx)
 			time.Sleep(5*time.Second + readInterval/2)
@@ -71,6 +71,34 @@ func TestClockBehind(t *testing.T) {
 	})
 }
 
+// A reading is kept before the first stamp and then now and then, and a stamp is hardly later than the kept one.
+func TestReadingIsKeptBeforeStamps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, kept, times, failure := time.Now(), int64(-1), 0, error(nil)
+		now := func() int64 { return int64(time.Hour + time.Since(began)) }
+		w := &clockWatch{now: now, last: now(), ask: func(context.Context) []clockDistance { return nil },
+			keep: func(reading int64) error {
+				if failure == nil {
+					kept, times = reading, times+1
+				}
+				return failure
+			}}
+		for range 100 {
+			if err := w.check(); err != nil || now()-kept >= int64(keepInterval) {
+				t.Fatalf("a stamp is %v later than the kept reading: %v", time.Duration(now()-kept), err)
+			}
+			time.Sleep(keepInterval / 10)
+		}
+		if times != 10 {
+			t.Errorf("readings were kept %d times", times)
+		}
+		failure = errors.New("disk")
+		if err := w.check(); !errors.Is(err, model.ErrUnavailable) || !errors.Is(err, failure) {
+			t.Errorf("a stamp is given without a kept reading: %v", err)
+		}
+	})
+}
+
 // stoppedClock is a machine's that does not go on.
 type stoppedClock struct{}
 
@@ -106,6 +134,26 @@ func TestAlignClock(t *testing.T) {
 	}
 	if d := align(third, 2*time.Second); d != 2*time.Second || third.own.ID == first.own.ID {
 		t.Errorf("a machine that is wrong a second time has a clock %v ahead", d)
+	}
+	alone := func(latest time.Duration) time.Duration {
+		t.Helper()
+		c := open(0)
+		if err := errors.Join(c.folder.KeepReading(reference.Now()+int64(latest)),
+			c.align(stoppedClock{}, func(func() int64) []clockDistance { return nil })); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(c.Now() - reference.Now())
+	}
+	for _, latest := range []time.Duration{-time.Hour, maxApart / 2} {
+		if d := alone(latest); d != 0 {
+			t.Errorf("a clock is set %v ahead by stamps that are not later", d)
+		}
+	}
+	if d := alone(time.Second); d != 2*time.Second {
+		t.Errorf("a clock that begins before the latest stamps is %v ahead, not as it was set before", d)
+	}
+	if d := alone(2 * maxFollow); d != 2*maxFollow {
+		t.Errorf("a clock that begins long before the latest stamps is %v ahead", d)
 	}
 	after := open(0)
 	after.measured[third.own.ID] = &measuredClock{error: time.Second}

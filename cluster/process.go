@@ -191,7 +191,8 @@ func (p *Process) alignClock(ctx context.Context) error {
 	}
 	own := &p.clocks.own
 	w := &clockWatch{now: own.Now, last: own.Now(), doubt: true, lose: p.members.session.Lose,
-		ask: func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, own.Now) }}
+		keep: p.folder.KeepReading,
+		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, own.Now) }}
 	own.Check = w.check
 	watching, stop := context.WithCancel(context.Background())
 	var watcher sync.WaitGroup

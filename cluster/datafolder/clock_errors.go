@@ -37,12 +37,20 @@ func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
 
 // KeepClockError makes ClockErrors return far for a pair, or more.
 func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
+	return f.keepName(clockErrorName(pair, far), func(other string) bool {
+		p, less, ok := parseClockError(other)
+		return ok && p == pair && less < far
+	})
+}
+
+// keepName makes an empty file, synced, and removes those that it replaces.
+func (f *Folder) keepName(name string, replaces func(other string) bool) error {
 	names, err := f.clockNames()
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(f.Path, clocksFolder)
-	file, err := os.OpenFile(filepath.Join(dir, clockErrorName(pair, far)), os.O_CREATE|os.O_WRONLY, 0o640)
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {
 		return err
 	}
@@ -50,9 +58,9 @@ func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
 		return err
 	}
 	var errs []error
-	for _, name := range names {
-		if p, less, ok := parseClockError(name); ok && p == pair && less < far {
-			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+	for _, other := range names {
+		if replaces(other) {
+			if err := os.Remove(filepath.Join(dir, other)); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}

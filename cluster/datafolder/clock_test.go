@@ -175,3 +175,38 @@ func TestClockErrorsOfGoneMachines(t *testing.T) {
 		t.Error(since, err)
 	}
 }
+
+// The latest reading counts, also one of another machine, and earlier ones go.
+func TestLatestReading(t *testing.T) {
+	folder, err := datafolder.Share(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Release()
+	want := func(want int64) {
+		t.Helper()
+		if latest, err := folder.LatestReading(); latest != want || err != nil {
+			t.Errorf("the latest reading is %d, not %d: %v", latest, want, err)
+		}
+	}
+	want(0)
+	if _, _, err := folder.EnsureClock(uuid.New(), 9); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{5, 12, 7, 11} {
+		if err := folder.KeepReading(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(12)
+	if damaged, err := folder.DamagedClocks(); len(damaged) > 0 || err != nil {
+		t.Error(damaged, err)
+	}
+	if err := folder.KeepReading(13); err != nil {
+		t.Fatal(err)
+	}
+	want(13)
+	if names, err := filepath.Glob(filepath.Join(folder.Path, "clocks", "latest.*")); len(names) != 1 || err != nil {
+		t.Error(names, err)
+	}
+}
