@@ -135,25 +135,16 @@ func TestAlignClock(t *testing.T) {
 	if d := align(third, 2*time.Second); d != 2*time.Second || third.own.ID == first.own.ID {
 		t.Errorf("a machine that is wrong a second time has a clock %v ahead", d)
 	}
-	alone := func(latest time.Duration) time.Duration {
-		t.Helper()
-		c := open(0)
-		if err := errors.Join(c.folder.KeepReading(reference.Now()+int64(latest)),
-			c.align(stoppedClock{}, func(func() int64) []clockDistance { return nil })); err != nil {
+	for _, d := range []struct{ stamps, want time.Duration }{{-time.Hour, 0}, {maxApart / 2, 0},
+		{time.Second, 2 * time.Second}, {2 * maxFollow, 2 * maxFollow}} { // 2 s: as it was set before
+		alone := open(0)
+		if err := errors.Join(alone.folder.KeepReading(reference.Now()+int64(d.stamps)),
+			alone.align(stoppedClock{}, func(func() int64) []clockDistance { return nil })); err != nil {
 			t.Fatal(err)
 		}
-		return time.Duration(c.Now() - reference.Now())
-	}
-	for _, latest := range []time.Duration{-time.Hour, maxApart / 2} {
-		if d := alone(latest); d != 0 {
-			t.Errorf("a clock is set %v ahead by stamps that are not later", d)
+		if ahead := time.Duration(alone.Now() - reference.Now()); ahead != d.want {
+			t.Errorf("stamps are %v ahead, and a clock that starts alone %v", d.stamps, ahead)
 		}
-	}
-	if d := alone(time.Second); d != 2*time.Second {
-		t.Errorf("a clock that begins before the latest stamps is %v ahead, not as it was set before", d)
-	}
-	if d := alone(2 * maxFollow); d != 2*maxFollow {
-		t.Errorf("a clock that begins long before the latest stamps is %v ahead", d)
 	}
 	after := open(0)
 	after.measured[third.own.ID] = &measuredClock{error: time.Second}
