@@ -25,7 +25,7 @@ const (
 	// scannedPerAllocated is how many bytes a collection looks through for each byte that is allocated before it. Go
 	// itself has one for one in a heap of pointers alone. Waiting measures and blocks have none: a heap of these may
 	// grow by less between two collections.
-	scannedPerAllocated = 0.5
+	scannedPerAllocated = 1.0 / 3
 	// leastGrowth is by how much a heap may always grow: a collection has costs of its own.
 	leastGrowth = 64 << 20
 
