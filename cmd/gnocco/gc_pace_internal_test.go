@@ -28,8 +28,8 @@ func TestGCPace(t *testing.T) {
 		}
 	}
 	f("a fleet that reports slowly", 0.8, 100, 90, 48, 60)
-	f("a larger one", 6, 1000, 400, 80, 110)
-	f("at full speed", 200, 100, 40, 80, 27)
+	f("a larger one", 6, 1000, 250, 75, 110)
+	f("at full speed", 200, 100, 27, 81, 18)
 	f("many measures in memory", 200, 2000, 100, gcPercentLeast, 67)
 	f("a small heap without pointers", 200, 80, 1, 84, 10)
 	f("a heap of pointers", 200, 1000, 900, gcPercentDefault, 110)
