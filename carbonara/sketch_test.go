@@ -192,7 +192,7 @@ func FuzzSketch(f *testing.F) {
 	})
 }
 
-// TestBytesOfSketches prints bytes and CPU a group, for docs/decisions/0098.
+// TestBytesOfSketches prints bytes and CPU a group, for docs/decisions/0099.
 func TestBytesOfSketches(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	series := map[string][]float64{}
