@@ -84,6 +84,7 @@ type unreadMetric struct {
 	ID            uuid.UUID  `json:"id"`
 	Name          string     `json:"name"`
 	ResourceID    *uuid.UUID `json:"resource_id"`
+	Resource      string     `json:"original_resource_id,omitempty"`
 	ArchivePolicy string     `json:"archive_policy_name"`
 }
 
@@ -106,8 +107,17 @@ func (a *api) listUnread(w http.ResponseWriter, r *http.Request, _ *auth.Identit
 			return
 		}
 		if answer.Unread++; len(answer.List) < page.Limit {
-			answer.List = append(answer.List, unreadMetric{m.ID, m.Name, m.ResourceID, m.ArchivePolicy.Name})
+			answer.List = append(answer.List, unreadMetric{ID: m.ID, Name: m.Name, ResourceID: m.ResourceID,
+				ArchivePolicy: m.ArchivePolicy.Name})
 		}
 	})
+	for i, m := range answer.List {
+		if m.ResourceID == nil {
+			continue
+		}
+		if resource, err := a.Index.Resource(model.GenericType, *m.ResourceID); err == nil { // else deleted meanwhile
+			answer.List[i].Resource = resource.OriginalID
+		}
+	}
 	return web.Answer(w, answer, err)
 }

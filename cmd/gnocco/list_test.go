@@ -17,6 +17,8 @@ func TestCommandsThatAsk(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	s.call(http.MethodPost, "/v1/metric", `{"name":"later","archive_policy_name":"seconds"}`, http.StatusCreated, nil)
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"cellar","metrics":{"cold":{"archive_policy_name":"seconds"}}}`,
+		http.StatusCreated, nil)
 	f := func(status int, want, wantErr string, args ...string) {
 		t.Helper()
 		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
@@ -49,7 +51,8 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "/v1/metric/", "", "top", "--count", "1")
 	f(1, "", "Query 5f does not run", "top", "--kill", "5f")
 	f(0, "SECONDS  COUNT", "", "list", "costs")
-	f(0, "metric,policy,resource id,id\nlater,", "", "list", "unread", "-o", "csv")
+	f(0, "metric,policy,id\nlater,", "", "list", "unread", "-o", "csv")
+	f(0, "\ncellar/cold,seconds,", "", "list", "unread", "-o", "csv")
 	f(0, "house/out  sum          3", "", "watch", "house/out", "--start", "2025-12-01", "--count", "2", "--every", "100ms")
 	f(1, "", "--every must be at least 100ms", "watch", "house/out", "--every", "1ms")
 	complete := func(want string, args ...string) {

@@ -96,13 +96,16 @@ func listUnread(ctx context.Context, c *client.Client, _ []string) (*table, erro
 		List []struct {
 			ID, Name string
 			Policy   string `json:"archive_policy_name"`
-			Resource string `json:"resource_id"`
+			Resource string `json:"original_resource_id"`
 		}
 	}
 	err := c.Do(ctx, "GET", "/v1/queries/unread", nil, &answer)
-	t := &table{columns: []string{"metric", "policy", "resource id", "id"}}
+	t := &table{columns: []string{"metric", "policy", "id"}}
 	for _, m := range answer.List {
-		t.add(m.Name, m.Policy, m.Resource, m.ID)
+		if m.Resource != "" {
+			m.Name = m.Resource + "/" + m.Name
+		}
+		t.add(m.Name, m.Policy, m.ID)
 	}
 	return t, err
 }
