@@ -26,7 +26,7 @@ func TestCommandsThatAsk(t *testing.T) {
 			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
 		}
 	}
-	f(0, "house/in   seconds  ", "", "list", "metrics")
+	f(0, "house/in     seconds  ", "", "list", "metrics")
 	f(0, `"metric": "house/out",`, "", "list", "metrics", "house/out", "-o", "json")
 	f(0, "house,generic,2,", "", "list", "resources", "-o", "csv")
 	f(0, "seconds  0:00:01 for 0:16:40", "", "list", "policies")
