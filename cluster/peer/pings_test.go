@@ -93,7 +93,9 @@ func TestForwardAsksTheNextHolder(t *testing.T) {
 	var dying atomic.Int64
 	dies := func(read bool) http.Handler {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			dying.Add(1)
+			if strings.HasPrefix(r.URL.Path, "/peer/api") { // no ping, as a slow machine sees some
+				dying.Add(1)
+			}
 			if read {
 				_, _ = io.ReadAll(r.Body)
 			}
