@@ -12,6 +12,9 @@ import (
 // Series is what the engine gets of a selector.
 type Series = series
 
+// SeriesSet is the series of a selector.
+type SeriesSet = seriesSet
+
 // Upstream is the engine itself, as upstream's own tests want it.
 func (e *Engine) Upstream() *upstream.Engine {
 	options := e.options.engine()

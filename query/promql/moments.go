@@ -82,14 +82,14 @@ func iteratorOf(args parser.Expressions) *iterator {
 	if !ok || len(selector.Series) == 0 {
 		return nil
 	}
-	s, ok := selector.Series[0].(interface{ current() *iterator })
-	if !ok { // of a subquery
+	s, ok := selector.UnexpandedSeriesSet.(interface{ current() *iterator }) // the engine may wrap its series
+	if !ok {                                                                 // of a subquery
 		return nil
 	}
 	return s.current()
 }
 
-func (s *series) current() *iterator { return s.selection.current }
+func (s *seriesSet) current() *iterator { return s.series[0].selection.current }
 
 // average is the sum of all measures over their number. Where a sum overflows and the average does not, sums are taken
 // 2^64 times smaller, as many as there may be.

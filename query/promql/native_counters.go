@@ -1,6 +1,8 @@
 package promql
 
 import (
+	"slices"
+
 	"github.com/prometheus/prometheus/model/histogram"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -26,16 +28,15 @@ func overGroupsOfHistograms(name string, it *iterator, vectors []upstream.Vector
 	for _, p := range places {
 		mixed = mixed || p.family != first.family
 	}
-	if mixed || first.family < 0 || selector.Anchored || selector.Smoothed {
+	if mixed || selector.Anchored || selector.Smoothed {
 		return plainCalls[name](vectors, n.lasts(it, matrix[0], from), args, enh)
 	}
-	f := n.families[first.family]
-	lead := f.counts[0][first.row : last.row+1]
-	grouped := false
-	for _, c := range lead {
-		grouped = grouped || c.isGroup()
+	lead := n.numbers
+	if first.family >= 0 {
+		lead = n.families[first.family].counts[0]
 	}
-	if !grouped {
+	lead = lead[first.row : last.row+1]
+	if !slices.ContainsFunc(lead, counter.isGroup) {
 		return plainCalls[name](vectors, n.lasts(it, matrix[0], from), args, enh)
 	}
 	end := enh.Ts - selector.Offset.Milliseconds()
@@ -43,6 +44,10 @@ func overGroupsOfHistograms(name string, it *iterator, vectors []upstream.Vector
 	if !ok {
 		return enh.Out, nil
 	}
+	if first.family < 0 {
+		return append(enh.Out, upstream.Sample{F: v}), nil
+	}
+	f := n.families[first.family]
 	factor := 0.0
 	if by := increase(lead, true).By; by != 0 {
 		factor = v / by
@@ -65,14 +70,25 @@ func (n *nativeSamples) lasts(it *iterator, of upstream.Series, from int) upstre
 			out.Floats = append(out.Floats, upstream.FPoint{T: t, F: it.values[p.row]})
 			continue
 		}
-		f := n.families[p.family]
-		out.Histograms = append(out.Histograms, upstream.HPoint{T: t,
-			H: f.build(nil, func(part int) (float64, bool) {
-				c := f.counts[part][p.row]
-				return c.last, c.count > 0
-			})})
+		out.Histograms = append(out.Histograms, upstream.HPoint{T: t, H: n.families[p.family].lastOf(p.row)})
 	}
 	return upstream.Matrix{out}
+}
+
+// lastOf returns the last histogram of a group.
+func (f *histograms) lastOf(row int) *histogram.FloatHistogram {
+	return f.build(nil, func(part int) (float64, bool) {
+		c := &f.counts[part][row]
+		return c.last, c.count > 0 && c.lastTime == f.counts[0][row].lastTime
+	})
+}
+
+// firstOf returns the first histogram of a group.
+func (f *histograms) firstOf(row int) *histogram.FloatHistogram {
+	return f.build(nil, func(part int) (float64, bool) {
+		c := &f.counts[part][row]
+		return c.first, c.count > 0 && c.firstTime == f.counts[0][row].firstTime
+	})
 }
 
 // increaseOf returns the increase of histograms from the first measure of some groups to the last.
@@ -81,56 +97,43 @@ func (f *histograms) increaseOf(from, to int, at posrange.PositionRange) (
 	lead := f.counts[0][from:to]
 	resets, _ := resetsOf(lead, 0, 0, 0)
 	by, present := make([]float64, len(f.parts)), make([]bool, len(f.parts))
+	layouts, carried := 0, 0.0
 	for i, part := range f.parts {
 		groups := f.counts[i][from:to]
+		missing := 0.0
 		for k := range groups {
 			present[i] = present[i] || groups[k].count > 0
+			missing += lead[k].count - groups[k].count
 		}
 		if part.Kind == model.HistogramSum && resets == 0 { // negative observations make it fall
 			by[i] = groups[len(groups)-1].last - groups[0].first
 		} else {
 			by[i] = increaseOfPart(lead, groups)
 		}
+		switch {
+		case part.Kind == model.HistogramZero && present[i]:
+			layouts++
+		case part.Kind == model.HistogramCustom && missing > 0 && part.Bound <= maxBound:
+			// Bounds that only some histograms have are left out: the next bucket takes theirs.
+			layouts, carried, present[i] = 2, carried+by[i], false
+		case part.Kind == model.HistogramCustom:
+			by[i], carried = by[i]+carried, 0
+		}
 	}
-	// Each layout of buckets makes a histogram.
-	var sum *histogram.FloatHistogram
-	var notes annotations.Annotations
-	for zero, part := range f.parts {
-		if !present[zero] || part.Kind != model.HistogramZero && part.Kind != model.HistogramCustom {
-			continue
-		}
-		if part.Kind == model.HistogramCustom && part.Bound <= maxBound {
-			continue
-		}
-		h := f.build(nil, func(i int) (float64, bool) {
-			switch of := f.parts[i]; of.Kind {
-			case model.HistogramZero:
-				return by[i], i == zero
-			case model.HistogramCustom:
-				return by[i], present[i] && part.Kind == model.HistogramCustom
-			case model.HistogramCount, model.HistogramSum:
-				return by[i], true
-			default:
-				return by[i], present[i] && part.Kind == model.HistogramZero && of.Schema == part.Schema
-			}
-		})
-		if sum == nil {
-			sum = h
-			continue
-		}
-		count, total := sum.Count, sum.Sum
-		if before := f.parts[zero-1]; before.Kind == model.HistogramZero && before.Schema == part.Schema {
-			// Only the threshold differs.
-			h.PositiveSpans, h.PositiveBuckets, h.NegativeSpans, h.NegativeBuckets = nil, nil, nil, nil
-		}
-		added, _, _, err := sum.Add(h)
-		if err != nil {
-			return nil, notes.Add(annotations.NewMixedExponentialCustomHistogramsWarning("", at))
-		}
-		sum = added
-		sum.Count, sum.Sum = count, total
+	if layouts > 1 && resets == 0 { // observations change their buckets when the layout changes
+		h, _, _, err := f.lastOf(to - 1).Sub(f.firstOf(from))
+		return h, mixedLayouts(err, at)
 	}
-	return sum, notes
+	h, err := f.merged(func(i int) (float64, bool) { return by[i], present[i] })
+	return h, mixedLayouts(err, at)
+}
+
+// mixedLayouts is the warning for an error of adding histograms up.
+func mixedLayouts(err error, at posrange.PositionRange) (notes annotations.Annotations) {
+	if err == nil {
+		return nil
+	}
+	return notes.Add(annotations.NewMixedExponentialCustomHistogramsWarning("", at))
 }
 
 // increaseOfPart is the increase of a part, which is 0 where it has no measure and the count has one.

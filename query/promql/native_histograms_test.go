@@ -1,12 +1,24 @@
 package promql_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/util/teststorage"
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // partsOf returns the values of the parts that a native histogram is stored as.
@@ -22,4 +34,277 @@ func partsOf(t testing.TB, h *histogram.FloatHistogram) map[string]float64 {
 		parts[model.Labels(batch.AppendKey(nil, i)).Get(model.LabelHistogram)] = values[i]
 	}
 	return parts
+}
+
+// histograms stores native histograms of one name; ids are their parts.
+func (s *store) histograms(ids map[string]uuid.UUID, policy, name string, times []time.Time,
+	all []*histogram.FloatHistogram) {
+	s.t.Helper()
+	at, values := map[string][]time.Time{}, map[string][]float64{}
+	for i, h := range all {
+		for part, v := range partsOf(s.t, h) {
+			at[part], values[part] = append(at[part], times[i]), append(values[part], v)
+		}
+	}
+	p, err := s.Index.ArchivePolicy(policy)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for part := range at {
+		if _, ok := ids[part]; !ok {
+			m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(
+				model.AppendLabel(model.AppendLabel(nil, model.LabelHistogram, part), model.LabelName, name))}
+			if err := s.Index.CreateMetrics(s.t.Context(), []*model.Metric{m}); err != nil {
+				s.t.Fatal(err)
+			}
+			ids[part] = m.ID
+		}
+		s.measures(ids[part], at[part], values[part])
+	}
+}
+
+// histogramCase is a native histogram that is scraped.
+type histogramCase struct {
+	gauge, custom, negative bool
+	layouts                 bool // bounds change, with a reset if there are any
+	hidden                  bool // resets show in few buckets
+	reset                   int  // one in so many scrapes; 0: none
+}
+
+const nativeBuckets = 6
+
+// scrapes returns the times and histograms of five hours. Buckets of counters begin one after the other. At a reset all
+// fall, and one of them is empty until the hour ends.
+func (c *histogramCase) scrapes(r *rand.Rand, start time.Time) (times []time.Time, all []*histogram.FloatHistogram) {
+	const interval, hour = 15 * time.Second, 240
+	counts, sum, zero := make([]float64, 2*nativeBuckets), 100.0, 0.0
+	empty, before := -1, 0.0
+	for i := range 5 * hour {
+		reset := c.reset > 0 && i > 300 && (r.IntN(c.reset) == 0 || c.layouts && (i == 700 || i == 1000))
+		if i%hour == 0 && empty >= 0 {
+			counts[empty], empty = before+1, -1
+		}
+		if reset {
+			sum, zero = sum/3, zero/2
+			if empty < 0 && i%hour > 0 {
+				empty = r.IntN(nativeBuckets)
+				before, counts[empty] = counts[empty], 0
+			}
+		}
+		for b := range counts {
+			switch {
+			case c.gauge:
+				counts[b] = float64(1 + r.IntN(20))
+			case b == empty:
+			case reset && c.hidden && b > 0:
+				counts[b] *= 2 * r.Float64()
+			case reset && c.layouts && i == 700: // the sum of two buckets also falls
+				counts[b] /= 1000
+			case reset && counts[b] > 0:
+				counts[b] *= 0.1 + 0.8*r.Float64()
+			case i >= 60*b && r.IntN(3) == 0:
+				counts[b] += float64(2 + r.IntN(20))
+			}
+		}
+		if !reset {
+			zero += float64(r.IntN(3))
+			sum += r.Float64() * 40
+		}
+		if c.negative {
+			sum -= 60
+		}
+		times = append(times, start.Add(time.Duration(i)*interval+interval/2))
+		all = append(all, c.histogram(i, counts, zero, sum))
+	}
+	return times, all
+}
+
+// histogram returns the i-th histogram.
+func (c *histogramCase) histogram(i int, counts []float64, zero, sum float64) *histogram.FloatHistogram {
+	h := &histogram.FloatHistogram{Schema: 1, ZeroThreshold: 0.001, ZeroCount: zero, Sum: sum}
+	h.PositiveSpans = []histogram.Span{{Offset: -2, Length: nativeBuckets / 2}, {Offset: 3, Length: nativeBuckets / 2}}
+	h.PositiveBuckets = slices.Clone(counts[:nativeBuckets])
+	if c.custom {
+		h.Schema, h.CustomValues = histogram.CustomBucketsSchema, []float64{0.5, 1, 2.5, 5, 10}
+		h.ZeroThreshold, h.ZeroCount, h.PositiveSpans = 0, 0, []histogram.Span{{Length: nativeBuckets}}
+		if c.layouts && i >= 700 {
+			h.CustomValues, h.PositiveSpans[0].Length = []float64{0.5, 1, 5, 10}, nativeBuckets-1
+			h.PositiveBuckets[3] += h.PositiveBuckets[2]
+			h.PositiveBuckets = slices.Delete(h.PositiveBuckets, 2, 3)
+		}
+	} else {
+		h.NegativeSpans = []histogram.Span{{Offset: 1, Length: nativeBuckets}}
+		h.NegativeBuckets = slices.Clone(counts[nativeBuckets:])
+		if c.layouts && i >= 700 {
+			h, _ = h.CopyToSchema(0)
+		}
+		if c.layouts && i >= 1000 {
+			h.ZeroThreshold = 0.01
+		}
+	}
+	if h.Count = h.ZeroCount; c.gauge {
+		h.CounterResetHint = histogram.GaugeType
+	}
+	for _, buckets := range [][]float64{h.PositiveBuckets, h.NegativeBuckets} {
+		for _, n := range buckets {
+			h.Count += n
+		}
+	}
+	return h
+}
+
+// Groups of native histograms give what Prometheus' engine gives of the histograms, at any age.
+func TestGroupsOfHistogramsAreLikeMeasures(t *testing.T) {
+	r := rand.New(rand.NewPCG(seedtest.Next(t), 103))
+	for _, c := range []histogramCase{
+		{}, {negative: true}, {reset: 200}, {reset: 30}, {custom: true}, {custom: true, reset: 100}, {gauge: true},
+		{gauge: true, custom: true}, {layouts: true}, {layouts: true, reset: 200}, {layouts: true, custom: true},
+		{layouts: true, custom: true, reset: 200}, {hidden: true, reset: 20},
+	} {
+		c.compare(t, r)
+	}
+}
+
+func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
+	s := newStore(t, promqltest.TestParserOpts)
+	defer s.stop()
+	policy := model.SeriesArchivePolicy()
+	expressions := []string{"sum_over_time(h[1h])", "first_over_time(h[1h])", "last_over_time(h[1h])",
+		"count_over_time(h[2h])", "histogram_avg(sum_over_time(h[2h]))"}
+	if !c.gauge {
+		policy = model.CounterArchivePolicy(policy)
+		expressions = []string{"rate(h[1h])", "increase(h[2h])", "rate(h[1h] offset 1h)", "histogram_count(increase(h[1h]))",
+			"histogram_sum(rate(h[2h]))", "histogram_avg(rate(h[1h]))", "histogram_quantile(0.9, rate(h[1h]))",
+			"histogram_quantile(0.2, sum(increase(h[2h])))", "histogram_fraction(-1, 2, rate(h[1h]))",
+			"count_over_time(h[1h])"}
+		if !c.custom || !c.layouts { // sums do not tell which bounds a histogram has
+			expressions = append(expressions, "sum_over_time(h[1h])")
+		}
+		if c.reset == 0 { // which the last histograms of groups show
+			expressions = append(expressions, "increase(h[1h] anchored)")
+		}
+	}
+	if err := s.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	times, all := c.scrapes(r, start)
+	kept := teststorage.New(t)
+	appender := kept.Appender(t.Context())
+	for i, h := range all {
+		if _, err := appender.AppendHistogram(0, labels.FromStrings("__name__", "h"), times[i].UnixMilli(), nil,
+			h.Copy().Compact(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := appender.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	engine := promqltest.NewTestEngine(t, false, 0, 10_000_000)
+	ids := map[string]uuid.UUID{}
+	s.histograms(ids, policy.Name, "h", times, all)
+	first, last := start.Add(2*time.Hour), start.Add(5*time.Hour)
+	ages := []time.Duration{0, 12 * time.Hour, 20 * 24 * time.Hour, 700 * 24 * time.Hour}
+	if c.hidden { // only measures tell
+		ages, expressions = ages[:1], []string{"rate(h[1h])", "increase(h[20m])"}
+	}
+	for _, age := range ages {
+		if s.now = last.Add(age); age > 0 {
+			s.histograms(ids, policy.Name, "h", []time.Time{s.now}, all[len(all)-1:])
+		}
+		here := slices.Clone(expressions)
+		if !c.gauge && !c.hidden && age < 31*24*time.Hour {
+			here = append(here, "increase(h[119m])") // from groups of a minute
+		}
+		if !c.gauge && !c.hidden && age < 24*time.Hour {
+			here = append(here, "rate(h[7190s])") // of 10 s
+		}
+		for _, expr := range here {
+			q, err := engine.NewRangeQuery(t.Context(), kept, nil, expr, first, last, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := s.over(expr, first, last, time.Hour), q.Exec(t.Context())
+			if place := differing(got, want, c.hidden); place != "" {
+				t.Errorf("%+v, %v old: %s: %s", c, age, expr, place)
+			}
+			if len(got.Warnings) > 0 && !(c.layouts && c.custom) { // which are reconciled
+				t.Errorf("%+v, %v old: %s warns: %v", c, age, expr, got.Warnings)
+			}
+		}
+	}
+}
+
+// A range of groups of numbers and of histograms has a warning and no rate, as one of measures.
+func TestGroupsOfNumbersAndHistograms(t *testing.T) {
+	s := newStore(t, promqltest.TestParserOpts)
+	s.kept("p", counterMethods, 0, time.Hour, 0)
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	at := func(hour int) []time.Time {
+		begins := start.Add(time.Duration(hour) * time.Hour)
+		return []time.Time{begins, begins.Add(time.Minute)}
+	}
+	number := s.pushed("p", "h")
+	for _, hour := range []int{0, 2, 4} {
+		s.measures(number, at(hour), []float64{1, 4})
+	}
+	c := histogramCase{}
+	_, all := c.scrapes(rand.New(rand.NewPCG(1, 103)), start)
+	ids := map[string]uuid.UUID{}
+	s.histograms(ids, "p", "h", at(1), all[:2])
+	s.now = start.Add(10 * time.Hour)
+	s.histograms(ids, "p", "h", []time.Time{s.now}, all[2:3])
+	if v, ok := s.value("increase(h[1h])", start.Add(3*time.Hour)); !ok || v < 3 { // of numbers within a group
+		t.Errorf("increase of numbers: %v", v)
+	}
+	for expr, want := range map[string]string{
+		"rate(h[1h])": "", "rate(h[1h] offset 1h)": "", "rate(h[2h])": "mix of histograms and floats",
+	} {
+		r := s.instant(expr, start.Add(3*time.Hour))
+		warnings, _ := r.Warnings.AsStrings(expr, 0, 0)
+		if n := len(r.Value.(upstream.Vector)); want == "" && n != 1 || want != "" && n != 0 {
+			t.Errorf("%s: %v", expr, r.Value)
+		}
+		if got := strings.Join(warnings, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s warns: %q, want %q", expr, got, want)
+		}
+	}
+}
+
+// differing returns where matrices of one series differ by more than rounding, perhaps in the last histogram only, ""
+// for nowhere.
+func differing(got, want *upstream.Result, last bool) string {
+	if got.Err != nil || want.Err != nil {
+		return fmt.Sprint(got.Err, want.Err)
+	}
+	a, b := got.Value.(upstream.Matrix), want.Value.(upstream.Matrix)
+	if len(a) != 1 || len(b) != 1 || len(a[0].Floats)+len(a[0].Histograms) != 4 {
+		return fmt.Sprintf("%v, want %v", a, b)
+	}
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y)) }
+	gauge := func(h *histogram.FloatHistogram) bool { return h.CounterResetHint == histogram.GaugeType }
+	if !slices.EqualFunc(a[0].Floats, b[0].Floats, func(x, y upstream.FPoint) bool {
+		return x.T == y.T && near(x.F, y.F)
+	}) {
+		return fmt.Sprintf("%v, want %v", a, b)
+	}
+	if len(a[0].Histograms) != len(b[0].Histograms) {
+		return fmt.Sprintf("%v, want %v", a, b)
+	}
+	for i, x := range a[0].Histograms {
+		if last && i < len(a[0].Histograms)-1 {
+			continue
+		}
+		y := b[0].Histograms[i]
+		h, w := x.H.Copy().Compact(0), y.H.Copy().Compact(0)
+		if x.T != y.T || gauge(h) != gauge(w) || h.Schema != w.Schema || h.ZeroThreshold != w.ZeroThreshold ||
+			!near(h.Count, w.Count) ||
+			!near(h.Sum, w.Sum) || !near(h.ZeroCount, w.ZeroCount) || !slices.Equal(h.CustomValues, w.CustomValues) ||
+			!slices.Equal(h.PositiveSpans, w.PositiveSpans) || !slices.Equal(h.NegativeSpans, w.NegativeSpans) ||
+			!slices.EqualFunc(h.PositiveBuckets, w.PositiveBuckets, near) ||
+			!slices.EqualFunc(h.NegativeBuckets, w.NegativeBuckets, near) {
+			return fmt.Sprintf("at %v: %v, want %v", x.T, h, w)
+		}
+	}
+	return ""
 }

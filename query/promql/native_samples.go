@@ -16,6 +16,7 @@ type nativeSamples struct {
 	grouped  bool          // histograms are groups of counters: the number of a sample is its place
 	at       []nativePlace // beside the iterator's times
 	families []*histograms
+	numbers  []counter // beside the iterator's values, if grouped
 }
 
 // nativePlace is where a sample's histogram is, or a number in the iterator's values if family is -1.
@@ -34,13 +35,14 @@ type histograms struct {
 	values [][]float64 // by part and row; a stale marker where it has none
 	counts [][]counter // instead of values
 	bounds []float64   // custom ones of the last histogram
+	sums   bool        // of groups, in which there may be several layouts of buckets
 }
 
 func (n *nativeSamples) bytes() int64 {
 	if n == nil {
 		return 0
 	}
-	bytes := 16 * cap(n.at)
+	bytes := 16*cap(n.at) + counterBytes*cap(n.numbers)
 	for _, f := range n.families {
 		bytes += 8 * cap(f.times) * (1 + len(f.values))
 		bytes += counterBytes * cap(f.times) * len(f.counts)
@@ -61,11 +63,13 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 		nativePlace
 	}
 	var all []sample
+	floats := s.native.floats
+	n.grouped = floats != nil && slices.ContainsFunc(its[floats].counts, counter.isGroup)
 	for _, family := range s.native.families {
 		n.grouped = n.grouped || slices.ContainsFunc(its[family.parts[0].series].counts, counter.isGroup)
 	}
 	for _, family := range s.native.families {
-		h := &histograms{gauge: family.gauge}
+		h := &histograms{gauge: family.gauge, sums: s.selection.function == "sum_over_time"}
 		lead := its[family.parts[0].series]
 		h.times = slices.Clone(lead.times)
 		for _, part := range family.parts {
@@ -81,9 +85,12 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 		}
 		n.families = append(n.families, h)
 	}
-	if s.native.floats != nil {
-		of := its[s.native.floats]
+	if floats != nil {
+		of := its[floats]
 		it.values = append(it.values, of.valuesAt(of.times)...)
+		if n.grouped {
+			n.numbers = of.countersAt(of.times)
+		}
 		for row, t := range of.times {
 			all = append(all, sample{t, nativePlace{-1, row}})
 		}
@@ -170,8 +177,12 @@ func (it *iterator) countersAt(times []int64) []counter {
 		for i < len(it.times) && it.times[i] < t {
 			i++
 		}
-		if i < len(it.times) && it.times[i] == t {
+		switch {
+		case i == len(it.times) || it.times[i] > t:
+		case len(it.counts) > 0:
 			counts[row] = it.counts[i]
+		default: // its archive policy has no such groups
+			counts[row] = single(t, it.values[i])
 		}
 	}
 	return counts
@@ -180,10 +191,52 @@ func (it *iterator) countersAt(times []int64) []counter {
 // histogramAt returns the histogram at a place, in the memory of dst if that is not nil.
 func (n *nativeSamples) histogramAt(p nativePlace, dst *histogram.FloatHistogram) *histogram.FloatHistogram {
 	f := n.families[p.family]
-	return f.build(dst, func(part int) (float64, bool) {
+	valueOf := func(part int) (float64, bool) {
 		v := f.values[part][p.row]
 		return v, !value.IsStaleNaN(v)
-	})
+	}
+	if f.sums {
+		if sum, err := f.merged(valueOf); err == nil && sum != nil {
+			return sum
+		}
+	}
+	return f.build(dst, valueOf)
+}
+
+// merged puts a histogram together from the values of parts of several layouts of buckets.
+func (f *histograms) merged(valueOf func(part int) (v float64, ok bool)) (sum *histogram.FloatHistogram, err error) {
+	schema := int32(0) // of the layout before
+	for of, layout := range f.parts {
+		_, ok := valueOf(of)
+		exponential := layout.Kind == model.HistogramZero
+		if custom := layout.Kind == model.HistogramCustom && layout.Bound > maxBound; !ok || !exponential && !custom {
+			continue
+		}
+		h := f.build(nil, func(i int) (float64, bool) {
+			v, ok := valueOf(i)
+			switch f.parts[i].Kind {
+			case model.HistogramZero:
+				ok = i == of
+			case model.HistogramCustom:
+				ok = ok && !exponential
+			}
+			return v, ok // build takes the buckets of one schema
+		})
+		if sum == nil {
+			sum, schema = h, layout.Schema
+			continue
+		}
+		count, total := sum.Count, sum.Sum
+		if exponential && layout.Schema == schema { // only the threshold differs
+			h.PositiveSpans, h.PositiveBuckets, h.NegativeSpans, h.NegativeBuckets = nil, nil, nil, nil
+		}
+		schema = layout.Schema
+		if sum, _, _, err = sum.Add(h); err != nil {
+			return nil, err
+		}
+		sum.Count, sum.Sum = count, total
+	}
+	return sum, nil
 }
 
 // build puts a histogram together from the values of its parts.

@@ -200,8 +200,10 @@ func (q *scriptQuerier) Select(ctx context.Context, sorted bool, hints *storage.
 	shifted.Start += q.s.shift
 	shifted.End += q.s.shift
 	set := q.Querier.Select(ctx, sorted, &shifted, letters(matchers)...)
-	out := &scriptSet{SeriesSet: set, shift: q.s.shift}
-	return out
+	if set, ok := set.(*promql.SeriesSet); ok {
+		return &scriptSet{set, q.s.shift}
+	}
+	return set // an error
 }
 
 func letters(matchers []*labels.Matcher) []*labels.Matcher {
@@ -233,7 +235,7 @@ func (q *scriptQuerier) LabelValues(ctx context.Context, name string, hints *sto
 }
 
 type scriptSet struct {
-	storage.SeriesSet
+	*promql.SeriesSet
 	shift int64
 }
 
