@@ -127,6 +127,7 @@ func FuzzReference(f *testing.F) {
 	f.Add(export(nil, message(1, "g", 5, message(1, message(3, uint64(1e9), 4, 1.5, 8, 1, 7, message(1, "k",
 		2, message(5, message(1, message(3, 7), 1, message(6, message(1, pair("a", "b")))))))))))
 	f.Add(export(nil, message(1, "s", 11, message(1, message(3, uint64(1e9), 4, uint64(6), 5, 2.5, 6, message(1, 0.5, 2, 7.5))))))
+	f.Add(export(nil, message(1, "s", 11, message(1, message(3, uint64(1e9), 4, uint64(6)))))) // no sum
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var request metricspb.MetricsData
 		if proto.Unmarshal(body, &request) != nil {

@@ -248,9 +248,9 @@ func (b *exponentialBuckets) native() (spans []native.Span, counts []float64) {
 	return []native.Span{{Offset: b.offset + 1, Length: uint32(len(counts))}}, counts
 }
 
-// totals adds count and sum.
+// totals adds count and sum. A histogram may have no sum; that of a summary is 0 where a sender leaves it out.
 func (t *translator) totals(p *point) error {
-	if err := t.add(p, "_count", float64(p.count)); err != nil || !p.hasValue {
+	if err := t.add(p, "_count", float64(p.count)); err != nil || !p.hasValue && t.of.kind != summary {
 		return err
 	}
 	return t.add(p, "_sum", p.value)
