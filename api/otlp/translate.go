@@ -248,7 +248,7 @@ func (b *exponentialBuckets) native() (spans []native.Span, counts []float64) {
 	return []native.Span{{Offset: b.offset + 1, Length: uint32(len(counts))}}, counts
 }
 
-// totals adds count and sum. A histogram may have no sum; that of a summary is 0 where a sender leaves it out.
+// totals adds count and sum. A histogram may lack its sum. A summary without one has the sum 0.
 func (t *translator) totals(p *point) error {
 	if err := t.add(p, "_count", float64(p.count)); err != nil || !p.hasValue && t.of.kind != summary {
 		return err
