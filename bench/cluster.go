@@ -8,11 +8,11 @@ import (
 )
 
 // ClusterParts are what Cluster measures, in this order.
-var ClusterParts = []string{"handover", "takeover", "stall", "ingest", "outage"}
+var ClusterParts = []string{"handover", "takeover", "stall", "ingest", "outage", "churn"}
 
 // ClusterOptions say what Cluster does.
 type ClusterOptions struct {
-	Parts          []string // of ClusterParts; nil: all
+	Parts          []string // of ClusterParts; nil: all but churn, which takes minutes
 	Metrics        int      // series of ingest and outage; 0: 10,000
 	Measures       int      // of ingest, in all; 0: 3.6 million
 	OutageMeasures int      // of outage; 0: as many
@@ -20,12 +20,13 @@ type ClusterOptions struct {
 	Workers        []int    // numbers of metricd that ingest is measured with; nil: 1, 2, 3
 	LeaseTTL       time.Duration
 	LeaseSlack     time.Duration // with LeaseTTL, of stall: 0: 2 s and 1 s
+	Churn          ChurnOptions
 }
 
 // EnsureDefaults fills in what was left zero.
 func (o *ClusterOptions) EnsureDefaults() {
 	if len(o.Parts) == 0 {
-		o.Parts = ClusterParts
+		o.Parts = ClusterParts[:len(ClusterParts)-1]
 	}
 	if o.Metrics == 0 {
 		o.Metrics = 10_000
@@ -67,7 +68,8 @@ func (o *ClusterOptions) Validate() error {
 
 // Cluster measures several processes on one folder, all on this machine: for how long sacks are not to be read when a
 // metricd comes, leaves, is killed or stands still, what it costs to take and process measures in several processes
-// rather than one, and how fast a backlog is drained that came together while there was no metricd.
+// rather than one, how fast a backlog is drained that came together while there was no metricd, and what clients of a
+// large cluster notice of metricd that leave and join.
 func Cluster(ctx context.Context, options Options, what ClusterOptions) error {
 	if options.URL != "" {
 		return fmt.Errorf("bench: cluster starts processes of its own")
@@ -82,6 +84,7 @@ func Cluster(ctx context.Context, options Options, what ClusterOptions) error {
 	parts := map[string]func(context.Context, ClusterOptions) error{
 		"handover": options.clusterHandover, "takeover": options.clusterTakeover, "stall": options.clusterStall,
 		"ingest": options.clusterIngest, "outage": options.clusterOutage,
+		"churn": options.clusterChurn,
 	}
 	for range options.Count {
 		for _, part := range what.Parts {

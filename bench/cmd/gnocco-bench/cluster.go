@@ -23,7 +23,7 @@ func newCluster(flags *commonFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&what.Parts, "parts", nil,
-		"parts to measure: "+strings.Join(bench.ClusterParts, ", ")+" (default: all)")
+		"parts to measure: "+strings.Join(bench.ClusterParts, ", ")+" (default: all but churn)")
 	cmd.Flags().IntVar(&what.Metrics, "metrics", 10_000, "number of metrics")
 	cmd.Flags().IntVar(&what.Measures, "measures", 3_600_000, "measures to send, in total")
 	cmd.Flags().IntVar(&what.OutageMeasures, "outage-measures", 0,
@@ -35,5 +35,10 @@ func newCluster(flags *commonFlags) *cobra.Command {
 	cmd.Flags().DurationVar(&what.LeaseTTL, "lease-ttl", 0, "--lease-ttl of the servers of the part stall (default 2s)")
 	cmd.Flags().DurationVar(&what.LeaseSlack, "lease-slack", 0,
 		"--lease-slack of the servers of the part stall (default 1s)")
+	cmd.Flags().IntVar(&what.Churn.Metricd, "churn-metricd", 16, "processes of metricd of the part churn")
+	cmd.Flags().IntVar(&what.Churn.Sacks, "churn-sacks", 256, "sacks of the part churn")
+	cmd.Flags().IntVar(&what.Churn.Rate, "churn-rate", 200_000, "measures a second of the part churn")
+	cmd.Flags().DurationVar(&what.Churn.Length, "churn-length", 0, "how long the part churn lasts (default 8m)")
+	cmd.Flags().DurationVar(&what.Churn.Every, "churn-every", 0, "time between a leave and a join (default 20s)")
 	return cmd
 }
