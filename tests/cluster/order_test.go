@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // narrowMetrics creates metrics without a back window: a measure a second older than the newest is too old.
@@ -115,6 +118,71 @@ func TestInOrderThroughADeath(t *testing.T) {
 	}
 	if missing > 0 {
 		t.Errorf("%d of %d acknowledged measures are missing", missing, 2*len(metrics))
+	}
+}
+
+// A machine that started years ahead leaves its reading in the data folder, and all later clocks begin there. Once all is
+// processed and the processes have ended, an operator removes the reading: later measures still count as later.
+func TestReadingYearsAheadIsRemoved(t *testing.T) {
+	data := t.TempDir()
+	years := 3 * 365 * 24 * time.Hour
+	readings := func() []string {
+		names, err := filepath.Glob(filepath.Join(data, "clocks", "latest.*"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("readings %v, error %v", names, err)
+		}
+		return names
+	}
+	ahead := func() bool {
+		reading, err := strconv.ParseInt(filepath.Ext(readings()[0])[1:], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Until(time.Unix(0, reading)) > years/2
+	}
+	var metric string
+	run := func(second, sum int, flags ...string) (log string) {
+		api, worker := start(t, data, "api", flags...), start(t, data, "metricd", "--listen", "127.0.0.1:0")
+		if metric == "" {
+			metric = narrowMetrics(t, api, 1)[0]
+		}
+		if second > 1 { // of two measures with one timestamp the later one counts
+			api.mustDo(http.MethodPost, "/v1/metric/"+metric+"/measures",
+				fmt.Sprintf(`[{"timestamp": %d, "value": %d}]`, firstSecond+second-1, sum), http.StatusAccepted)
+		}
+		api.postSecond(metric, second)
+		if found := aggregates(t, api, metric, "sum"); found[int64(second)] != float64(second) ||
+			second > 1 && found[int64(second-1)] != float64(sum) {
+			t.Errorf("sums after second %d: %v", second, found)
+		}
+		api.eventually("has processed all", func() bool {
+			status := string(api.mustDo(http.MethodGet, "/v1/status?details=false", "", http.StatusOK))
+			return strings.Contains(strings.ReplaceAll(status, " ", ""), `"measures":0}`)
+		})
+		if n := worker.droppedAsTooOld(); n > 0 {
+			t.Errorf("%d measures are too old", n)
+		}
+		worker.stop()
+		api.stop()
+		return api.log.String()
+	}
+	const set = "the clock of this machine is wrong, and is set"
+	run(1, 0, "--test-clock-shift", years.String())
+	// A shifted clock keeps no reading by itself.
+	kept := filepath.Join(data, "clocks", fmt.Sprintf("latest.%d", time.Now().Add(years).UnixNano()))
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if log := run(2, 10); !strings.Contains(log, set) || !ahead() {
+		t.Errorf("a clock does not begin at the latest reading: %s", log)
+	}
+	for _, name := range readings() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if log := run(3, 20); strings.Contains(log, set) || ahead() {
+		t.Errorf("without the reading a clock is set: %s", log)
 	}
 }
 
