@@ -16,6 +16,9 @@ type fault struct {
 	begin func(w *World) (subject string, end func())
 }
 
+// stops reports whether others take a living process for dead.
+func (f *fault) stops() bool { return f.name == "stop" || f.name == "slow thaw" }
+
 var nothing = func() {}
 
 // faults are all kinds.
@@ -57,6 +60,20 @@ var faults = []fault{
 			return s.name, nothing
 		}
 		s.touch()
+		p.stop(true)
+		return s.name, func() { p.stop(false); s.touch() }
+	}},
+	// A starved machine goes on thread by thread: one writes or answers while that of the heartbeat still sleeps.
+	{"slow thaw", true, func(w *World) (string, func()) {
+		s := w.anySlot()
+		p := s.current()
+		if p == nil {
+			return s.name, nothing
+		}
+		s.touch()
+		p.mu.Lock()
+		p.thaw = slowThaw
+		p.mu.Unlock()
 		p.stop(true)
 		return s.name, func() { p.stop(false); s.touch() }
 	}},
@@ -170,6 +187,9 @@ var faults = []fault{
 	}},
 }
 
+// slowThaw is how long threads take to go on after a "slow thaw".
+const slowThaw = 4 * time.Second
+
 // settled is how long after a fault of all processes some may still be slow.
 const settled = time.Minute
 
@@ -193,7 +213,7 @@ func (w *World) noteClocks(f *fault, until time.Time) {
 	switch {
 	case f.name == clockJump:
 		w.jumped = now
-	case f.local && f.name != "stop" || f.name == "drift":
+	case f.local && !f.stops() || f.name == "drift":
 		return
 	case until.After(w.apartUntil):
 		w.apartUntil = until
@@ -245,7 +265,7 @@ func (w *World) disturb(length time.Duration) {
 		subject, end := f.begin(w)
 		w.noteClocks(&f, time.Now().Add(lasts))
 		w.log("FAULT", "fault", f.name, "subject", subject, "lasts", lasts)
-		if !f.local || f.name == "stop" {
+		if !f.local || f.stops() {
 			w.crashed(lasts + settled)
 		}
 		w.mu.Lock()

@@ -35,6 +35,7 @@ type process struct {
 	dead    bool
 	died    chan struct{}
 	stopped chan struct{} // closed when it goes on; nil: it runs
+	thaw    time.Duration // in which each thread goes on, after a stop
 	left    int           // steps until it is killed; 0: it is not
 	closing bool          // it was asked to end
 	server  *server.Server
@@ -51,7 +52,7 @@ func (p *process) step() {
 				continue
 			}
 		}
-		dead, stopped := p.dead, p.stopped
+		dead, stopped, thaw := p.dead, p.stopped, p.thaw
 		p.mu.Unlock()
 		if dead {
 			select {}
@@ -60,7 +61,8 @@ func (p *process) step() {
 			return
 		}
 		<-stopped
-		time.Sleep(p.slot.w.disk.around(time.Millisecond)) // its threads go on in any order
+		d := p.slot.w.disk
+		time.Sleep(d.around(time.Millisecond) + max(0, d.around(thaw)-thaw/2)) // its threads go on in any order
 	}
 }
 

@@ -21,7 +21,7 @@ var (
 	pause   = flag.Duration("sim.pause", time.Second, "of a client, at most")
 	between = flag.Duration("sim.between", 15*time.Second, "mean time between faults")
 	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas")
-	without = flag.String("sim.without", "clock jump,wrong clock", "kinds of fault to leave out unless sim.fault is set, by commas")
+	without = flag.String("sim.without", "", "kinds of fault to leave out unless sim.fault is set, by commas")
 	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
 	late    = flag.Duration("sim.late", 0, "how old a listing of a folder may be")
 	trace   = flag.Bool("sim.trace", false, "log packets")

@@ -35,7 +35,7 @@ type sample struct {
 }
 
 // later are the kinds of fault that came after some seeds were found, and change what these give.
-const later = "wrong clock,repartition"
+const later = "wrong clock,repartition,slow thaw"
 
 // changes of the number of sacks, and faults that meet them.
 const changes = "repartition,power of all,kill at a step,unmount,full"
@@ -50,13 +50,13 @@ var found = []struct {
 		"a process whose address has another process lives permanently"},
 	{sample{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0},
 		"a refresh misses the store of a process that started in the same second"},
-	{sample{1002, 10 * time.Minute, 0, "", "clock jump", 0},
+	{sample{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw", 0},
 		"a machine that starts alone with a system time that is behind makes earlier measures too old"},
 	{sample{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second},
 		"the same, with clocks that jump besides"},
 	{sample{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second},
 		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
-	{sample{30000, 10 * time.Minute, 0, "", "clock jump", 0},
+	{sample{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw", 0},
 		"gnocco sacks does not wait for the stores of a process that was killed"},
 }
 
