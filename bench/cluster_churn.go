@@ -76,7 +76,7 @@ type churn struct {
 }
 
 // clusterChurn sends measures at a steady rate through all APIs and reads a metric of each sack, while every now and
-// then a metricd leaves in order or another one joins. In the end every metric must have all that was sent for it, once.
+// then a metricd leaves in order or another one joins. In the end every metric must have each of its measures, once.
 func (o *Options) clusterChurn(ctx context.Context, all ClusterOptions) (err error) {
 	what := all.Churn
 	what.EnsureDefaults()
@@ -333,7 +333,7 @@ func (c *churn) oneOfEachSack() []string {
 	return ids
 }
 
-// read reads a metric over and over, at one API after the other. What is shown never becomes less.
+// read reads a metric over and over, at one API after the other, and counts answers that show less than earlier ones.
 func (c *churn) read(ctx context.Context, sack int, id string) {
 	path, shown := measuresPath(id, "count", time.Minute, time.Time{}), 0.0
 	answered := time.Now()

@@ -121,8 +121,8 @@ func TestInOrderThroughADeath(t *testing.T) {
 	}
 }
 
-// A machine that started years ahead leaves its reading in the data folder, and all later clocks begin there. Once all is
-// processed and the processes have ended, an operator removes the reading: later measures still count as later.
+// A machine that started years ahead leaves its reading in the data folder, and all later clocks begin there. Once all
+// is processed and the processes have ended, an operator removes the reading: later measures still count as later.
 func TestReadingYearsAheadIsRemoved(t *testing.T) {
 	data := t.TempDir()
 	years := 3 * 365 * 24 * time.Hour
