@@ -195,10 +195,7 @@ func TestNativeHistogramsAreAnsweredAsByPrometheus(t *testing.T) {
 			if result.Err != nil {
 				t.Fatal(expr, result.Err)
 			}
-			encoded, err := promql.Encoded(result.Value, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoded := promql.Encoded(result.Value)
 			got := s.want(t, "GET /api/v1/"+path+"&query="+url.QueryEscape(expr), "", 200, "~", "user", "jd")
 			requireSeries(t, expr, got.Body.Bytes(), append(slices.Clone(encoded), '}'))
 		}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type TSBSOptions struct {
 	SeriesOptions
 	Hosts, Hours int           // 0: 1,000 and 24
 	For          time.Duration // how long each query is repeated; 0: 5 s
+	Query        string        // only queries whose names contain this; "": the fifteen
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -155,6 +157,16 @@ func tsbsQueries() []tsbsQuery {
 		tsbsQuery{"lastpoint", "%s", all, 0, 0, 0})
 }
 
+// asked returns the queries of a run. One is none of the fifteen: each value of all series of a day.
+func (t *tsbs) asked() []tsbsQuery {
+	if t.Query == "" {
+		return tsbsQueries()
+	}
+	const each = "max_over_time(%s[5m])"
+	queries := append(tsbsQueries(), tsbsQuery{"every-series", each, len(tsbsFields), 0, 24 * time.Hour, 5 * time.Minute})
+	return slices.DeleteFunc(queries, func(q tsbsQuery) bool { return !strings.Contains(q.name, t.Query) })
+}
+
 // path returns the i-th request of a query.
 func (t *tsbs) path(q tsbsQuery, i int) string {
 	random := rand.New(rand.NewPCG(t.server.fleet.Seed, uint64(i)+3))
@@ -280,7 +292,7 @@ func (t *tsbs) run(ctx context.Context) error {
 		return err
 	}
 	resident := float64(s.usage.rss) / (1 << 20)
-	for _, q := range tsbsQueries() {
+	for _, q := range t.asked() {
 		if err := t.check(ctx, q); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
@@ -302,7 +314,8 @@ func (t *tsbs) run(ctx context.Context) error {
 		if err := s.fleet.Report.Add("TSBS/query="+q.name+"/server="+s.name, len(took),
 			report.Of(cpu.Seconds()*1000/float64(len(took)), "cpu-ms/request"),
 			report.Of(report.Milliseconds(report.Quantile(took, 0.5)), "ms-p50"),
-			report.Of(report.Milliseconds(report.Quantile(took, 0.99)), "ms-p99")); err != nil {
+			report.Of(report.Milliseconds(report.Quantile(took, 0.99)), "ms-p99"),
+			report.Of(float64(s.usage.rss)/(1<<20), "MiB-rss")); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package promql
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,7 +11,10 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
+
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // Answer is what a request gets.
@@ -20,7 +24,14 @@ type Answer struct {
 	Infos    []string
 	Empty    bool // there is nothing to show
 	Sent     bool // a stream was the answer
-	lines    *rows
+	result   *evaluated
+}
+
+// evaluated is the value of an evaluation. It is encoded while it is sent, and closed then.
+type evaluated struct {
+	value parser.Value
+	stats []byte // JSON; nil: not asked for
+	close func()
 }
 
 // maxNotes is how many warnings, and how many infos, an answer has.
@@ -48,24 +59,33 @@ const answerBegins = `{"status":"success","data":`
 
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
-	if a.lines != nil {
-		a.writeLines(w, r)
+	out := &stream{w: w, r: r, kind: "application/json"}
+	switch {
+	case a.result != nil:
+		defer a.result.close()
+		form := web.AcceptedRows(r)
+		if form != nil && form.Type[0] != out.kind && a.result.value.Type() != parser.ValueTypeString {
+			return a.writeRows(out, form.Type[0])
+		}
+		out.body = append(out.body, answerBegins...)
+		if err := out.appendResult(a.result.value); err != nil {
+			return err
+		}
+		if a.result.stats != nil {
+			out.body = append(append(out.body[:len(out.body)-1], `,"stats":`...), a.result.stats...)
+			out.body = append(out.body, '}')
+		}
+	case a.Sent:
 		return nil
-	}
-	if a.Sent {
-		return nil
-	}
-	if a.Empty {
+	case a.Empty:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
-	}
-	body, ok := a.Data.(JSON)
-	if !ok {
+	default:
 		data, err := json.Marshal(a.Data)
 		if err != nil {
 			return err
 		}
-		body = append([]byte(answerBegins), data...)
+		out.body = append([]byte(answerBegins), data...)
 	}
 	for _, notes := range []struct {
 		name string
@@ -74,14 +94,30 @@ func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
 		if len(notes.list) == 0 {
 			continue
 		}
-		body = append(append(append(body, `,"`...), notes.name...), `":[`...)
+		out.body = append(append(append(out.body, `,"`...), notes.name...), `":[`...)
 		for i, note := range notes.list {
-			body = appendText(comma(body, i), note)
+			out.body = appendText(comma(out.body, i), note)
 		}
-		body = append(body, ']')
+		out.body = append(out.body, ']')
 	}
-	write(w, r, http.StatusOK, append(body, '}'))
-	return nil
+	out.body = append(out.body, '}')
+	return out.end()
+}
+
+// writeRows sends a result as rows. Warnings and infos are headers, since lines have no place for them.
+func (a *Answer) writeRows(out *stream, kind string) error {
+	for _, note := range append(a.Warnings, a.Infos...) {
+		out.w.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(note))
+	}
+	out.kind = kind
+	lines := rows{out}
+	if lines.isCSV() {
+		out.body = append(out.body, "metric,timestamp,value\n"...)
+	}
+	if err := lines.addAll(a.result.value); err != nil {
+		return err
+	}
+	return out.end()
 }
 
 // Write sends an error.
@@ -91,7 +127,7 @@ func (e *Error) Write(w http.ResponseWriter, r *http.Request) {
 	if e.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	write(w, r, e.Status, append(body, '}'))
+	write(w, r, e.Status, "application/json", append(body, '}'))
 }
 
 // minGzip is from which size on an answer is worth compressing.
@@ -103,34 +139,41 @@ var packers = sync.Pool{New: func() any {
 	return z
 }}
 
-func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	writeAs(w, r, status, "application/json", body)
+// packTo returns a packer.
+func packTo(w io.Writer) *gzip.Writer {
+	z := packers.Get().(*gzip.Writer)
+	z.Reset(w)
+	return z
 }
 
-// writeLines sends rows. Warnings and infos are headers, since lines have no place for them.
-func (a *Answer) writeLines(w http.ResponseWriter, r *http.Request) {
-	for _, note := range append(a.Warnings, a.Infos...) {
-		w.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(note))
-	}
-	writeAs(w, r, http.StatusOK, a.lines.kind, a.lines.body)
+// endPacked ends what a packer writes.
+func endPacked(z *gzip.Writer) error {
+	defer packers.Put(z)
+	return z.Close()
 }
 
-func writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
+// begin writes the header of an answer that begins with so many bytes, and reports whether it is packed.
+func begin(w http.ResponseWriter, r *http.Request, kind string, bytes int) bool {
 	header := w.Header()
 	header.Set("Content-Type", kind)
 	header.Add("Vary", "Accept")
 	header.Add("Vary", "Accept-Encoding")
-	if len(body) >= minGzip && acceptsGzip(r) {
-		var packed bytes.Buffer
-		z := packers.Get().(*gzip.Writer)
-		z.Reset(&packed)
-		_, _ = z.Write(body) // into memory
-		_ = z.Close()
-		packers.Put(z)
-		body = packed.Bytes()
+	packed := bytes >= minGzip && acceptsGzip(r)
+	if packed {
 		header.Set("Content-Encoding", "gzip")
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	return packed
+}
+
+func write(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
+	if begin(w, r, kind, len(body)) {
+		var packed bytes.Buffer
+		z := packTo(&packed)
+		_, _ = z.Write(body) // into memory
+		_ = endPacked(z)
+		body = packed.Bytes()
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may be gone
 }

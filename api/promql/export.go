@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 
@@ -19,28 +21,66 @@ import (
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
 
-// stream is an answer that is sent while it is made.
+// stream is an answer that is sent while it is made. A short one goes out whole, with its length.
 type stream struct {
-	*request
-	body []byte
-	sent bool
+	w       http.ResponseWriter // nil: nothing is sent
+	r       *http.Request
+	kind    string
+	release func()    // of the turn; nil: it is over
+	body    []byte    // not yet sent
+	to      io.Writer // nil: nothing is sent yet
 }
 
 // streamedBytes is from which size on a part of an answer is sent.
 const streamedBytes = 64 << 10
 
-// flush sends what was made so far.
-func (s *stream) flush() error {
-	s.sent = true
-	s.release() // a client that reads slowly keeps nobody waiting
-	_, err := s.w.Write(s.body)
+// stream returns an answer of a kind.
+func (r *request) stream(kind string) *stream {
+	return &stream{w: r.w, r: r.Request, kind: kind, release: r.release}
+}
+
+// piece sends what was made so far, if that is enough.
+func (s *stream) piece() error {
+	if len(s.body) < streamedBytes || s.w == nil {
+		return nil
+	}
+	s.endTurn()
+	if s.to == nil {
+		s.to = s.w
+		if begin(s.w, s.r, s.kind, len(s.body)) {
+			s.to = packTo(s.w)
+		}
+		s.w.WriteHeader(http.StatusOK)
+	}
+	_, err := s.to.Write(s.body)
 	s.body = s.body[:0]
-	return err
+	return s.fault(err)
+}
+
+// endTurn ends the turn: a client that reads slowly keeps nobody waiting.
+func (s *stream) endTurn() {
+	if s.release != nil {
+		s.release()
+	}
+}
+
+// end sends the rest.
+func (s *stream) end() error {
+	s.endTurn()
+	if s.to == nil {
+		write(s.w, s.r, http.StatusOK, s.kind, s.body)
+		return nil
+	}
+	_, err := s.to.Write(s.body)
+	if z, ok := s.to.(*gzip.Writer); ok {
+		err = errors.Join(err, endPacked(z))
+	}
+	return s.fault(err)
 }
 
 // fault returns err, or cuts the answer off where a part of it is sent.
 func (s *stream) fault(err error) error {
-	if err != nil && s.sent {
+	if err != nil && s.to != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return err
@@ -124,8 +164,7 @@ func (a Handlers) export(r *request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &stream{request: r}
-	r.w.Header().Set("Content-Type", "application/x-ndjson")
+	out := r.stream("application/x-ndjson")
 	for _, one := range all {
 		err := a.instant(r.Context(), r, fmt.Sprintf("%s[%dms]", one.selector, length), end,
 			func(result *upstream.Result) error {
@@ -135,14 +174,14 @@ func (a Handlers) export(r *request) (*Answer, error) {
 				}
 				return err
 			})
-		if err == nil && len(out.body) >= streamedBytes {
-			err = out.flush()
+		if err == nil {
+			err = out.piece()
 		}
 		if err != nil {
 			return nil, out.fault(err)
 		}
 	}
-	return &Answer{Sent: true}, out.fault(out.flush())
+	return &Answer{Sent: true}, out.end()
 }
 
 // appendExported appends the line of a series. NaN is null, as in VictoriaMetrics.

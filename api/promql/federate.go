@@ -21,8 +21,7 @@ func (a Handlers) federate(r *request) (*Answer, error) {
 		return nil, err
 	}
 	now := a.Now()
-	out := &stream{request: r}
-	r.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8; escaping=allow-utf-8")
+	out := r.stream("text/plain; version=0.0.4; charset=utf-8; escaping=allow-utf-8")
 	named := ""
 	// The text form lacks native histograms.
 	all = slices.DeleteFunc(all, func(one selected) bool { return one.labels.Has(model.LabelHistogram) })
@@ -49,13 +48,11 @@ func (a Handlers) federate(r *request) (*Answer, error) {
 			out.body = fmt.Appendf(out.body, "# TYPE %s untyped\n", exposedName(name))
 		}
 		out.body = appendExposed(out.body, one.labels, value, int64(math.Round(at*1000)))
-		if len(out.body) >= streamedBytes {
-			if err := out.flush(); err != nil {
-				return nil, out.fault(err)
-			}
+		if err := out.piece(); err != nil {
+			return nil, err
 		}
 	}
-	return &Answer{Sent: true}, out.fault(out.flush())
+	return &Answer{Sent: true}, out.end()
 }
 
 // exposedName returns the name of a metric or label as text for Prometheus has it.

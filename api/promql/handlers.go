@@ -3,6 +3,7 @@ package promql
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/util/stats"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/series"
@@ -249,9 +251,9 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 		}
 		return nil, err
 	}
-	defer prepared.Close()
 	result := prepared.Exec(ctx)
 	if result.Err != nil {
+		prepared.Close()
 		return nil, result.Err
 	}
 	answer := new(Answer)
@@ -263,25 +265,12 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 	case upstream.Matrix:
 		value = upstream.Matrix(Cut(answer, v, limit))
 	}
-	if lines := rowsFor(r); lines != nil {
-		ok, err := lines.addAll(value, web.AcquireFor(ctx, budget.Answers))
-		if ok || err != nil {
-			answer.lines = lines
-			return answer, err
-		}
-	}
-	// Now: its memory is the engine's again once the query is closed.
-	encoded, err := Encoded(value, web.AcquireFor(ctx, budget.Answers))
-	if err != nil {
-		return nil, err
-	}
+	// Until it is closed: its memory is the engine's.
+	answer.result = &evaluated{value: value, close: prepared.Close}
 	if r.Get("stats") != "" {
-		if encoded, err = encoded.WithStats(prepared.Stats()); err != nil {
-			return nil, err
-		}
+		answer.result.stats, err = json.Marshal(stats.NewQueryStats(prepared.Stats()))
 	}
-	answer.Data = encoded
-	return answer, nil
+	return answer, err
 }
 
 // matchers reads match[]. Each of them has to ask for something, as in Prometheus.

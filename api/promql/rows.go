@@ -11,33 +11,15 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-
-	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // rows is the samples of a result as lines for clients that accept text/csv or application/x-ndjson.
-type rows struct {
-	kind string
-	body []byte
-}
+type rows struct{ *stream }
 
-// rowsFor returns rows without samples, nil for a client that accepts JSON before other types.
-func rowsFor(r *request) *rows {
-	form := web.AcceptedRows(r.Request)
-	if form == nil || form.Type[0] == "application/json" {
-		return nil
-	}
-	out := &rows{kind: form.Type[0]}
-	if out.isCSV() {
-		out.body = append(out.body, "metric,timestamp,value\n"...)
-	}
-	return out
-}
+func (o rows) isCSV() bool { return strings.HasPrefix(o.kind, "text/csv") }
 
-func (o *rows) isCSV() bool { return strings.HasPrefix(o.kind, "text/csv") }
-
-// addAll adds the samples of a result, taking memory from acquire. ok is false for a string, which is no sample.
-func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok bool, err error) {
+// addAll adds the samples of a result.
+func (o rows) addAll(value parser.Value) error {
 	switch v := value.(type) {
 	case upstream.Scalar:
 		o.add(labels.EmptyLabels(), v.T, v.V)
@@ -45,32 +27,33 @@ func (o *rows) addAll(value parser.Value, acquire func(bytes int) error) (ok boo
 		for _, s := range v {
 			if s.H != nil {
 				o.addHistogram(s.Metric, s.T, s.H)
-				continue
+			} else {
+				o.add(s.Metric, s.T, s.F)
 			}
-			o.add(s.Metric, s.T, s.F)
+			if err := o.piece(); err != nil {
+				return err
+			}
 		}
 	case upstream.Matrix:
 		for _, s := range v {
-			before := cap(o.body)
 			for _, p := range s.Floats {
 				o.add(s.Metric, p.T, p.F)
+				if err := o.piece(); err != nil {
+					return err
+				}
 			}
 			for _, p := range s.Histograms {
 				o.addHistogram(s.Metric, p.T, p.H)
-			}
-			if more := cap(o.body) - before; more > 0 && acquire != nil {
-				if err := acquire(more); err != nil {
-					return true, err
+				if err := o.piece(); err != nil {
+					return err
 				}
 			}
 		}
-	default:
-		return false, nil
 	}
-	return true, nil
+	return nil
 }
 
-func (o *rows) add(of labels.Labels, at int64, value float64) {
+func (o rows) add(of labels.Labels, at int64, value float64) {
 	if o.begin(of, at); o.isCSV() {
 		o.body = append(strconv.AppendFloat(o.body, value, 'g', -1, 64), '\n')
 		return
@@ -84,7 +67,7 @@ func (o *rows) add(of labels.Labels, at int64, value float64) {
 }
 
 // begin appends what stands before the value of a row.
-func (o *rows) begin(of labels.Labels, at int64) {
+func (o rows) begin(of labels.Labels, at int64) {
 	stamp := time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.999Z07:00")
 	if o.isCSV() {
 		o.body = fmt.Appendf(o.body, `"%s",%s,`, strings.ReplaceAll(of.String(), `"`, `""`), stamp)
@@ -95,7 +78,7 @@ func (o *rows) begin(of labels.Labels, at int64) {
 }
 
 // addHistogram adds a native histogram: in CSV as Prometheus writes it, else as an object.
-func (o *rows) addHistogram(of labels.Labels, at int64, h *histogram.FloatHistogram) {
+func (o rows) addHistogram(of labels.Labels, at int64, h *histogram.FloatHistogram) {
 	if o.begin(of, at); o.isCSV() {
 		o.body = fmt.Appendf(o.body, `"%s"`+"\n", h)
 		return

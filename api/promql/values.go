@@ -3,119 +3,75 @@ package promql
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/util/stats"
 )
 
-// JSON is the beginning of an answer in the form in which it is sent, up to the end of its data.
-type JSON []byte
-
-// Encoded returns the value of an evaluation, which is not needed any more. Memory for more than a little is acquired
-// first; acquire may be nil.
-func Encoded(v parser.Value, acquire func(bytes int) error) (JSON, error) {
-	return (&room{acquire: acquire}).appendResult([]byte(answerBegins), v)
-}
-
-// WithStats adds what the evaluation took.
-func (j JSON) WithStats(taken *stats.Statistics) (JSON, error) {
-	text, err := json.Marshal(stats.NewQueryStats(taken))
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append(j[:len(j)-1], `,"stats":`...), text...), '}'), nil
-}
-
-// room makes room in a text, for which memory is acquired.
-type room struct {
-	acquire func(bytes int) error // nil: it is not bounded
-	taken   int
-}
-
-// pointText is what a sample has as text, but for few numbers.
-const pointText = 48
-
-// grow returns dst with room for labels and so many samples.
-func (r *room) grow(dst []byte, l labels.Labels, points int) ([]byte, error) {
-	more := 64 + pointText*points
-	l.Range(func(label labels.Label) { more += 8 + len(label.Name) + len(label.Value) })
-	n := len(dst) + more
-	if n <= cap(dst) {
-		return dst, nil
-	}
-	n = max(n+n/4, 4096)
-	const small = 64 << 10
-	if n > small && r.acquire != nil {
-		if err := r.acquire(n - r.taken); err != nil {
-			return dst, err
-		}
-		r.taken = n
-	}
-	return slices.Grow(dst, n-len(dst)), nil
+// Encoded returns the value of an evaluation as JSON, as an answer has it.
+func Encoded(v parser.Value) []byte {
+	s := stream{body: []byte(answerBegins)}
+	_ = s.appendResult(v) // nothing is sent
+	return s.body
 }
 
 // appendResult appends the value of an evaluation as data.
-func (r *room) appendResult(dst []byte, v parser.Value) (_ []byte, err error) {
-	dst = append(dst, `{"resultType":"`...)
-	dst = append(dst, v.Type()...)
-	dst = append(dst, `","result":`...)
+func (s *stream) appendResult(v parser.Value) error {
+	s.body = append(append(append(s.body, `{"resultType":"`...), v.Type()...), `","result":`...)
 	switch v := v.(type) {
 	case upstream.Scalar:
-		dst = appendPoint(dst, v.T, v.V)
+		s.body = appendPoint(s.body, v.T, v.V)
 	case upstream.String:
-		dst = appendTime(append(dst, '['), v.T)
-		dst = appendText(append(dst, ','), v.V)
-		dst = append(dst, ']')
+		s.body = appendText(append(appendTime(append(s.body, '['), v.T), ','), v.V)
+		s.body = append(s.body, ']')
 	case upstream.Vector:
-		dst = append(dst, '[')
+		s.body = append(s.body, '[')
 		for i := range v {
-			if dst, err = r.grow(comma(dst, i), v[i].Metric, 1+bucketsOf(v[i].H)); err != nil {
-				return nil, err
-			}
-			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
+			s.body = appendLabels(append(comma(s.body, i), `{"metric":`...), v[i].Metric)
 			if v[i].H != nil {
-				dst = appendHistogram(append(dst, `,"histogram":`...), v[i].T, v[i].H)
+				s.body = appendHistogram(append(s.body, `,"histogram":`...), v[i].T, v[i].H)
 			} else {
-				dst = appendPoint(append(dst, `,"value":`...), v[i].T, v[i].F)
+				s.body = appendPoint(append(s.body, `,"value":`...), v[i].T, v[i].F)
 			}
-			dst = append(dst, '}')
+			s.body = append(s.body, '}')
+			if err := s.piece(); err != nil {
+				return err
+			}
 		}
-		dst = append(dst, ']')
+		s.body = append(s.body, ']')
 	case upstream.Matrix:
-		dst = append(dst, '[')
+		s.body = append(s.body, '[')
 		for i := range v {
-			points := len(v[i].Floats)
-			for _, p := range v[i].Histograms {
-				points += 1 + bucketsOf(p.H)
-			}
-			if dst, err = r.grow(comma(dst, i), v[i].Metric, points); err != nil {
-				return nil, err
-			}
-			dst = appendLabels(append(dst, `{"metric":`...), v[i].Metric)
+			s.body = appendLabels(append(comma(s.body, i), `{"metric":`...), v[i].Metric)
 			if len(v[i].Floats) > 0 || len(v[i].Histograms) == 0 {
-				dst = append(dst, `,"values":[`...)
+				s.body = append(s.body, `,"values":[`...)
 				for j, p := range v[i].Floats {
-					dst = appendPoint(comma(dst, j), p.T, p.F)
+					s.body = appendPoint(comma(s.body, j), p.T, p.F)
+					if err := s.piece(); err != nil {
+						return err
+					}
 				}
-				dst = append(dst, ']')
+				s.body = append(s.body, ']')
 			}
 			if len(v[i].Histograms) > 0 {
-				dst = append(dst, `,"histograms":[`...)
+				s.body = append(s.body, `,"histograms":[`...)
 				for j, p := range v[i].Histograms {
-					dst = appendHistogram(comma(dst, j), p.T, p.H)
+					s.body = appendHistogram(comma(s.body, j), p.T, p.H)
+					if err := s.piece(); err != nil {
+						return err
+					}
 				}
-				dst = append(dst, ']')
+				s.body = append(s.body, ']')
 			}
-			dst = append(dst, '}')
+			s.body = append(s.body, '}')
 		}
-		dst = append(dst, ']')
+		s.body = append(s.body, ']')
 	}
-	return append(dst, '}'), nil
+	s.body = append(s.body, '}')
+	return nil
 }
 
 func comma(dst []byte, i int) []byte {
@@ -160,7 +116,11 @@ func appendNumber(dst []byte, v float64) []byte {
 	if math.IsInf(v, 1) {
 		return append(dst, `"+Inf"`...)
 	}
-	return append(strconv.AppendFloat(append(dst, '"'), v, 'f', -1, 64), '"')
+	dst = append(dst, '"')
+	if whole := int64(v); float64(whole) == v && whole != 0 && v > -1<<53 && v < 1<<53 { // the same text, sooner
+		return append(strconv.AppendInt(dst, whole, 10), '"')
+	}
+	return append(strconv.AppendFloat(dst, v, 'f', -1, 64), '"')
 }
 
 // bucketsOf returns the number of buckets of a histogram, 0 for nil.

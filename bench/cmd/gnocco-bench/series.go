@@ -74,6 +74,8 @@ func newTSBS(flags *commonFlags) *cobra.Command {
 		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
 	cmd.Flags().IntVar(&what.Hosts, "hosts", 1000, "hosts with ten fields each")
 	cmd.Flags().IntVar(&what.Hours, "hours", 24, "hours of measures, one each ten seconds")
+	cmd.Flags().StringVar(&what.Query, "query", "",
+		"only queries whose names contain this; every-series asks for each value of a day, and is none of the fifteen")
 	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests of the load at the same time")
 	cmd.Flags().DurationVar(&what.For, "for", 5*time.Second, "how long each query is repeated")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
