@@ -23,12 +23,12 @@ import (
 
 // stream is an answer that is sent while it is made. A short one goes out whole, with its length.
 type stream struct {
-	w       http.ResponseWriter // nil: nothing is sent
+	w       http.ResponseWriter // nil: the body stays here
 	r       *http.Request
 	kind    string
 	release func()    // of the turn; nil: it is over
 	body    []byte    // not yet sent
-	to      io.Writer // nil: nothing is sent yet
+	to      io.Writer // nil: all is in body
 }
 
 // streamedBytes is from which size on a part of an answer is sent.
