@@ -65,6 +65,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("DELETE", "/v1/queries/{id}", a.Authenticated(a.killQuery))
 	at("GET", "/v1/queries/costs", a.Authorized("list queries", a.listCosts))
 	at("GET", "/v1/queries/unread", a.Authorized("list queries", a.Timed(a.listUnread)))
+	at("GET", "/v1/silent", a.Authorized("list queries", a.Timed(a.listSilent)))
 	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
 	at("POST", "/v1/metric/{id}/backfill",
 		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))

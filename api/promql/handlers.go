@@ -370,7 +370,11 @@ func (a Handlers) countSeries(r *request) (*Answer, error) {
 		return nil, err
 	}
 	limit = cmp.Or(limit, 10)
-	counts, err := a.Series.Counts(r.Context(), r.sees, limit, r.Form["label"], lists...)
+	since, err := r.Time("since", time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := a.Series.Counts(r.Context(), r.sees, limit, since, r.Form["label"], lists...)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func TestCatalogFollows(t *testing.T) {
 	f(m(equal, "__name__", "cpu"), "c//cpu")
 
 	// Counts are those of the labels, also of labels that only selectors know.
-	counts, err := catalog.Counts(ctx, nil, 10, []string{"project_id", "unit", "__name__", "resource_id", "nothing"})
+	counts, err := catalog.Counts(ctx, nil, 10, time.Time{}, []string{"project_id", "unit", "__name__", "resource_id", "nothing"})
 	check(t, err)
 	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}},
 		{"unit", 1, []postings.Count{{"B", 1}}}, {"__name__", 1, []postings.Count{{"cpu", 1}}},
@@ -144,7 +144,7 @@ func TestCatalogFollows(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, values, err)
 		}
 	}
-	if counts, err := catalog.Counts(ctx, nobody, 10, nil); err != nil || counts.Total > 0 || len(counts.Labels) > 0 {
+	if counts, err := catalog.Counts(ctx, nobody, 10, time.Time{}, nil); err != nil || counts.Total > 0 || len(counts.Labels) > 0 {
 		t.Errorf("%+v, %v", counts, err)
 	}
 	if names, err := catalog.Names(ctx, nobody); err != nil || len(names) > 0 {
@@ -187,7 +187,7 @@ func TestCatalogFollowsMany(t *testing.T) {
 // At 100,000 metrics each value is counted, not those of the first few.
 func TestCountsOfMany(t *testing.T) {
 	catalog := manyMetrics(t, 100_000, 100)
-	counts, err := catalog.Counts(t.Context(), nil, 3, nil)
+	counts, err := catalog.Counts(t.Context(), nil, 3, time.Time{}, nil)
 	check(t, err)
 	want := &postings.Counts{Total: 100_000, Labels: []postings.LabelCount{
 		{"archive_policy", 1, []postings.Count{{"low", 100_000}}},
@@ -199,7 +199,7 @@ func TestCountsOfMany(t *testing.T) {
 	if !reflect.DeepEqual(counts, want) {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
-	some, err := catalog.Counts(t.Context(), nil, 3, []string{"rack"},
+	some, err := catalog.Counts(t.Context(), nil, 3, time.Time{}, []string{"rack"},
 		[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "project_id", "p6")})
 	check(t, err)
 	if some.Total != 14_200 || some.Labels[0].Counts[0].Value != 1500 {
@@ -220,7 +220,7 @@ func TestCountsAreKept(t *testing.T) {
 	catalog := postings.New(store, postings.Options{Bytes: 256 << 20})
 	count := func(sees postings.Sees, name string, want int) *postings.Counts {
 		t.Helper()
-		counts, err := catalog.Counts(t.Context(), sees, 5, []string{"unit"},
+		counts, err := catalog.Counts(t.Context(), sees, 5, time.Time{}, []string{"unit"},
 			[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "__name__", name)})
 		check(t, err)
 		if counts.Total != want {
@@ -271,10 +271,10 @@ func BenchmarkCounts(b *testing.B) {
 		b.Run(fmt.Sprintf("metrics=%d/each=%d", n, each), func(b *testing.B) {
 			catalog := manyMetrics(b, n, each)
 			named := []*labels.Matcher{labels.MustNewMatcher(labels.MatchNotEqual, "__name__", "")}
-			_, err := catalog.Counts(b.Context(), nil, 50, nil) // reads the index
+			_, err := catalog.Counts(b.Context(), nil, 50, time.Time{}, nil) // reads the index
 			check(b, err)
 			for b.Loop() {
-				counts, err := catalog.Counts(b.Context(), nil, 50, nil, named)
+				counts, err := catalog.Counts(b.Context(), nil, 50, time.Time{}, nil, named)
 				check(b, err)
 				if counts.Total != n {
 					b.Fatalf("%d metrics", counts.Total)

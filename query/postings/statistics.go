@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Count is how many a name has.
@@ -107,11 +110,11 @@ type Counts struct {
 }
 
 // Counts counts the series that match at least one list of matchers by the values of the labels named; without any, of
-// all labels but names and IDs. It returns up to most values of each label. Callers share the result and must not
-// change it.
-func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []string,
+// all labels but names and IDs. It returns up to most values of each label. A time since that is not zero counts only
+// the series made since then, as their IDs say. Callers share the result and must not change it.
+func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, since time.Time, named []string,
 	lists ...[]*labels.Matcher) (*Counts, error) {
-	question := fmt.Sprintf("%d %q %q", most, named, lists)
+	question := fmt.Sprintf("%d %d %q %q", most, since.UnixMilli(), named, lists)
 	var out *Counts
 	err := c.view(ctx, func(s *state) (err error) {
 		if sees == nil {
@@ -119,7 +122,7 @@ func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []strin
 				return nil
 			}
 		}
-		if out, err = s.countAll(ctx, sees, most, named, lists); err == nil && sees == nil {
+		if out, err = s.countAll(ctx, sees, most, since, named, lists); err == nil && sees == nil {
 			s.counted.keep(question, out)
 		}
 		return err
@@ -128,11 +131,17 @@ func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, named []strin
 }
 
 func (s *state) countAll(
-	ctx context.Context, sees Sees, most int, named []string, lists [][]*labels.Matcher,
+	ctx context.Context, sees Sees, most int, since time.Time, named []string, lists [][]*labels.Matcher,
 ) (*Counts, error) {
 	places, err := s.union(ctx, sees, listBytes, 0, lists)
 	if err != nil {
 		return nil, err
+	}
+	if !since.IsZero() {
+		places = slices.DeleteFunc(slices.Clone(places), func(place uint32) bool {
+			made, known := model.MadeAt(s.metrics[place].id)
+			return !known || made.Before(since)
+		})
 	}
 	out := &Counts{Total: len(places), Labels: []LabelCount{}}
 	if len(named) == 0 {
