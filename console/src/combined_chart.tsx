@@ -14,6 +14,7 @@ import {
   readShown,
   standardSpan,
   titles,
+  usualMethod,
   type Columns,
   type Metric,
   type Policy,
@@ -47,7 +48,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const [width] = useState(() => Math.min(1400, Math.max(300, document.documentElement.clientWidth - 420)));
   const counters = metrics.some(isCounter),
     rated = counters && (params.get("agg") ?? "rate") === "rate";
-  const method = (!rated && params.get("agg")) || "mean",
+  const usual = metrics.every((m) => usualMethod(m) === "rate:mean") ? "rate:mean" : "mean",
+    method = (!rated && params.get("agg")) || usual,
     wanted = params.get("g");
   const few = metrics.length <= mostBands,
     banded = few && method === "mean" && !rated;
@@ -61,7 +63,6 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const finest = Math.min(...metrics.map((m) => m.policy.items[0].granularity));
   const { value, error, loading } = useLoad<Shown>(
     async (signal) => {
-      const read = rated ? readShown : readColumns;
       const draw = async (range: Range, newest: number | null): Promise<Shown> => {
         const { from, to, span } = range;
         const choose = (p: Policy) =>
@@ -69,9 +70,13 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
           archiveFor(p, from, to, width, newestKnown(metrics));
         const methods = [method, ...(banded ? ["min", "max"] : []), ...(on("pct") ? percentiles : [])];
         const tooMany = on("raw") && metrics.some((m) => span / m.policy.items[0].granularity > mostRaw);
+        const read = (methods: string[], from: number, to: number) =>
+          rated
+            ? readShown(metrics, from, to, choose, signal)
+            : readColumns(metrics, methods, from, to, choose, signal);
         const [columns, before, raw] = await Promise.all([
-          read(metrics, methods, from, to, choose, signal),
-          on("cmp") ? read(metrics, [method], from - span, from, choose, signal) : [],
+          read(methods, from, to),
+          on("cmp") ? read([method], from - span, from) : [],
           on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
         ]);
         return { range, columns, before, raw, method, tooMany, newest };
@@ -106,8 +111,13 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort(
     (a, b) => a - b,
   );
-  const plain = unitOf(metrics[0].name ?? "", metrics[0].unit),
-    unit = rated && isCounter(metrics[0]) ? perSecond(plain) : plain,
+  const units = new Set(
+    metrics.map((m) => {
+      const unit = unitOf(m.name ?? "", m.unit);
+      return rated && isCounter(m) ? perSecond(unit) : unit;
+    }),
+  );
+  const unit = units.size === 1 ? [...units][0] : "",
     zone = zoneOf();
   const axis = axisOf(params, unit),
     table = params.get("view") === "table",
@@ -136,7 +146,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
               aria-label="Aggregation method"
               value={rated ? "rate" : method}
               onChange={(e) =>
-                change({ agg: e.currentTarget.value === (counters ? "rate" : "mean") ? null : e.currentTarget.value })
+                change({ agg: e.currentTarget.value === (counters ? "rate" : usual) ? null : e.currentTarget.value })
               }
             >
               {counters && <option>rate</option>}
@@ -173,7 +183,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
                 type="button"
                 aria-pressed={rated}
                 title="What counters grow by in a second, instead of what they stand at"
-                onClick={() => change({ agg: rated ? "mean" : null })}
+                onClick={() => change({ agg: rated ? usual : null })}
               >
                 Rate
               </button>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, quantilesOf, titles as titlesOf } from "./metrics";
+import { countFound, countNames, findSeries, highestOf, quantileBy, quantilesOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { find, selector } from "./paths";
@@ -202,19 +202,30 @@ function Members({ name, text, labels, chosen }: NameProps) {
   }, [series]);
   if (error) return <Notice bad>{error}</Notice>;
   if (!series) return <p class="hint">Reading …</p>;
-  const all = rows.slice(0, mostOfName);
+  const all = rows.slice(0, mostOfName),
+    its = selector("", [...labels, ["__name__", name]]);
+  const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
   return (
     <ul>
       {name.endsWith("_bucket") && (
         <li>
-          <button
-            type="button"
-            class="all"
-            onClick={() =>
-              change({ q: quantilesOf(selector("", [...labels, ["__name__", name]])), lang: null, m: null, agg: null })
-            }
-          >
+          <button type="button" class="all" onClick={() => ask(quantilesOf(its))}>
             Quantiles 0.5, 0.9, 0.99
+          </button>
+        </li>
+      )}
+      {name.endsWith("_bucket") &&
+        splitting(series).map((label) => (
+          <li key={label}>
+            <button type="button" class="all" onClick={() => ask(quantileBy(its, label))}>
+              99th percentile by {label}
+            </button>
+          </li>
+        ))}
+      {series.length > 1 && !name.endsWith("_bucket") && (
+        <li>
+          <button type="button" class="all" onClick={() => void highestOf(series, its).then((q) => ask(q, "instant"))}>
+            Highest now
           </button>
         </li>
       )}
@@ -237,6 +248,16 @@ function Members({ name, text, labels, chosen }: NameProps) {
       ))}
     </ul>
   );
+}
+
+// splitting is the labels by which a histogram's series differ, as far as they say where it was measured.
+function splitting(series: Series[]): string[] {
+  const values = new Map<string, Set<string>>();
+  for (const { labels } of series)
+    for (const [name, value] of Object.entries(labels)) values.set(name, (values.get(name) ?? new Set()).add(value));
+  const places = [...values].filter(([name, all]) => all.size > 1 && !bounds.has(name)).map(([name]) => name);
+  const rank = (name: string) => order.indexOf(name) + 1 || 9;
+  return places.sort((a, b) => rank(a) - rank(b)).slice(0, 3);
 }
 
 const by = new Intl.Collator("en", { numeric: true }).compare;

@@ -26,6 +26,7 @@ const series = (match: string, limit: number) =>
   "/api/v1/series?" + new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
 export const foundPath = (text: string, labels: [string, string][]) => series(selector(text, labels), mostFound);
 export const chosenPath = (ids: string[]) => series(`{metric_id=~${quote(ids.map(escape).join("|"))}}`, 0);
+export const ofResourcesPath = (ids: string[]) => series(`{resource_id=~${quote(ids.join("|"))}}`, 0);
 
 // countPaths are the counts of what is found, and for each label that is filtered by those of its other values.
 export const countPaths = (text: string, labels: [string, string][]) => [

@@ -222,9 +222,10 @@ async function promqlAt(query: string, time: number, signal: AbortSignal): Promi
 function answer(query: string, { data, infos = [], warnings = [] }: Reply, step: number): Answer {
   const all = data.result.map(({ metric, values, value }, i) => {
     const { __name__: name, ...labels } = metric,
-      samples = values ?? (value ? [value] : []);
+      samples = values ?? (value ? [value] : []),
+      called = labels.display_name ?? labels.host_name; // so that nobody has to read UUIDs
     const rest = Object.entries(labels)
-      .filter(([n]) => n !== "resource_type")
+      .filter(([n]) => n !== "resource_type" && !(called && /^(resource|project|user)_id$/.test(n)))
       .map(([n, v]) => `${n}=${v}`)
       .join(", ");
     return {

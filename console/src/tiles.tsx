@@ -46,7 +46,6 @@ export function Tiles({ finder }: { finder: FinderState }) {
       const draw = async (tiles: Metric[][], range: Range, now?: number): Promise<Drawn[]> => {
         const columns = await readShown(
           tiles.flat(),
-          ["mean"],
           range.from,
           range.to,
           (p) => archiveFor(p, range.from, range.to, pixels, now),

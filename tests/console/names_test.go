@@ -66,9 +66,11 @@ func TestPushedNames(t *testing.T) {
 		t.Error(got)
 	}
 	b.click(".found button", "seconds_bucket")
-	b.wait("document.querySelectorAll('.found ul button').length === 14")
-	if got := b.texts(".found ul button"); got[0] != "Quantiles 0.5, 0.9, 0.99" || got[1] != "All 12 on one chart" || got[2] != "arch=x0, instance=host0, le=0" {
-		t.Errorf("%q", got[:3])
+	b.wait("document.querySelectorAll('.found ul button').length === 16")
+	if got := b.texts(".found ul button"); got[0] != "Quantiles 0.5, 0.9, 0.99" ||
+		got[1] != "99th percentile by instance" || got[2] != "99th percentile by arch" || got[3] != "All 12 on one chart" ||
+		got[4] != "arch=x0, instance=host0, le=0" {
+		t.Errorf("%q", got[:5])
 	}
 	b.click(".found ul button", "All 12")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 12")

@@ -32,6 +32,7 @@ func TestServerTabs(t *testing.T) {
 	if got := eval[string](b, "document.querySelector('.tabs [aria-current]').textContent"); got != "Series" {
 		t.Errorf("the tab is %s", got)
 	}
+	b.wait("document.querySelector('#grown tbody tr')?.textContent === 'a133 %'")
 	b.accessible("server-series")
 	b.click(".tabs a", "Projects")
 	b.wait("[...document.querySelectorAll('#quotas tbody tr')].some(r => r.cells[0].textContent === 'small' && " +
@@ -45,6 +46,14 @@ func TestServerTabs(t *testing.T) {
 	b.click(".tabs a", "Never read")
 	b.wait("[...document.querySelectorAll('#unread tbody a')].some(a => a.textContent === 'never')")
 	b.accessible("server-unread")
+	b.click(".tabs a", "Silent")
+	b.waitText("All send.")
+	send(t, c, "gone", time.Now().Add(-2*time.Hour), 5, "a")
+	b.click(".tabs a", "Changes")
+	b.click(".tabs a", "Silent")
+	b.wait("document.querySelector('#silent tbody tr')?.cells[0].textContent === 'gone'")
+	b.waitText("1 of 2 have sent nothing for")
+	b.accessible("server-silent")
 	b.click(".tabs a", "Changes")
 	b.wait("document.querySelector('#ledger tbody tr')?.textContent.includes('a spike')")
 	b.accessible("server-changes")

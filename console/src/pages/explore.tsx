@@ -35,7 +35,7 @@ export function Explore() {
   const metrics = useMemo(() => chosen.filter((m) => ids.includes(m.id)), [chosen, key]);
   if (finder.empty) return <First />;
   return (
-    <div class="split">
+    <div class={ids.length || params.has("q") ? "split drawn" : "split"}>
       <Finder finder={finder} chosen={metrics} />
       <div>
         {error && <Notice bad>{error}</Notice>}

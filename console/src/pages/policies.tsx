@@ -218,7 +218,7 @@ function List({ all, chosen, readOnly }: { all: Listed[]; chosen: string | null;
       {!readOnly && (
         <p class="hint">
           Bytes are those of keys and values in the archives, before blocks are compressed; measures of the last minutes
-          are not among them yet.{sampled && " ≈ is told by 25 metrics of the policy."}
+          are not among them yet.{sampled && " ≈ estimated from 25 metrics of the policy."}
         </p>
       )}
     </Panel>

@@ -8,7 +8,7 @@ import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
-import { ChangesTab, ProjectsTab, QueriesTab, SeriesTab, UnreadTab } from "./server_tables";
+import { ChangesTab, ProjectsTab, QueriesTab, SeriesTab, SilentTab, UnreadTab } from "./server_tables";
 
 interface Member {
   id: string;
@@ -58,6 +58,7 @@ const tabs: Record<string, { title: string; Tab: () => VNode | null }> = {
   projects: { title: "Projects", Tab: ProjectsTab },
   queries: { title: "Queries", Tab: QueriesTab },
   unread: { title: "Never read", Tab: UnreadTab },
+  silent: { title: "Silent", Tab: SilentTab },
   changes: { title: "Changes", Tab: ChangesTab },
 };
 

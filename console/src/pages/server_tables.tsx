@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { read, request } from "../api";
-import { count, moment, show } from "../format";
-import type { Facet } from "../metrics";
-import { quote } from "../paths";
+import { count, duration, moment, show } from "../format";
+import { listSeries, type Facet } from "../metrics";
+import { ofResourcesPath, quote } from "../paths";
 import { zoneOf } from "../range";
 import { Rebuilds } from "../rebuilds";
-import { link } from "../router";
+import { change, link, route } from "../router";
 import { Notice, Panel, useLoad } from "../widgets";
 
 // Table is a panel of rows, or says that there are none.
@@ -72,12 +72,15 @@ export function SeriesTab() {
           signal,
         )
       ).data;
-    const [labels, names, projects] = await Promise.all([
+    const week = String(3600 * Math.floor(Date.now() / 3600e3 - 7 * 24));
+    const [labels, names, projects, grown] = await Promise.all([
       ask({ limit: "3" }),
       ask({ limit: "30", label: "__name__" }),
       ask({ limit: "30", label: "project_id" }),
+      ask({ limit: "30", label: "__name__", since: week }),
     ]);
-    return { total: labels.total, labels: labels.labels, names: names.labels[0], projects: projects.labels[0] };
+    const [named, inProject, made] = [names, projects, grown].map((c) => c.labels[0] as Facet | undefined);
+    return { total: labels.total, labels: labels.labels, names: named, projects: inProject, grown: made };
   }, []);
   if (!value) return error ? <Notice bad>{error}</Notice> : <Notice>Counting …</Notice>;
   const share = (n: number) => show((100 * n) / Math.max(1, value.total), "percent", 3);
@@ -108,6 +111,13 @@ export function SeriesTab() {
           aside={value.names && count(value.names.values, "name")}
           empty="No names."
           rows={counted(value.names, (name) => ({ q: `{__name__=${quote(name)}}` }))}
+        />
+        <Table
+          title="Grown most in 7 days"
+          id="grown"
+          columns={["Name", "#New series", "#Of all"]}
+          empty="No series is so new."
+          rows={counted(value.grown, (name) => ({ q: `{__name__=${quote(name)}}` }))}
         />
         <Table
           title="Projects"
@@ -285,6 +295,82 @@ function byName(list: Unread["list"]) {
       whole(1 + others.length),
       <a href={link("policies", { policy: m.archive_policy_name })}>{m.archive_policy_name}</a>,
     ]);
+}
+
+interface Sender {
+  resource_id: string | null;
+  original_resource_id?: string;
+  type?: string;
+  job?: string;
+  instance?: string;
+  metrics: number;
+  newest: string;
+}
+
+// SilentTab is the senders that no longer send.
+export function SilentTab() {
+  const { params } = route.use(),
+    age = params.get("for") ?? "3600";
+  const { value, error } = useLoad(
+    async (signal) => {
+      const query = new URLSearchParams({ for: age, limit: "200" });
+      const silent = await read<{ senders: number; silent: number; list: Sender[] }>(
+        "/v1/silent?" + query,
+        undefined,
+        signal,
+      );
+      const ids = silent.list.flatMap((s) => s.resource_id ?? []);
+      const series = ids.length ? await listSeries(ofResourcesPath(ids), signal) : [];
+      return { ...silent, names: new Map(series.map((s) => [s.resource, s.place[""]])) };
+    },
+    [age],
+    30,
+  );
+  const labels = (s: Sender) =>
+    [
+      ["job", s.job],
+      ["instance", s.instance],
+    ].flatMap(([n, v]) => (v ? [n + "=" + v] : []));
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <Table
+        title="Senders that no longer send"
+        id="silent"
+        columns={["Sender", "Type", "Newest measure", "#Metrics"]}
+        aside={
+          <>
+            {value && `${whole(value.silent)} of ${whole(value.senders)} have sent nothing for `}
+            <select
+              aria-label="For how long"
+              value={age}
+              onChange={(e) => change({ for: e.currentTarget.value === "3600" ? null : e.currentTarget.value })}
+            >
+              {[600, 3600, 86400, 604800].map((s) => (
+                <option key={s} value={String(s)}>
+                  {duration(s)}
+                </option>
+              ))}
+            </select>
+          </>
+        }
+        empty="All send."
+        rows={value?.list.map((s) => [
+          <a href={link("explore", { l: s.resource_id ? ["resource_id=" + s.resource_id] : labels(s) })}>
+            {s.resource_id
+              ? (value.names.get(s.resource_id) ?? s.original_resource_id ?? s.resource_id)
+              : labels(s).join(", ") || "series without job and instance"}
+          </a>,
+          s.type ?? "pushed",
+          moment(Date.parse(s.newest) / 1000, zoneOf()),
+          whole(s.metrics),
+        ])}
+      />
+      {value && value.silent > value.list.length && (
+        <p class="hint">The {whole(value.list.length)} that stopped last are listed.</p>
+      )}
+    </>
+  );
 }
 
 interface Entry {

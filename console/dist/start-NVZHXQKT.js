@@ -1,0 +1,1 @@
+import"./chunk-44FKYCQB.js";import"./chunk-UFALDGWE.js";
