@@ -128,7 +128,8 @@ func TestCatalogFollows(t *testing.T) {
 	f(m(equal, "__name__", "cpu"), "c//cpu")
 
 	// Counts are those of the labels, also of labels that only selectors know.
-	counts, err := catalog.Counts(ctx, nil, 10, time.Time{}, []string{"project_id", "unit", "__name__", "resource_id", "nothing"})
+	counts, err := catalog.Counts(ctx, nil, 10, time.Time{},
+		[]string{"project_id", "unit", "__name__", "resource_id", "nothing"})
 	check(t, err)
 	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}},
 		{"unit", 1, []postings.Count{{"B", 1}}}, {"__name__", 1, []postings.Count{{"cpu", 1}}},
@@ -144,7 +145,8 @@ func TestCatalogFollows(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, values, err)
 		}
 	}
-	if counts, err := catalog.Counts(ctx, nobody, 10, time.Time{}, nil); err != nil || counts.Total > 0 || len(counts.Labels) > 0 {
+	if counts, err := catalog.Counts(ctx, nobody, 10, time.Time{}, nil); err != nil || counts.Total > 0 ||
+		len(counts.Labels) > 0 {
 		t.Errorf("%+v, %v", counts, err)
 	}
 	if names, err := catalog.Names(ctx, nobody); err != nil || len(names) > 0 {
