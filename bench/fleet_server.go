@@ -20,6 +20,7 @@ type fleetServer struct {
 	kind   fleetKind
 	path   string // the program
 	folder string
+	extra  []string // further arguments
 	child  *child
 	client *client
 
@@ -61,7 +62,7 @@ func (s *fleetServer) start(ctx context.Context) error {
 	command, ready := s.kind.command(s)
 	var err error
 	log := filepath.Join(s.fleet.folder, s.name+".log")
-	if s.child, err = startChild(ctx, command[0], log, ready, command[1:]...); err != nil {
+	if s.child, err = startChild(ctx, command[0], log, ready, append(command[1:], s.extra...)...); err != nil {
 		return err
 	}
 	s.client = newClient(s.fleet.Options, s.child.url, s.fleet.Connections)

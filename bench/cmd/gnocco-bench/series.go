@@ -37,6 +37,10 @@ func newRemoteWrite(flags *commonFlags) *cobra.Command {
 		"Measure how servers take remote writes: 100 series with 60 measures, 2,000 and 10,000 with one", bench.RemoteWrite)
 }
 
+func newWays(flags *commonFlags) *cobra.Command {
+	return newSeries(flags, "ways", "Measure how servers take the same measures by each protocol", bench.Ways)
+}
+
 func newCardinality(flags *commonFlags) *cobra.Command {
 	return newSeries(flags, "cardinality",
 		"Measure how servers take many new series, find them, and start again with them", bench.Cardinality)
