@@ -48,6 +48,15 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--start", "2026-02-01", "-o", "csv")
 
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--since", "1d", "-o", "csv")
+	f(0, "admin,4,any,0,any,0,any\n", "", "quotas", "-o", "csv")
+	f(0, "web      0       10            0           any             0           7\n", "", "quotas", "web", "--series", "10",
+		"--measures", "-1", "--requests", "7")
+	f(0, "project: web\n  series: 0\n  series_quota: \"10\"", "", "quotas", "-o", "yaml")
+	f(0, "web,0,10,0,any,", "", "quotas", "-o", "csv", "--user", "web")
+	f(1, "", "name the project to change", "quotas", "--reset")
+	f(1, "", "leave out the bounds", "quotas", "web", "--reset", "--series", "1")
+	f(0, "", "", "quotas", "web", "--reset")
+	f(1, "", "web", "quotas", "web")
 	f(0, "/v1/metric/", "", "top", "--count", "1")
 	f(1, "", "Query 5f does not run", "top", "--kill", "5f")
 	f(0, "SECONDS  COUNT", "", "list", "costs")

@@ -41,7 +41,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	}
 	group("serve", "Run servers:", newServe(), newAPI(), newMetricd(), newDemo(), newInit(), newConfig())
 	group("ask", "Ask a server:", newList(), newShow(), newWatch(), newQuery(), newCorrelate(), newDelete(), newRebuild(),
-		newStatus(), newTop(), newSize())
+		newStatus(), newTop(), newQuotas(), newSize())
 	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
 	group("look", "Look into data and repair it:", newInspect(), newFsck(), newSacks(), newDoctor())
 	root.AddCommand(newLicenses(), newVersion())
