@@ -27,6 +27,7 @@
 //	query                 what a read means
 //	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics
 //	query/activity                             queries that run, what they cost, metrics that none reads
+//	query/exemplars                            the newest exemplars of senders, in memory
 //	query/{promql,postings}                    PromQL over archives; the labels of all metrics, in memory
 //	query/promql/columns                       the common shapes of PromQL, over all series at once
 //	ingest                names become metrics, measures reach the incoming store; every protocol uses it

@@ -107,7 +107,7 @@ func New(options Options) (http.Handler, error) {
 	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
 		otlp.New(env, writer), imports.New(env, writer),
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata, TypeOf: writer.TypeOf,
-			Delete: a.deleteSeries},
+			Delete: a.deleteSeries, ActivityOf: a.activityOf},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels, TypeOf: writer.TypeOf}}
 	for _, prefix := range prefixes {

@@ -273,7 +273,7 @@ func (b *badInputServer) path(o contract.Operation) string {
 	switch o.Path {
 	case "/v1/search/metric":
 		path += "?metric_id=" + b.names["metric"]
-	case "/api/v1/query", "/api/v1/format_query", "/api/v1/parse_query":
+	case "/api/v1/query", "/api/v1/format_query", "/api/v1/parse_query", "/api/v1/query_exemplars":
 		path += "?query=up"
 	case "/api/v1/query_range":
 		path += "?query=up&start=1&end=2&step=1"

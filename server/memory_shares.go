@@ -15,6 +15,8 @@ type memoryShares struct {
 
 	labels  int64 // of series, for PromQL, once somebody asks for them; of the budget of requests
 	samples int   // that a query in PromQL may hold
+
+	exemplars int64
 }
 
 // sampleBytes is what a query in PromQL holds of a sample.
@@ -27,8 +29,10 @@ func BlockBytes(limit int64) int64 { return divideMemory(limit).stores.BlockByte
 // in use of the parts, mostly of the requests'.
 func divideMemory(limit int64) memoryShares {
 	part := limit / 32
+	exemplars := part / 4
 	return memoryShares{
-		requests: 12 * part,
+		exemplars: exemplars,
+		requests:  12*part - exemplars,
 		stores: cluster.Memory{
 			BlockBytes:    6 * part,
 			MemTableBytes: 4 * part, // of BlockBytes

@@ -107,7 +107,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 			Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices),
 		}
 	}
-	options.Cluster.Activity = activity.New()
+	options.Cluster.Activity = activity.New(int(memory.exemplars))
 	options.Cluster.Logger, options.Cluster.Registerer = options.Logger, registry
 	process, err := cluster.Open(ctx, options.Cluster)
 	if err != nil {

@@ -3,8 +3,8 @@
 // (handlers.go, labelled_write.go) read a body, decode it (write_request.go), and hand the series to package ingest,
 // which finds or creates their metrics. Read write_request.go first, then target_metric.go.
 //
-// Exemplars are skipped as unknown fields are, and of native histograms only the name of the first series is kept that
-// has one. Duplicate fields count as protobuf has it: repeated fields add up, of others the last one counts.
+// Exemplars are kept in memory (query/exemplars), and native histograms as series of their parts.
+// Duplicate fields count as protobuf has it: repeated fields add up, of others the last one counts.
 //
 // Which metric a series belongs to depends on where it is sent. Labels keeps all: each set of labels is a metric.
 // Target is Gnocchi's mapping: labels job and instance name the resource, "job@instance", the label __name__ names the

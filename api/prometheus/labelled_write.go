@@ -61,6 +61,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 		}
 		outcome.Add(&more)
 	}
+	a.keepExemplars(who, &request.Exemplars)
 	if err := outcome.Err(); err != nil {
 		return err
 	}
@@ -95,14 +96,25 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	}
 	w.Header().Set(written+"Samples-Written", strconv.Itoa(stored.Numbers))
 	w.Header().Set(written+"Histograms-Written", strconv.Itoa(stored.Histograms))
+	w.Header().Set(written+"Exemplars-Written", strconv.Itoa(a.keepExemplars(who, &two.Exemplars)))
 	a.writer.Refuse(protocol, "native_histogram", two.WrongHistograms, two.WrongHistogram)
-	a.writer.Refuse(protocol, "exemplar", two.Exemplars, "exemplars are not stored")
 	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
 	a.writer.Refuse(protocol, "time", two.WrongTimes, two.WrongTime)
 	if err := outcome.Err(); err != nil {
 		return err
 	}
 	return refusedElements(two.Duplicate, two.WrongHistogram, two.WrongTime, latest)
+}
+
+// keepExemplars keeps exemplars of a user's series, and returns how many.
+func (a *Handlers) keepExemplars(who *auth.Identity, received *receivedExemplars) int {
+	list := received.List
+	for i := range list {
+		list[i].Creator = who.User
+	}
+	a.writer.Refuse(protocol, "exemplar", received.Wrong, "an exemplar's labels are longer than 128 characters, or its time is none")
+	a.Activity.Exemplars.Add(list)
+	return len(list)
 }
 
 // refusedElements returns the answer to a request with refused elements, each the name of a series; "" for none.

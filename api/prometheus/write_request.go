@@ -24,11 +24,12 @@ type WriteRequest struct {
 	Values     []float64             // beside Timestamps
 	Metadata   []series.Metadata
 
-	// Histograms are the native ones, if KeepsHistograms. WrongHistogram is the name of the first series of which one
-	// was left out, and why.
+	// Histograms are the native ones, if KeepsHistograms, and so are Exemplars. WrongHistogram is the name of the first
+	// series of which one was left out, and why.
 	KeepsHistograms bool
 	Histograms      series.Batch
 	WrongHistogram  string
+	Exemplars       receivedExemplars
 
 	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out. 0: a
 	// timestamp that is none is an error.
@@ -74,6 +75,7 @@ const (
 	fieldMetadata   = 3
 	fieldLabels     = 1 // of TimeSeries
 	fieldSamples    = 2
+	fieldExemplars  = 3
 	fieldHistograms = 4
 	fieldName       = 1 // of Label
 	fieldText       = 2
@@ -88,7 +90,7 @@ const (
 // decode makes the message in plain the request.
 func (r *WriteRequest) decode() error {
 	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
-	r.WrongHistogram, r.WrongTime = "", ""
+	r.WrongHistogram, r.WrongTime, r.Exemplars = "", "", receivedExemplars{}
 	r.Histograms.Reset()
 	r.Histograms.Acquire = r.Acquire
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
@@ -165,7 +167,7 @@ func (r *WriteRequest) parse(message []byte) error {
 // parseSeries parses plain[at:end]. It only checks that labels can be read: a known series needs none of them.
 func (r *WriteRequest) parseSeries(at, end int) error {
 	series := Series{From: len(r.Timestamps)}
-	begin, histogram, wrongTime := at, false, false
+	begin, histogram, exemplar, wrongTime := at, false, false, false
 	for at < end {
 		number, content, n, err := consumeField(r.plain[at:end])
 		if err != nil {
@@ -185,6 +187,8 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 				}
 			case fieldHistograms:
 				histogram = true
+			case fieldExemplars:
+				exemplar = true
 			}
 			if err != nil {
 				return err
@@ -200,6 +204,11 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 		}
 		wrongTime = wrongTime || wrong
 	}
+	if exemplar && r.KeepsHistograms {
+		if err := r.parseExemplars(r.plain[begin:end], series); err != nil {
+			return err
+		}
+	}
 	if wrongTime && r.WrongTime == "" {
 		r.WrongTime = nameOf(r.labelsOf(series))
 	}
@@ -210,16 +219,41 @@ func (r *WriteRequest) parseSeries(at, end int) error {
 	return nil
 }
 
-// parseHistograms adds the histograms of a series, and reports whether one was left out for its time.
-func (r *WriteRequest) parseHistograms(message []byte, s Series) (wrongTime bool, err error) {
-	var labels series.Labels
-	for _, l := range r.labelsOf(s) {
+// ownLabels returns a copy of labels.
+func ownLabels(list []label) (labels series.Labels) {
+	for _, l := range list {
 		labels.Set(string(l.name), string(l.value))
 	}
-	latest := r.Latest
-	if latest == 0 {
-		latest = carbonara.MaxTimestamp
-	}
+	return labels
+}
+
+func (r *WriteRequest) latest() carbonara.Timestamp { return cmp.Or(r.Latest, carbonara.MaxTimestamp) }
+
+// parseExemplars adds the exemplars of a series.
+func (r *WriteRequest) parseExemplars(message []byte, s Series) error {
+	labels := ownLabels(r.labelsOf(s)).Append(nil)
+	return eachField(message, func(number protowire.Number, content []byte) error {
+		if number != fieldExemplars {
+			return nil
+		}
+		r.labels = r.labels[:0]
+		if err := eachField(content, func(number protowire.Number, content []byte) error {
+			if number != fieldLabels {
+				return nil
+			}
+			parsed, err := parseLabel(content)
+			r.labels = append(r.labels, parsed)
+			return err
+		}); err != nil {
+			return err
+		}
+		return r.Exemplars.add(content, labels, ownLabels(r.labels).Append(nil), r.latest(), r.Acquire)
+	})
+}
+
+// parseHistograms adds the histograms of a series, and reports whether one was left out for its time.
+func (r *WriteRequest) parseHistograms(message []byte, s Series) (wrongTime bool, err error) {
+	labels, latest := ownLabels(r.labelsOf(s)), r.latest()
 	h := &r.histogram
 	return wrongTime, eachField(message, func(number protowire.Number, content []byte) error {
 		if number != fieldHistograms {

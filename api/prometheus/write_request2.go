@@ -20,17 +20,20 @@ type WriteRequest2 struct {
 	Batch    series.Batch
 	Metadata []series.Metadata
 
-	Exemplars, StartTimestamps int // of all series, counted and not stored
-	WrongTimes                 int // measures left out for their timestamps
-	WrongHistograms            int // histograms left out
+	StartTimestamps int // of all series, counted and not stored
+	WrongTimes      int // measures left out for their timestamps
+	WrongHistograms int // histograms left out
 
 	WrongHistogram string // name of the first series of which a histogram was left out, and why
 	WrongTime      string // name of the first series of which a measure was left out for its timestamp
 	Duplicate      string // name of the first series that has a label twice; its measures are left out
 
+	Exemplars receivedExemplars
+
 	symbols []string
 	seen    map[string]bool // names with metadata
 	labels  series.Labels
+	own     series.Labels // of an exemplar
 	refs    []uint64
 
 	histogram nativeHistogram // scratch
@@ -46,8 +49,12 @@ const (
 	fieldExemplars2  = 4
 	fieldMetadata2   = 5
 	fieldStart       = 3 // of Sample
-	fieldHelpRef     = 3 // of Metadata
-	fieldUnitRef     = 4
+
+	fieldExemplarValue = 2 // of Exemplar, in both versions
+	fieldExemplarTime  = 3
+
+	fieldHelpRef = 3 // of Metadata
+	fieldUnitRef = 4
 )
 
 // bytesPerSymbol is the memory of a symbol.
@@ -60,7 +67,8 @@ var (
 
 // Decode decodes a message, uncompressed. Measures after latest are left out, as those before 1970 are.
 func (r *WriteRequest2) Decode(message []byte, latest carbonara.Timestamp) error {
-	*r = WriteRequest2{Batch: r.Batch, symbols: r.symbols[:0], labels: r.labels, refs: r.refs, seen: map[string]bool{}}
+	*r = WriteRequest2{Batch: r.Batch, symbols: r.symbols[:0], labels: r.labels, own: r.own, refs: r.refs,
+		seen: map[string]bool{}}
 	r.Batch.Reset()
 	if err := eachField(message, func(number protowire.Number, content []byte) error {
 		if number != fieldSymbols {
@@ -131,30 +139,11 @@ func eachNumber(message []byte, visit func(number protowire.Number, value uint64
 
 // timeseries decodes a message TimeSeries, whose labels may stand behind its samples.
 func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) error {
-	r.refs = r.refs[:0]
-	if err := eachNumber(message, func(number protowire.Number, value uint64) { // not packed
-		if number == fieldRefs {
-			r.refs = append(r.refs, value)
-		}
-	}); err != nil {
-		return err
-	}
-	if err := eachField(message, func(number protowire.Number, content []byte) error {
-		for number == fieldRefs && len(content) > 0 {
-			ref, n := protowire.ConsumeVarint(content)
-			if n < 0 {
-				return protowire.ParseError(n)
-			}
-			r.refs, content = append(r.refs, ref), content[n:]
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	duplicate, err := r.setLabels()
+	duplicate, err := r.readLabels(message, &r.labels)
 	if err != nil {
 		return err
 	}
+	var labels []byte // for exemplars
 	name := r.labels.Get(model.LabelName)
 	if duplicate {
 		r.Duplicate = firstOf(r.Duplicate, name)
@@ -188,7 +177,13 @@ func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) e
 			added = false
 			return r.nativeHistogram(name, content, latest)
 		case fieldExemplars2:
-			r.Exemplars++
+			if _, err := r.readLabels(content, &r.own); err != nil {
+				return err
+			}
+			if labels == nil {
+				labels = r.labels.Append(nil)
+			}
+			return r.Exemplars.add(content, labels, r.own.Append(nil), latest, r.Batch.Acquire)
 		case fieldMetadata2:
 			return r.metadata(name, content)
 		}
@@ -238,12 +233,32 @@ func firstOf(first, name string) string {
 	return strings.Clone(name)
 }
 
-// setLabels sets r.labels to the labels of r.refs, and reports whether one stands there twice.
-func (r *WriteRequest2) setLabels() (duplicate bool, err error) {
+// readLabels sets dst to the labels of a message TimeSeries or Exemplar, and reports whether one stands there twice.
+func (r *WriteRequest2) readLabels(message []byte, dst *series.Labels) (duplicate bool, err error) {
+	r.refs = r.refs[:0]
+	if err := eachNumber(message, func(number protowire.Number, value uint64) { // not packed
+		if number == fieldRefs {
+			r.refs = append(r.refs, value)
+		}
+	}); err != nil {
+		return false, err
+	}
+	if err := eachField(message, func(number protowire.Number, content []byte) error {
+		for number == fieldRefs && len(content) > 0 {
+			ref, n := protowire.ConsumeVarint(content)
+			if n < 0 {
+				return protowire.ParseError(n)
+			}
+			r.refs, content = append(r.refs, ref), content[n:]
+		}
+		return nil
+	}); err != nil {
+		return false, err
+	}
 	if len(r.refs)%2 != 0 {
 		return false, errOddRefs
 	}
-	r.labels = r.labels[:0]
+	*dst = (*dst)[:0]
 	for i := 0; i < len(r.refs); i += 2 {
 		name, err := r.symbol(r.refs[i])
 		if err != nil {
@@ -253,8 +268,8 @@ func (r *WriteRequest2) setLabels() (duplicate bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		duplicate = duplicate || r.labels.Get(name) != ""
-		r.labels.Set(name, value)
+		duplicate = duplicate || dst.Get(name) != ""
+		dst.Set(name, value)
 	}
 	return duplicate, nil
 }

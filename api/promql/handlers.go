@@ -27,6 +27,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/query/postings"
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
@@ -42,6 +43,8 @@ type Handlers struct {
 	// Delete deletes the measures of metrics from start to end, both included, for a user.
 	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
 		start, end time.Time) error
+	// ActivityOf asks all processes of the cluster.
+	ActivityOf func(context.Context, activity.Request) *activity.Report
 }
 
 // request is a request with its parameters, and who sent it.
@@ -76,7 +79,7 @@ func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	both("/parse_query", a.parse)
 	both("/export", a.export)
 	at("GET", "/federate", a.serve(a.federate))
-	both("/query_exemplars", constant([]any{}))
+	both("/query_exemplars", a.exemplars)
 	at("POST", Prefix+"/admin/tsdb/delete_series", a.serve(a.deleteSeries))
 	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
 	get("/label/{name}/values", a.listValues)

@@ -36,7 +36,7 @@ type Env struct {
 // NewEnv completes e.
 func NewEnv(e *Env, registerer prometheus.Registerer) (*Env, error) {
 	if e.Activity == nil {
-		e.Activity = activity.New()
+		e.Activity = activity.New(1 << 20)
 	}
 	var err error
 	if e.instruments, err = newInstruments(registerer); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRunningQueriesAreListedAndKilled(t *testing.T) {
-	tracker := activity.New()
+	tracker := activity.New(1 << 20)
 	killer := ""
 	q := &activity.Query{User: "anna", Project: "p", Route: "/v1/x", Kill: func(by string) { killer = by }}
 	tracker.Begin(q)
@@ -41,7 +41,7 @@ func TestRunningQueriesAreListedAndKilled(t *testing.T) {
 
 // A query that comes again and again keeps its row, however many others come once. The table is bounded.
 func TestCostsKeepHeavyQueries(t *testing.T) {
-	tracker := activity.New()
+	tracker := activity.New(1 << 20)
 	run := func(text string) {
 		q := &activity.Query{Route: "/api/v1/query"}
 		tracker.Begin(q)
@@ -62,7 +62,7 @@ func TestCostsKeepHeavyQueries(t *testing.T) {
 }
 
 func TestReadMetricsAreNeverUnread(t *testing.T) {
-	trackers := []*activity.Tracker{activity.New(), activity.New()}
+	trackers := []*activity.Tracker{activity.New(1 << 20), activity.New(1 << 20)}
 	var read []uuid.UUID
 	for i := range 20_000 {
 		q := &activity.Query{}
@@ -87,7 +87,7 @@ func TestReadMetricsAreNeverUnread(t *testing.T) {
 	if wrong > 20 {
 		t.Errorf("%d of 20000 metrics are taken for read", wrong)
 	}
-	if activity.New().Answer(activity.Request{}).Reads.Has(read[0]) {
+	if activity.New(1 << 20).Answer(activity.Request{}).Reads.Has(read[0]) {
 		t.Error("nothing was read")
 	}
 }

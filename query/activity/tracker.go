@@ -6,10 +6,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // Tracker tracks the queries of a process.
 type Tracker struct {
+	Exemplars *exemplars.Ring // that senders pushed to this process
+
 	since time.Time
 	reads reads
 
@@ -18,9 +22,10 @@ type Tracker struct {
 	costs   costs
 }
 
-// New returns a Tracker without queries.
-func New() *Tracker {
-	return &Tracker{since: time.Now(), running: make(map[uint64]*Query), costs: make(costs)}
+// New returns a Tracker without queries, which keeps exemplars in so many bytes.
+func New(exemplarBytes int) *Tracker {
+	return &Tracker{Exemplars: exemplars.New(exemplarBytes), since: time.Now(), running: make(map[uint64]*Query),
+		costs: make(costs)}
 }
 
 // Begin tracks a query until End.
@@ -68,6 +73,8 @@ type Request struct {
 	By    string `json:"by,omitempty"`    // user who kills it
 	Costs bool   `json:"costs,omitempty"` // report costs
 	Reads bool   `json:"reads,omitempty"` // report which metrics were read
+
+	Exemplars *exemplars.Span `json:"exemplars,omitempty"` // report those of this time
 }
 
 // Report is the activity of a process, or of several.
@@ -76,6 +83,8 @@ type Report struct {
 	Running []Running `json:"running"`
 	Costs   []Cost    `json:"costs,omitempty"`
 	Reads   Reads     `json:"reads,omitempty"`
+
+	Exemplars []exemplars.Exemplar `json:"exemplars,omitempty"`
 }
 
 // Answer returns the activity, the longest query first, and ends the query that request names. A nil Tracker has none.
@@ -86,6 +95,9 @@ func (t *Tracker) Answer(request Request) *Report {
 	report := &Report{Since: t.since}
 	if request.Reads {
 		report.Reads = t.reads.copy()
+	}
+	if request.Exemplars != nil {
+		report.Exemplars = t.Exemplars.Within(*request.Exemplars)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,4 +141,5 @@ func (r *Report) Merge(other *Report) {
 		r.Costs = append(r.Costs, *c)
 	}
 	r.Reads.merge(other.Reads)
+	r.Exemplars = append(r.Exemplars, other.Exemplars...)
 }
