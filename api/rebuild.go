@@ -25,6 +25,16 @@ type rebuildJSON struct {
 	Unchanged     int        `json:"unchanged"`
 	Failed        int        `json:"failed"`
 	Error         *string    `json:"error"`
+
+	Unknown *unknownGroupsJSON `json:"unknown"`
+}
+
+// unknownGroupsJSON are groups that stay without a method.
+type unknownGroupsJSON struct {
+	Archives int       `json:"archives"`
+	Groups   int       `json:"groups"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to"`
 }
 
 func showRebuild(r *model.Rebuild) *rebuildJSON {
@@ -36,6 +46,9 @@ func showRebuild(r *model.Rebuild) *rebuildJSON {
 	}
 	if !r.Finished.IsZero() {
 		shown.FinishedAt = &r.Finished
+	}
+	if u := r.Unknown; u.Groups > 0 {
+		shown.Unknown = &unknownGroupsJSON{u.Archives, u.Groups, u.From.Time(), u.To.Time()}
 	}
 	return shown
 }

@@ -49,7 +49,7 @@ func TestRebuild(t *testing.T) {
 	location("PATCH /v1/archive_policy/p", `{"back_window":1}`, `"back_window": 1`, "")
 	s.want(t, "GET /v1/rebuild/"+ofPolicy, "", 200, `{"id": "`+ofPolicy+
 		`", "archive_policy_name": "p", "metric_id": null, "state": "running", `+
-		`"started_at": "2026-01-02T03:04:05Z", "finished_at": null, "metrics": 0, "changed": 0, "unchanged": 0, "failed": 0, "error": null}`, admin...)
+		`"started_at": "2026-01-02T03:04:05Z", "finished_at": null, "metrics": 0, "changed": 0, "unchanged": 0, "failed": 0, "error": null, "unknown": null}`, admin...)
 	location("PATCH /v1/metric/"+metric+"?dry_run=yes", `{"archive_policy_name":"q"}`,
 		`"removed_granularities": ["0:01:00"]`, "")
 	location("PATCH /v1/metric/"+metric, `{"archive_policy_name":"q"}`, `"archive_policy_name": "q"`, ofMetric)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // Rebuild is the work of giving archives the schema of an archive policy that has changed, or that a metric was given:
@@ -17,11 +19,8 @@ type Rebuild struct {
 	Started       time.Time
 	Finished      time.Time // zero while it runs
 
-	Metrics   int // how many there are, about: others may come and go
-	Changed   int // archives that got another schema
-	Unchanged int // archives that had the schema of their policy, or are gone
-	Failed    int // archives that keep their schema, because a part of them does not decode
-	Fault     string
+	Metrics int // how many there are, about: others may come and go
+	RebuildCounts
 
 	Cursor uuid.UUID // metrics up to here are done
 	Run    uint64    // raised when it starts anew
@@ -59,7 +58,29 @@ type RebuildCounts struct {
 	Unchanged int `json:"unchanged"` // archives that had it, or are gone
 	Failed    int `json:"failed"`    // archives that keep their schema, because a part of them does not decode
 	// Fault says why the first one failed.
-	Fault string `json:"fault,omitempty"`
+	Fault   string        `json:"fault,omitempty"`
+	Unknown UnknownGroups `json:"unknown,omitzero"`
+}
+
+// UnknownGroups are the groups of changed archives that lack a method of their policy: neither kept measures nor other
+// groups tell it.
+type UnknownGroups struct {
+	Archives int                 `json:"archives"`
+	Groups   int                 `json:"groups"`
+	From     carbonara.Timestamp `json:"from"` // the earliest begins
+	To       carbonara.Timestamp `json:"to"`   // the latest ends
+}
+
+// Add adds other to u.
+func (u *UnknownGroups) Add(other UnknownGroups) {
+	if u.Groups == 0 {
+		u.From = other.From
+	}
+	if other.Groups > 0 {
+		u.From, u.To = min(u.From, other.From), max(u.To, other.To)
+	}
+	u.Archives += other.Archives
+	u.Groups += other.Groups
 }
 
 // Add adds other to r.
@@ -68,13 +89,11 @@ func (r *RebuildCounts) Add(other RebuildCounts) {
 	r.Unchanged += other.Unchanged
 	r.Failed += other.Failed
 	r.Fault = cmp.Or(r.Fault, other.Fault)
+	r.Unknown.Add(other.Unknown)
 }
 
 // Advance notes that metrics up to cursor are done, and what has become of them.
 func (r *Rebuild) Advance(cursor uuid.UUID, done RebuildCounts) {
 	r.Cursor = cursor
-	r.Changed += done.Changed
-	r.Unchanged += done.Unchanged
-	r.Failed += done.Failed
-	r.Fault = cmp.Or(r.Fault, done.Fault)
+	r.Add(done)
 }

@@ -33,8 +33,8 @@ func (flags *rebuildFlags) moveCounters(ctx context.Context, c *client.Client, o
 	}
 	to := flags.policy + "-counter"
 	fmt.Fprintf(out, "%d of %d metrics are counters, for archive policy %s\n", len(counters), all, to)
-	fmt.Fprintln(out, "increase and resets reach back as far as measures are kept; the groups of earlier times stay without "+
-		"them, and PromQL says so")
+	fmt.Fprintln(out, "increase and resets reach back as far as measures are kept, and where groups, or finer ones, have "+
+		"one measure each, or two; --wait counts the groups that stay without them, and PromQL says so")
 	if flags.preview || len(counters) == 0 {
 		return nil
 	}

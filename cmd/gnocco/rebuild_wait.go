@@ -26,6 +26,10 @@ type rebuild struct {
 	State                               model.RebuildState
 	Metrics, Changed, Unchanged, Failed int
 	Error                               *string
+	Unknown                             *struct {
+		Archives, Groups int
+		From, To         string
+	}
 }
 
 func (r *rebuild) done() int { return r.Changed + r.Unchanged + r.Failed }
@@ -98,6 +102,10 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 func (r *rebuild) conclude(stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n",
 		r.of(), r.State, r.Changed, r.Unchanged, r.Failed)
+	if u := r.Unknown; u != nil {
+		fmt.Fprintf(stderr, "unknown: %d groups of %d archives, between %s and %s, stay without a method of the archive "+
+			"policy\n", u.Groups, u.Archives, u.From, u.To)
+	}
 	if r.Failed > 0 {
 		fault := ""
 		if r.Error != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // archiveRebuild gives one metric's archive the schema of its archive policy. Aggregates that the archive has are kept.
-// Missing ones are computed group by group: from all measures where the raw series has them, else from narrower groups,
-// else they stay unknown.
+// Missing ones are computed group by group: from all measures where the raw series has them, else from the group itself
+// or narrower groups, else they stay unknown.
 //
 //	        known                          at                        newest
 //	… ────────|─────────────────────────────|─────────────────────────|
@@ -47,6 +47,7 @@ type archiveRebuild struct {
 	*memory // while it is written
 	partial *archive.PartialGroups
 	since   []archive.Since // of the granularities of plan
+	unknown model.UnknownGroups
 }
 
 // memory is used again for the next metric.
@@ -230,17 +231,22 @@ func (v *archiveRebuild) freshGroups(j int) *carbonara.Groups {
 func (v *archiveRebuild) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
 	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column) error {
 		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
-		gone := slices.ContainsFunc(columns, func(c carbonara.Column) bool {
-			return !slices.Contains(v.plan.Columns, c)
-		})
-		if part.Len() == 0 && !gone {
+		lacks := func(some, others []carbonara.Column) bool {
+			return slices.ContainsFunc(others, func(c carbonara.Column) bool { return !slices.Contains(some, c) })
+		}
+		gone, added := lacks(v.plan.Columns, columns), lacks(columns, v.plan.Columns)
+		if part.Len() == 0 && !gone && !added {
 			return nil
 		}
-		if err := v.read(&v.stored, v.plan.Columns, g, key.Start, key.End()); err != nil {
+		filled, err := v.readInferred(&v.stored, v.plan.Columns, g, key.Start, key.End())
+		if err != nil {
 			return err
 		}
 		v.stored.Overlay(0, &part, &v.scratch)
-		c.ReplaceSplit(v.metric.ID, key, &v.stored)
+		v.noteUnknown(&v.stored)
+		if part.Len() > 0 || gone || filled > 0 {
+			c.ReplaceSplit(v.metric.ID, key, &v.stored)
+		}
 		return nil
 	})
 }
@@ -278,12 +284,14 @@ func (v *archiveRebuild) buildPast(c *archive.Checkpoint, g time.Duration, oldes
 	v.since = append(v.since, archive.Since{Granularity: g, From: from})
 	for from < to {
 		end := min(to, source.window(from, g))
-		if err := v.read(&v.narrow, narrowerColumns(v.plan.Columns), source.granularity, from, end); err != nil {
+		columns := narrowerColumns(v.plan.Columns)
+		if _, err := v.readInferred(&v.narrow, columns, source.granularity, from, end); err != nil {
 			return err
 		}
 		if err := carbonara.Coarsen(&v.wide, &v.narrow, g); err != nil {
 			return err
 		}
+		v.noteUnknown(&v.wide)
 		c.PutGroups(v.metric.ID, &v.wide)
 		from = end
 	}

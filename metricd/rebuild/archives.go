@@ -76,6 +76,7 @@ func (b *Batch) Archives(ctx context.Context, metrics []*model.Metric, c *archiv
 		case err != nil:
 			return nil, nil, err
 		default:
+			outcomes[places[k]].Unknown = v.unknown
 			changed = append(changed, v.metric.ID)
 			c.Add(change)
 		}

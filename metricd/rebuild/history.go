@@ -3,9 +3,11 @@ package rebuild
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
@@ -125,7 +127,8 @@ func (v *archiveRebuild) partialRow(ctx context.Context, g time.Duration) (*carb
 		return row, nil
 	}
 	var narrow carbonara.Groups
-	if err := v.read(&narrow, columns, source.granularity, start, v.at.Floor(source.granularity)); err != nil {
+	end := v.at.Floor(source.granularity)
+	if _, err := v.readInferred(&narrow, columns, source.granularity, start, end); err != nil {
 		return nil, err
 	}
 	last, err := v.partialRow(ctx, source.granularity)
@@ -144,4 +147,85 @@ func (v *archiveRebuild) partialRowOfRaw(ctx context.Context, row *carbonara.Gro
 	}
 	row.Append(v.result.Groups(0, 0))
 	return nil
+}
+
+// inferringColumns are those of which others are inferred.
+var inferringColumns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
+	carbonara.ColumnMax, carbonara.ColumnFirst, carbonara.ColumnLast}
+
+// readInferred is read, with unknown values as far as the groups themselves tell them, or narrower groups of as many
+// measures. It returns how many it filled in.
+func (v *archiveRebuild) readInferred(dst *carbonara.Groups, columns []carbonara.Column, g time.Duration, from,
+	to carbonara.Timestamp) (filled int, err error) {
+	var all carbonara.Groups
+	with := slices.Concat(columns, inferringColumns)
+	slices.Sort(with)
+	if err := v.read(&all, slices.Compact(with), g, from, to); err != nil {
+		return 0, err
+	}
+	filled = all.Infer()
+	if narrow := v.narrower(g); narrow > 0 {
+		n, err := v.fillIn(&all, narrowerColumns(columns), narrow)
+		if err != nil {
+			return 0, err
+		}
+		filled += n
+	}
+	dst.Reset(g, columns)
+	dst.Append(&all)
+	return filled, nil
+}
+
+// narrower returns the widest granularity of the archive that divides a wider one, 0 for none.
+func (v *archiveRebuild) narrower(wide time.Duration) (narrow time.Duration) {
+	for _, item := range v.schema {
+		if g := item.Granularity; g < wide && wide%g == 0 {
+			narrow = max(narrow, g)
+		}
+	}
+	return narrow
+}
+
+// fillIn fills in unknown values of groups from before the raw series from narrower groups.
+func (v *archiveRebuild) fillIn(all *carbonara.Groups, columns []carbonara.Column, narrow time.Duration) (
+	filled int, err error) {
+	oldest, ok, err := v.store.Oldest(v.metric.ID, narrow)
+	if err != nil || !ok {
+		return 0, err
+	}
+	var narrowGroups, wide carbonara.Groups
+	source := pastSource{granularity: narrow}
+	end := all.Search(v.known)
+	for row := all.Search(oldest.Floor(all.Granularity)); row < end; {
+		if !all.Unknown(row, columns...) {
+			row++
+			continue
+		}
+		to := min(source.window(all.Starts[row], all.Granularity), all.Starts[end-1].Add(all.Granularity))
+		if _, err := v.readInferred(&narrowGroups, columns, narrow, all.Starts[row], to); err != nil {
+			return 0, err
+		}
+		if err := carbonara.Coarsen(&wide, &narrowGroups, all.Granularity); err != nil {
+			return 0, err
+		}
+		filled += all.FillIn(&wide)
+		row = all.Search(to)
+	}
+	return filled, nil
+}
+
+// noteUnknown counts the groups that lack a column of the policy's methods.
+func (v *archiveRebuild) noteUnknown(groups *carbonara.Groups) {
+	var columns []carbonara.Column
+	for _, m := range v.metric.ArchivePolicy.Methods() {
+		columns = append(columns, m.Columns()...)
+	}
+	slices.Sort(columns)
+	columns = slices.Compact(columns)
+	for row, start := range groups.Starts {
+		if groups.Unknown(row, columns...) {
+			v.unknown.Add(model.UnknownGroups{Groups: 1, From: start, To: start.Add(groups.Granularity)})
+			v.unknown.Archives = 1
+		}
+	}
 }

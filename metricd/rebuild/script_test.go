@@ -164,6 +164,10 @@ func (s *script) rebuild(d *datadriven.TestData) (text string) {
 	for i, outcome := range outcomes {
 		text += fmt.Sprintf("%s: %d changed, %d unchanged, %d failed\n", d.CmdArgs[i].Key, outcome.Changed,
 			outcome.Unchanged, outcome.Failed)
+		if u := outcome.Unknown; u.Groups > 0 {
+			text += fmt.Sprintf("%d groups of %d archives from %d to %d are unknown\n", u.Groups, u.Archives, (u.From-start)/1e9,
+				(u.To-start)/1e9)
+		}
 	}
 	for _, id := range changed {
 		text += "written: " + s.nameOf(id) + "\n"

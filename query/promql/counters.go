@@ -206,7 +206,7 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 	if s.rangesOfGroups() {
 		after = 1
 	}
-	older, leftOut := false, false
+	older, untimed, leftOut := false, false, false
 	for i, start := range groups.Starts {
 		t, last := milliseconds(start.Add(p.granularity)), values[2][i]
 		if !inside(t) {
@@ -221,15 +221,22 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		}
 		c := counter{values[0][i], values[1][i], last, values[3][i], values[4][i], at(values[5][i]), at(values[6][i]),
 			milliseconds(start), t}
-		if carbonara.IsAbsent(values[1][i]) || carbonara.IsAbsent(values[4][i]) || carbonara.IsAbsent(values[6][i]) ||
-			carbonara.IsAbsent(values[3][i]) || carbonara.IsAbsent(values[5][i]) || carbonara.IsAbsent(values[0][i]) {
+		switch {
+		case groups.Unknown(i, counterColumns[:5]...):
 			c = single(t, last)
 			older = true
+		case groups.Unknown(i, counterColumns[5:]...): // a rebuild inferred resets
+			between := p.granularity.Seconds() / c.count
+			c.firstTime, c.lastTime = at(between/2), at(p.granularity.Seconds()-between/2)
+			untimed = true
 		}
 		it.addCounter(t, c)
 	}
 	if older {
 		s.noteOlder("each count as one measure of %s: resets within them are not seen", s.selection.function)
+	}
+	if untimed && s.selection.function != "resets" {
+		s.noteOlder("have no times of their measures: %s takes these as evenly spaced", s.selection.function)
 	}
 	if leftOut {
 		s.noteLeftOut("last")

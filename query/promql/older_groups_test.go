@@ -2,6 +2,8 @@ package promql_test
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,13 @@ func TestOlderGroupsWarn(t *testing.T) {
 	}
 	fill("last", "mean", "last")
 	fill("mean", "mean")
+
+	// Finer groups of one measure each tell resets of coarser ones.
+	s.kept("fine", []string{"mean", "last"}, 0, 10*time.Second, 0, time.Minute, 0)
+	fine := s.pushed("fine", "fine_total")
+	s.post(fine, start, 15*time.Second, scrapes...)
+	s.post(fine, start.Add(5*time.Hour), time.Second, 1)
+	s.change("fine", fine, "mean", "std", "max", "increase", "resets", "count")
 	upstreams := promql.New(promql.Options{Archives: s.archives, Series: s.series, Policies: s.Index.ArchivePolicies,
 		Upstream: true, Now: func() time.Time { return s.now }})
 	warns := func(expr string, after time.Duration, want string) {
@@ -66,6 +75,19 @@ func TestOlderGroupsWarn(t *testing.T) {
 			q.Close()
 		}
 	}
+	for expr, want := range map[string]float64{"resets(%s[2m])": 2, "increase(%s[2m])": 258.0 * 112.5 / 105,
+		`sum_over_time(%s[1m])`: 0} {
+		name := `fine_total{__granularity__="1m"}`
+		if want == 0 {
+			want, name = 153, `fine_total{__granularity__="1m",__aggregation__="increase"}`
+		}
+		expr = fmt.Sprintf(expr, name)
+		if got, ok := s.value(expr, start.Add(2*time.Minute)); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v (%t), want %v", expr, got, ok, want)
+		}
+	}
+	warns(`rate(fine_total{__granularity__="1m"}[2m])`, 2*time.Minute, "rate takes these as evenly spaced")
+	warns(`resets(fine_total{__granularity__="1m"}[2m])`, 2*time.Minute, "")
 	for _, f := range []string{"rate", "increase", "resets", "delta", "irate", "idelta"} {
 		warns(f+"(last_total[2m])", 2*time.Minute, "each count as one measure of "+f)
 		warns("sum("+f+"(last_total[2m]))", 2*time.Minute, `archive policy "last"`)
