@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/correlate"
@@ -21,6 +24,7 @@ type changes struct {
 		Granularity          float64
 		Score, Before, After float64
 		PerSecond            bool `json:"per_second"`
+		Quantile             *float64
 		Series               int
 	}
 }
@@ -101,8 +105,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// Counters are compared by their rates, also one that stood still; a classic histogram by the rate of its count. A name
-// is one row, with its strongest series.
+// Counters are compared by their rates, also one that stood still; a histogram by the rate of its count and by its
+// quantile. A name is one row, with its strongest series.
 func TestChangesByType(t *testing.T) {
 	s := newServer(t, nil)
 	const window = 60 // scrapes of 10 s
@@ -115,9 +119,9 @@ func TestChangesByType(t *testing.T) {
 		add("errors_total", 7, "host=a") // stands still
 		add("errors_total", 7+late, "host=b")
 		add("hits_total", (20*i)%700, "") // is reset, and goes on as before
-		for _, bound := range []string{"1", "5", "+Inf"} {
-			add("wait_bucket", 3*i+late*late, "le="+bound)
-		}
+		add("wait_bucket", 3*i, "le=1")
+		add("wait_bucket", 3*i+late*late, "le=5")
+		add("wait_bucket", 3*i+late*late, "le=+Inf")
 		add("wait_count", 3*i+late*late, "")
 		add("load", i%5, "")
 	}
@@ -132,22 +136,70 @@ func TestChangesByType(t *testing.T) {
 	var names []string
 	for _, c := range got.Changes {
 		names = append(names, c.Labels["__name__"])
-		if grows := c.Labels["__name__"] != "load"; c.PerSecond != grows {
+		name := c.Labels["__name__"]
+		if grows := name != "load" && name != "wait_bucket"; c.PerSecond != grows {
+			t.Errorf("%+v", c)
+		}
+		if quantile := name == "wait_bucket"; (c.Quantile != nil) != quantile || c.Labels["le"] != "" {
 			t.Errorf("%+v", c)
 		}
 	}
-	if fmt.Sprint(names[:2]) != "[errors_total wait_count]" || len(names) != 4 || got.Metrics != 8 || got.Compared != 5 {
+	if fmt.Sprint(names[:3]) != "[errors_total wait_bucket wait_count]" || len(names) != 5 || got.Metrics != 8 ||
+		got.Compared != 6 {
 		t.Fatalf("%v: %+v", names, got)
 	}
 	if c := got.Changes[0]; c.Labels["host"] != "b" || c.Series != 2 || c.Score != 100 || c.Before != 0 ||
 		math.Abs(c.After-0.1) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
-	if c := got.Changes[2]; c.Score > 0.1 {
+	if c := got.Changes[1]; math.Abs(c.Before-0.95) > 1e-12 || c.After < 4.5 || c.After > 5 {
 		t.Errorf("%+v", c)
 	}
-	if got := ask(`,"each_series":true`); len(got.Changes) != 5 {
+	if c := got.Changes[3]; c.Score > 0.1 {
+		t.Errorf("%+v", c)
+	}
+	if got := ask(`,"each_series":true`); len(got.Changes) != 6 {
 		t.Errorf("%+v", got)
+	}
+	if got := ask(`,"match":"wait_bucket"`); len(got.Changes) != 1 || got.Compared != 2 || got.Changes[0].Series != 2 {
+		t.Errorf("%+v", got) // without the count that of the last bucket
+	}
+}
+
+// A native histogram is one row: its quantile where that moved more than the rate of its count, and else that.
+func TestChangesOfNativeHistograms(t *testing.T) {
+	s := newServer(t, nil)
+	slow := histogramSeries{labels: labels.FromStrings("__name__", "slow")}
+	busy := histogramSeries{labels: labels.FromStrings("__name__", "busy")}
+	const window = 80
+	for i := range 2 * window {
+		late := max(0, i-window)
+		of := func(low, high int) *histogram.FloatHistogram { // buckets (1, 2] and (32, 64]
+			return &histogram.FloatHistogram{Count: float64(low + high), Sum: 1, ZeroThreshold: 1e-128,
+				PositiveSpans:   []histogram.Span{{Offset: 1, Length: 1}, {Offset: 4, Length: 1}},
+				PositiveBuckets: []float64{float64(low), float64(high)}}
+		}
+		slow.floats = append(slow.floats, of(100*i-10*late, 10*late))
+		busy.floats = append(busy.floats, of(100*i+900*late, 0))
+	}
+	written := remoteWriteHistograms(t, 1, []histogramSeries{slow, busy})
+	s.want(t, "POST /api/v1/write", written, http.StatusNoContent, "", asRemoteWrite...)
+	s.refreshAll(t, "admin")
+	body := fmt.Sprintf(`{"start":%d,"stop":%d}`, 15*window+30, 30*window+30)
+	got := decode[changes](t, s.want(t, "POST /v1/changes", body, http.StatusOK, "~").Body.String())
+	byName := map[string]int{}
+	for i, c := range got.Changes {
+		byName[c.Labels["__name__"]] = i + 1
+	}
+	if len(got.Changes) != 2 || len(byName) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if c := got.Changes[byName["slow"]-1]; c.Quantile == nil || *c.Quantile != 0.95 || c.PerSecond ||
+		math.Abs(c.Before-1.95) > 1e-9 || math.Abs(c.After-48) > 1e-9 || c.Labels["__histogram__"] != "" {
+		t.Errorf("%+v", c)
+	}
+	if c := got.Changes[byName["busy"]-1]; c.Quantile != nil || !c.PerSecond || c.After < 4*c.Before {
+		t.Errorf("%+v", c)
 	}
 }
 

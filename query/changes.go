@@ -38,13 +38,14 @@ type Change struct {
 	Before, After float64 // medians of the windows
 	Series        int     // metrics of its name that were compared
 	PerSecond     bool    // of a counter: they are those of its rate
+	Quantile      float64 // of a histogram, one bucket of which is Metric: they are those of this quantile; 0 for others
 }
 
 // readsAtOnce is how many metrics are asked of other processes at once.
 const readsAtOnce = 4096
 
-// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a classic histogram it
-// compares the rate of all measures, and not each bucket.
+// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a histogram it compares the
+// rate of all measures and a quantile, and not each bucket.
 func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
 	if read.TypeOf == nil {
 		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
@@ -55,9 +56,11 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 	}
 	var operands []Operand
 	for _, metric := range read.Metrics {
-		family, isBucket := strings.CutSuffix(metric.SeriesName(), "_bucket")
+		family, classic := strings.CutSuffix(metric.SeriesName(), "_bucket")
 		_, counted := names[family+"_count"]
-		if t, _ := read.TypeOf(metric); isBucket && counted && t == model.HistogramType {
+		b, common := bucketOf(metric)
+		all := classic && !counted && math.IsInf(b.upper, 1)
+		if t, _ := read.TypeOf(metric); t == model.HistogramType && (common != "" && !all || classic && counted) {
 			continue
 		}
 		if metric.ArchivePolicy.Answers(read.Method) {
@@ -86,6 +89,9 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		if err := r.compareRuns(ctx, read, operands, part, add); err != nil {
 			return nil, 0, err
 		}
+	}
+	if err := r.compareHistograms(ctx, read, add); err != nil {
+		return nil, 0, err
 	}
 	for _, change := range names {
 		if change != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 )
 
@@ -34,6 +35,7 @@ type shownChange struct {
 	Before      text.Seconds  `json:"before"`
 	After       text.Seconds  `json:"after"`
 	PerSecond   bool          `json:"per_second"`
+	Quantile    *float64      `json:"quantile"`
 	Series      int           `json:"series"`
 }
 
@@ -73,9 +75,13 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 	answer := shownChanges{web.ShowTime(read.Before()), web.ShowTime(read.From), web.ShowTime(read.To), len(found),
 		compared, []shownChange{}}
 	for _, c := range changes {
-		answer.Changes = append(answer.Changes,
-			shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
-				text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, c.Series})
+		change := shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
+			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, nil, c.Series}
+		if c.Quantile > 0 {
+			change.Quantile = &c.Quantile
+			change.Labels = labels.NewBuilder(change.Labels).Del(labels.BucketLabel, model.LabelHistogram).Labels()
+		}
+		answer.Changes = append(answer.Changes, change)
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
