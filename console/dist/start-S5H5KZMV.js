@@ -1,0 +1,1 @@
+import"./chunk-QMSAB3XY.js";import"./chunk-KDDMCHQW.js";
