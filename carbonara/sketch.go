@@ -112,8 +112,17 @@ const (
 
 // appendSketch appends the sketch of values.
 func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
-	var zeros, nans uint64
 	n := len(values)
+	if n == 1 {
+		// Most groups of sparse scrapes: what follows would append the same.
+		b := math.Float64bits(values[0])
+		if magnitude := b &^ (1 << 63); magnitude >= 1<<mantissaBits && values[0] == values[0] {
+			dst = append(dst, byte(sketchSchema+4)|sketchNegative<<(1-b>>63), 0)
+			dst = intcodec.AppendUvarint(dst, intcodec.Zigzag(int64(bucketOf(magnitude))))
+			return append(dst, 0, 1)
+		}
+	}
+	var zeros, nans uint64
 	s.indexes = slices.Grow(s.indexes[:0], 2*n)[:2*n]
 	sides := [2][]int32{s.indexes[:0:n], s.indexes[n:n]} // negative, positive
 	for _, v := range values {

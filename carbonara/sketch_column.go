@@ -77,11 +77,11 @@ func (a *arena) accumulateSketches(values []float64, out *Groups) {
 		a.sketchEnds = append(a.sketchEnds, len(a.sketchBytes))
 		from = end
 	}
-	all := Sketch(a.sketchBytes)
+	all, places := Sketch(a.sketchBytes), out.Column(ColumnSketch)
 	out.sketches, out.sketchBytes = make([]Sketch, 0, len(a.sketchEnds)), 0
 	from = 0
 	for row, end := range a.sketchEnds {
-		out.SetSketch(row, all[from:end])
+		places[row] = out.addSketch(all[from:end])
 		from = end
 	}
 }
