@@ -73,7 +73,13 @@ func TestScoreOfGroups(t *testing.T) {
 		phases = append(phases, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5)
 	}
 	for _, phase := range phases {
-		counts := scoreAt(t, servers, float64(base.Unix()+140)+phase)
+		functions := map[string]*[2]int{}
+		counts := scoreAt(t, servers, float64(base.Unix()+140)+phase, functions)
+		if *score {
+			for _, f := range slices.Sorted(maps.Keys(functions)) {
+				t.Logf("| %.1f | %s | %d | %d |", phase, f, functions[f][0], functions[f][1])
+			}
+		}
 		t.Logf("%.1f s after a group's end: %v", phase, counts)
 		if want := wanted[phase]; want != nil && !maps.Equal(counts, want) || counts["unexplained"] > 0 {
 			t.Errorf("%.1f s after a group's end: %v, want %v", phase, counts, want)
@@ -87,8 +93,12 @@ var overColumns = regexp.MustCompile(`(avg|min|max|sum|count|stddev|stdvar|quant
 // overCounters finds functions of counters, which groups with the methods increase and resets answer.
 var overCounters = regexp.MustCompile(`\b(rate|increase|delta|resets|irate|idelta)\(`)
 
-// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ.
-func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
+// overRange finds the function of a range in a query.
+var overRange = regexp.MustCompile(`\b(\w+)\([^()]*\[`)
+
+// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ. Of each
+// function of a range it counts the equal answers and all.
+func scoreAt(t *testing.T, servers []string, at float64, functions map[string]*[2]int) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	for _, queries := range comparedQueries() {
@@ -124,6 +134,16 @@ func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 					reason = "all measures of whole groups"
 				case overCounters.MatchString(query):
 					reason = "counters: all measures of whole groups"
+				}
+				function := "no range"
+				if m := overRange.FindStringSubmatch(query); m != nil {
+					function = m[1]
+				}
+				if functions[function] == nil {
+					functions[function] = new([2]int)
+				}
+				if functions[function][1]++; reason == "equal" {
+					functions[function][0]++
 				}
 				if counts[reason]++; reason == "unexplained" {
 					t.Logf("%s %s: %.600v, by measures %.600v, by one sample a group %.600v %v %v %v", path, query, got,
