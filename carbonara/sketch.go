@@ -244,7 +244,7 @@ func appendBuckets(dst []byte, buckets []bucket) []byte {
 
 // lowBits returns how many low bits Rice codes of n numbers of this sum have.
 func lowBits(sum uint64, n int) uint {
-	if n == 0 {
+	if n == 0 || sum == 0 {
 		return 0
 	}
 	// Of geometrically distributed numbers the best is about log2 of the mean times ln 2.

@@ -2,6 +2,7 @@ package promql
 
 import (
 	"math"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -195,6 +196,11 @@ func ends(groups []counter) (points []upstream.FPoint) {
 	return points
 }
 
+// unknown reports whether one of some columns is absent in a row.
+func unknown(columns [][]float64, row int) bool {
+	return slices.ContainsFunc(columns, func(values []float64) bool { return carbonara.IsAbsent(values[row]) })
+}
+
 // appendCounters makes samples of the columns of counters; inside reports whether a time is asked for. Of groups from
 // before the policy had these columns, it takes the last measure.
 func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool) {
@@ -222,10 +228,10 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		c := counter{values[0][i], values[1][i], last, values[3][i], values[4][i], at(values[5][i]), at(values[6][i]),
 			milliseconds(start), t}
 		switch {
-		case groups.Unknown(i, counterColumns[:5]...):
+		case unknown(values[:5], i):
 			c = single(t, last)
 			older = true
-		case groups.Unknown(i, counterColumns[5:]...): // a rebuild inferred resets
+		case unknown(values[5:], i): // a rebuild inferred resets
 			between := p.granularity.Seconds() / c.count
 			c.firstTime, c.lastTime = at(between/2), at(p.granularity.Seconds()-between/2)
 			untimed = true
