@@ -162,7 +162,7 @@ func TestChangesByType(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := ask(`,"match":"wait_bucket"`); len(got.Changes) != 1 || got.Compared != 2 || got.Changes[0].Series != 2 {
-		t.Errorf("%+v", got) // without the count that of the last bucket
+		t.Errorf("%+v", got) // its last bucket stands for the count
 	}
 }
 

@@ -99,7 +99,7 @@ func TestCostOfCountersAndSketches(t *testing.T) {
 				cpu*1e6/float64(measures))
 		}
 		for i, g := range p.Granularities() {
-			// Where the policy lacks first and last, these come, too.
+			// Where the policy lacks first and last, these also come.
 			if with, without := bytes["counter increase + resets"][i], bytes["counter "][i]; with > without+12 {
 				t.Errorf("%s, %v: increase takes %.1f bytes a group, %.1f without", p.Name, g, with, without)
 			}

@@ -149,7 +149,7 @@ func (v *archiveRebuild) partialRowOfRaw(ctx context.Context, row *carbonara.Gro
 	return nil
 }
 
-// inferringColumns are those of which others are inferred.
+// inferringColumns tell others.
 var inferringColumns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum, carbonara.ColumnMin,
 	carbonara.ColumnMax, carbonara.ColumnFirst, carbonara.ColumnLast}
 
