@@ -1,10 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-<<<<<<< HEAD
-import { countFound, countNames, findSeries, highestOf, quantileBy, quantilesOf, titles as titlesOf } from "./metrics";
-=======
 import { countFound, countNames, findSeries, isHistogram, quantilesOf, titles as titlesOf } from "./metrics";
->>>>>>> b4bc25cc (console: native histograms are drawn as quantiles)
+=======
+import { countFound, countNames, findSeries, quantilesOf, titles as titlesOf } from "./metrics";
+>>>>>>> de3d9d8f (Revert "console: native histograms are drawn as quantiles")
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { find, selector } from "./paths";
@@ -211,24 +210,15 @@ function Members({ name, text, labels, chosen }: NameProps) {
   const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
   return (
     <ul>
-      {series[0] && isHistogram(name, series[0].labels) && (
+      {name.endsWith("_bucket") && (
         <li>
-<<<<<<< HEAD
-          <button type="button" class="all" onClick={() => ask(quantilesOf(its))}>
-=======
           <button
             type="button"
             class="all"
             onClick={() =>
-              change({
-                q: quantilesOf(selector("", [...labels, ["__name__", name]]), series[0].labels),
-                lang: null,
-                m: null,
-                agg: null,
-              })
+              change({ q: quantilesOf(selector("", [...labels, ["__name__", name]])), lang: null, m: null, agg: null })
             }
           >
->>>>>>> b4bc25cc (console: native histograms are drawn as quantiles)
             Quantiles 0.5, 0.9, 0.99
           </button>
         </li>

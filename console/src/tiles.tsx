@@ -5,7 +5,6 @@ import { perSecond, show, unitOf } from "./format";
 import {
   archiveFor,
   isCounter,
-  isHistogram,
   metricsOf,
   newestBefore,
   readQuantiles,
@@ -69,13 +68,10 @@ export function Tiles({ finder }: { finder: FinderState }) {
       const histograms: Promise<Drawn>[] = [];
       for (const [, series] of groups) {
         const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
-        if (tile.length && isHistogram(series[0].name, series[0].labels)) {
+        if (tile.length && series[0].labels.le && /_bucket$/.test(series[0].name)) {
           const range = readRange(params, standardSpan(tile));
           histograms.push(
-            readQuantiles(tile[0], series[0].labels, finder.labels, range.from, range.to, signal).then((drawn) => ({
-              range,
-              ...drawn,
-            })),
+            readQuantiles(tile[0], finder.labels, range.from, range.to, signal).then((drawn) => ({ range, ...drawn })),
           );
         } else if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
       }

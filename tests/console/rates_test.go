@@ -1,19 +1,12 @@
 package console_test
 
 import (
-<<<<<<< HEAD
-	"fmt"
-=======
 	"bytes"
->>>>>>> b4bc25cc (console: native histograms are drawn as quantiles)
+=======
+>>>>>>> de3d9d8f (Revert "console: native histograms are drawn as quantiles")
 	"math"
-	"net/http"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/s2"
-	"github.com/prometheus/prometheus/model/histogram"
-	"github.com/prometheus/prometheus/prompb"
 )
 
 // A counter is drawn as its rate, or as it stands; a histogram as quantiles.
@@ -27,28 +20,7 @@ func TestRates(t *testing.T) {
 			line(`wait_seconds_bucket{job="a",le="+Inf"} %d %d`, 10*i, at)
 		}
 	})
-	native := prompb.TimeSeries{Labels: []prompb.Label{{Name: "__name__", Value: "took_seconds"}}}
-	for i := range 60 {
-		h := &histogram.Histogram{Count: uint64(10 * i), ZeroThreshold: 1e-128, PositiveSpans: []histogram.Span{{Length: 1}},
-			PositiveBuckets: []int64{int64(10 * i)}} // (0.5, 1]
-		native.Histograms = append(native.Histograms,
-			prompb.FromIntHistogram(time.Now().Add(time.Duration(i-60)*5*time.Second).UnixMilli(), h))
-	}
-	body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{native}}).Marshal()
-	check(t, err)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/api/v1/write",
-		bytes.NewReader(s2.EncodeSnappy(nil, body)))
-	check(t, err)
-	r.Header.Set("Content-Type", "application/x-protobuf")
-	r.Header.Set("Content-Encoding", "snappy")
-	r.SetBasicAuth("admin", "")
-	response, err := http.DefaultClient.Do(r)
-	check(t, err)
-	if response.Body.Close(); response.StatusCode != http.StatusNoContent {
-		t.Fatal(response.Status)
-	}
 	b := open(t, s.URL(), "#/explore?from=10m")
-	b.wait("document.querySelector('.tile[data-name=took_seconds] .now')?.textContent.split(' · ').length === 3")
 	b.wait("document.querySelector('.tile[data-name=requests_total] .now')?.textContent === '2 /s'")
 	b.wait("document.querySelector('.tile[data-name^=wait_seconds_bucket] .now')?.textContent === " +
 		"'500 ms · 900 ms · 990 ms'")

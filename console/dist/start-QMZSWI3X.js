@@ -1,0 +1,1 @@
+import"./chunk-EPVT2D5K.js";import"./chunk-KDDMCHQW.js";

@@ -1,1 +1,0 @@
-import"./chunk-QMSAB3XY.js";import"./chunk-KDDMCHQW.js";
