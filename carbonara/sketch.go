@@ -114,7 +114,7 @@ const (
 func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
 	n := len(values)
 	if n == 1 {
-		// Most groups of sparse scrapes: what follows would append the same.
+		// Most groups of sparse scrapes have one. The general way appends the same bytes.
 		b := math.Float64bits(values[0])
 		if magnitude := b &^ (1 << 63); magnitude >= 1<<mantissaBits && values[0] == values[0] {
 			dst = append(dst, byte(sketchSchema+4)|sketchNegative<<(1-b>>63), 0)

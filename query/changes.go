@@ -38,14 +38,14 @@ type Change struct {
 	Before, After float64 // medians of the windows
 	Series        int     // metrics of its name that were compared
 	PerSecond     bool    // of a counter: they are those of its rate
-	Quantile      float64 // of a histogram, one bucket of which is Metric: they are those of this quantile; 0 for others
+	Quantile      float64 // of a histogram, with Metric as a bucket: they are those of this quantile; 0 for others
 }
 
 // readsAtOnce is how many metrics are asked of other processes at once.
 const readsAtOnce = 4096
 
-// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a histogram it compares the
-// rate of all measures and a quantile, and not each bucket.
+// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a histogram it compares
+// the rate of all measures and a quantile, and not each bucket.
 func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
 	if read.TypeOf == nil {
 		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }

@@ -96,8 +96,8 @@ var overCounters = regexp.MustCompile(`\b(rate|increase|delta|resets|irate|idelt
 // overRange finds the function of a range in a query.
 var overRange = regexp.MustCompile(`\b(\w+)\([^()]*\[`)
 
-// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ. Of each
-// function of a range it counts the equal answers and all.
+// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ. Of
+// each function of a range it counts the equal answers and all.
 func scoreAt(t *testing.T, servers []string, at float64, functions map[string]*[2]int) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
