@@ -7,4 +7,6 @@ func SketchOf(values []float64) Sketch { return Sketch(new(sketcher).appendSketc
 type Sketcher struct{ sketcher }
 
 // AppendSketch appends the sketch of values.
-func (s *Sketcher) AppendSketch(dst []byte, values []float64) []byte { return s.appendSketch(dst, values) }
+func (s *Sketcher) AppendSketch(dst []byte, values []float64) []byte {
+	return s.appendSketch(dst, values)
+}
