@@ -1,9 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, isHistogram, quantilesOf, titles as titlesOf } from "./metrics";
-=======
-import { countFound, countNames, findSeries, quantilesOf, titles as titlesOf } from "./metrics";
->>>>>>> de3d9d8f (Revert "console: native histograms are drawn as quantiles")
+import { countFound, countNames, findSeries, highestOf, quantileBy, quantilesOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { find, selector } from "./paths";
@@ -212,13 +209,7 @@ function Members({ name, text, labels, chosen }: NameProps) {
     <ul>
       {name.endsWith("_bucket") && (
         <li>
-          <button
-            type="button"
-            class="all"
-            onClick={() =>
-              change({ q: quantilesOf(selector("", [...labels, ["__name__", name]])), lang: null, m: null, agg: null })
-            }
-          >
+          <button type="button" class="all" onClick={() => ask(quantilesOf(its))}>
             Quantiles 0.5, 0.9, 0.99
           </button>
         </li>

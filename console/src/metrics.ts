@@ -291,12 +291,18 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
   };
 }
 
-// isCounter reports whether a metric only grows: as the API says, else by its policy, which counters of remote write
-// have, or by its name.
-export const isCounter = (m: Metric) =>
-  m.type
-    ? m.type === "counter"
-    : m.policy.methods.includes("increase") || (!m.resource && /_(total|count|sum|bucket)$/.test(m.name ?? ""));
+// isCounter reports whether rates of a metric can be read: it only grows, as the API says, else by its policy, which
+// counters of remote write have, or by its name; and its policy has what rates are computed from.
+export const isCounter = ({ type, policy: { methods }, resource, name }: Metric) =>
+  methods.some((m) => m === "last" || m === "max") &&
+  (type
+    ? type === "counter"
+    : methods.includes("increase") || (!resource && /_(total|count|sum|bucket)$/.test(name ?? "")));
+
+// usualMethod is what a chart of a metric shows: of Ceilometer's counters, which have no rates, by how much they grow
+// from group to group.
+export const usualMethod = ({ policy: { methods } }: Metric) =>
+  methods.includes("rate:mean") && !methods.some((m) => m === "last" || m === "max") ? "rate:mean" : "mean";
 
 const placeOf = ({ __name__: _, ...labels }: Labels) =>
   labels.resource_id ?? JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -385,25 +391,25 @@ export async function readShown(
   return metrics.map((m) => found.get(m.id)!).filter(Boolean);
 }
 
+// highestOf is a query for the series of a name that are highest over ten minutes, or over three groups.
+export async function highestOf(series: Series[], selector: string): Promise<string> {
+  const [metric] = await metricsOf(series.slice(0, 1)),
+    span = `[${Math.max(600, 3 * metric.policy.items[0].granularity)}s]`;
+  if (isCounter(metric)) return `topk(40, rate(${selector}${span}))`;
+  const method = usualMethod(metric);
+  return `topk(40, avg_over_time(${method === "mean" ? selector : selector.replace(/}$/, `,__aggregation__="${method}"}`)}${span}))`;
+}
+
 // quantilesOf is a query for three quantiles of a classic histogram.
 export const quantilesOf = (selector: string) =>
   ["0.5", "0.9", "0.99"]
     .map(
       (q) => `label_replace(histogram_quantile(${q}, sum by (le) (rate(${selector}[5m]))), "quantile", "${q}", "", "")`,
     )
-// isHistogram reports whether a series is a part of a histogram: a bucket of a classic one, or a part of a native one.
-export const isHistogram = (name: string | null, labels: Labels) =>
-  Boolean(labels.__histogram__ || (labels.le && name?.endsWith("_bucket")));
-
-// quantilesOf is a query for three quantiles of the histograms that a part belongs to.
-export function quantilesOf(selector: string, part: Labels) {
-  const sum = part.__histogram__?.startsWith("gauge:")
-    ? `sum(${selector})`
-    : `sum ${part.le ? "by (le) " : ""}(rate(${selector}[5m]))`;
-  return ["0.5", "0.9", "0.99"]
-    .map((q) => `label_replace(histogram_quantile(${q}, ${sum}), "quantile", "${q}", "", "")`)
-=======
     .join(" or ");
+
+export const quantileBy = (selector: string, label: string) =>
+  `histogram_quantile(0.99, sum by (le, ${/^[A-Za-z_]\w*$/.test(label) ? label : quote(label)}) (rate(${selector}[5m])))`;
 
 // readQuantiles reads these of a histogram, by the name and the filters of one of its buckets, as metrics of their own.
 export async function readQuantiles(

@@ -1,10 +1,9 @@
 package console_test
 
 import (
-	"bytes"
-=======
->>>>>>> de3d9d8f (Revert "console: native histograms are drawn as quantiles")
+	"fmt"
 	"math"
+	"net/http"
 	"testing"
 	"time"
 )

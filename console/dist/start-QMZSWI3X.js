@@ -1,1 +1,0 @@
-import"./chunk-EPVT2D5K.js";import"./chunk-KDDMCHQW.js";
