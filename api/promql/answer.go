@@ -34,6 +34,11 @@ type evaluated struct {
 	close func()
 }
 
+// Hold makes the value of an evaluation the answer. It is closed once it is sent.
+func (a *Answer) Hold(value parser.Value, close func()) {
+	a.result = &evaluated{value: value, close: close}
+}
+
 // maxNotes is how many warnings, and how many infos, an answer has.
 const maxNotes = 10
 

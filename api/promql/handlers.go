@@ -269,7 +269,7 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 		value = upstream.Matrix(Cut(answer, v, limit))
 	}
 	// Until it is closed: its memory is the engine's.
-	answer.result = &evaluated{value: value, close: prepared.Close}
+	answer.Hold(value, prepared.Close)
 	if r.Get("stats") != "" {
 		answer.result.stats, err = json.Marshal(stats.NewQueryStats(prepared.Stats()))
 	}

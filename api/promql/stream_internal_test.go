@@ -52,8 +52,11 @@ func TestLongAnswersAreStreams(t *testing.T) {
 				}
 			}
 			got, err := io.ReadAll(body)
-			text := Encoded(m)
-			if want := string(text[:len(text)-1]) + `,"stats":{}},"warnings":["w"]}`; err != nil || string(got) != want {
+			whole := stream{body: []byte(answerBegins)}
+			if err := whole.appendResult(m); err != nil {
+				t.Fatal(err)
+			}
+			if want := string(whole.body[:len(whole.body)-1]) + `,"stats":{}},"warnings":["w"]}`; err != nil || string(got) != want {
 				t.Errorf("%d points, %q accepted: %d bytes, not %d: %v", points, accepted, len(got), len(want), err)
 			}
 		}

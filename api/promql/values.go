@@ -11,13 +11,6 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Encoded returns the value of an evaluation as JSON, as an answer has it.
-func Encoded(v parser.Value) []byte {
-	s := stream{body: []byte(answerBegins)}
-	_ = s.appendResult(v) // nothing is sent
-	return s.body
-}
-
 // appendResult appends the value of an evaluation as data.
 func (s *stream) appendResult(v parser.Value) error {
 	s.body = append(append(append(s.body, `{"resultType":"`...), v.Type()...), `","result":`...)
@@ -121,14 +114,6 @@ func appendNumber(dst []byte, v float64) []byte {
 		return append(strconv.AppendInt(dst, whole, 10), '"')
 	}
 	return append(strconv.AppendFloat(dst, v, 'f', -1, 64), '"')
-}
-
-// bucketsOf returns the number of buckets of a histogram, 0 for nil.
-func bucketsOf(h *histogram.FloatHistogram) int {
-	if h == nil {
-		return 0
-	}
-	return 1 + len(h.NegativeBuckets) + len(h.PositiveBuckets)
 }
 
 // appendHistogram appends a histogram at a time.
