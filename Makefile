@@ -26,7 +26,7 @@ CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
 # What -short shortens, beside those.
 FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
 
-.PHONY: help build programs compile migrate dist site bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -48,6 +48,9 @@ bench: build ## bin/gnocco-bench, which measures bin/gnocco
 
 correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/how-to/correlate.md)
 	cd cmd/gnocco-correlate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
+
+backup: ## bin/gnocco-backup, for buckets of S3 and encryption (docs/how-to/back-up.md)
+	cd cmd/gnocco-backup && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 	gpu/kernels/build.sh
@@ -87,13 +90,14 @@ arm64: ## what clients read has the same bits on arm64: nothing is fused, tests 
 	@set -o pipefail; export GOARCH=arm64 CGO_ENABLED=0; { $(ARM64) ./carbonara/... ./correlate/... ./storage/... ./query/aggregates ./tests/metamorphic && \
 		cd cmd/gnocco-correlate && $(ARM64) ./csv; } | GOARCH= $(SUM)
 
-modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, packages; a cluster on shared file systems, those installed
+modules: ## the tests of the modules beside: files of deploy/ against their readers' schemas, claims against an etcd server, migration, backups in a bucket, packages; a cluster on shared file systems, those installed
 	cd deploy/check && go vet ./...
 	cd tests/etcd && go vet ./...
 	cd tests/opentelemetry && go vet ./...
 	cd cmd/gnocco-migrate && go vet ./...
+	cd cmd/gnocco-backup && go vet ./...
 	cd tools/dist && go vet ./...
-	@set -o pipefail; for module in deploy/check tests/etcd tests/opentelemetry cmd/gnocco-migrate tools/dist; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
+	@set -o pipefail; for module in deploy/check tests/etcd tests/opentelemetry cmd/gnocco-migrate cmd/gnocco-backup tools/dist; do (cd $$module && $(TEST) ./...) || exit; done | $(SUM)
 	@set -o pipefail; $(TEST) ./tests/disks -disks local,gluster,ceph | $(SUM)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)

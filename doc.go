@@ -7,9 +7,12 @@
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/metricd           one subcommand under its own name
 //	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
+//	cmd/shared            commands and defaults of two programs
+//	internal/backup       copies a data folder while its cluster serves, and restores it
+//	cmd/gnocco-backup     backups in buckets of S3, encrypted by age; a module of its own
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
 //	cmd/gnocco-correlate/{csv,internal/pairplot}    reads columns; draws correlations
-//	cmd/gnocco/internal/{backup,csvimport,demo,fsck,gnocchiconf,inspect,offline}
+//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what

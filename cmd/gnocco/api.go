@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 func newAPI() *cobra.Command {
@@ -28,6 +29,6 @@ its mount is missing or dead.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },
 	}
-	flags.defineFor(cmd.Flags(), cluster.RoleAPI, stateFolder("gnocco"))
+	flags.defineFor(cmd.Flags(), cluster.RoleAPI, shared.StateFolder("gnocco"))
 	return cmd
 }

@@ -1,134 +1,81 @@
 package main
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"time"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
-	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/backup"
+	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/internal/backup"
 )
 
-func newBackup() *cobra.Command {
-	var options backup.Options
-	var keep string
-	cmd := &cobra.Command{
-		Use:   "backup",
-		Short: "Copy a data folder while servers use it",
-		Long: `Copy a data folder while servers use it, or while none does. Run the command on a machine that has
-the folder, as the user of the servers. It asks no server, and neither reads nor writes wait for it.
+// besideBackup is the program with the same commands for buckets and with encryption: a client of S3 is heavier than
+// all that gnocco does with backups.
+const besideBackup = "gnocco-backup"
 
-The backup has every measure that was acknowledged before it began, once; measures that came
-meanwhile may be in it. Many backups share a repository: files that it has are not stored again.
-An interrupted backup leaves nothing but such files; run the command again.
+func newBackup() *cobra.Command { return orBeside(shared.NewBackup(openFolder), "to") }
 
---keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
-weeks and twelve months that have one, 10 the last ten. Without it all stay.`,
-		Example: `  gnocco backup --data /srv/gnocco --to /mnt/backup/gnocco --keep 7d,4w,12m
-  gnocco restore --from /mnt/backup/gnocco --list`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if options.Keep, err = backup.ParseKeep(keep); err != nil {
-				return err
-			}
-			result, err := backup.Take(cmd.Context(), options)
-			if err != nil {
-				return fmt.Errorf("backup: %w", err)
-			}
-			if err := printBackup(cmd.OutOrStdout(), result.Manifest); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
-				mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
-			return err
-		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&options.Data, "data", stateFolder("gnocco"), "data folder")
-	flags.StringVar(&options.To, "to", "", "repository: a folder, which is made if it is missing")
-	flags.StringVar(&keep, "keep", "", "which backups stay, as 7d,4w,12m (default: all)")
-	flags.DurationVar(&options.Patience, "patience", 5*time.Minute,
-		"how long to wait for a store that changes all the time, and for a rebuild")
-	if err := cmd.MarkFlagRequired("to"); err != nil {
-		panic(err) // the flag is defined above
+func newRestore() *cobra.Command { return orBeside(shared.NewRestore(openFolder), "from") }
+
+func openFolder(_ context.Context, dir string, _ []string, _ string) (*shared.Place, error) {
+	return &shared.Place{Storage: backup.Folder(dir)}, nil
+}
+
+// orBeside makes a command leave what is not in a plain folder to the program beside this one.
+func orBeside(cmd *cobra.Command, place string) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flags := cmd.Flags()
+		address := flags.Lookup(place).Value.String()
+		if !strings.Contains(address, "://") && !flags.Changed(shared.RecipientFlag) && !flags.Changed(shared.IdentityFlag) {
+			return run(cmd, args)
+		}
+		program, err := findBeside(besideBackup)
+		if err != nil {
+			return fmt.Errorf("buckets and encryption need the program %s beside gnocco or on PATH "+
+				"(Debian package %[1]s, or make backup): %w", besideBackup, err)
+		}
+		return unix.Exec(program, append([]string{besideBackup, cmd.Name()}, givenFlags(flags)...), os.Environ())
 	}
 	return cmd
 }
 
-func newRestore() *cobra.Command {
-	var from, name, data, state string
-	var list, verify bool
-	cmd := &cobra.Command{
-		Use:   "restore",
-		Short: "Make a data folder of a backup",
-		Long: `Make a data folder of a backup. The folder must be empty or missing. It becomes a new cluster, with
-a new ID and a new key: no process of the earlier cluster uses it by mistake. All checksums are
-verified. If the command is interrupted, run it again; until then no server starts on the folder.
-
-With --list it lists the backups of a repository, with --verify it only verifies one.`,
-		Example: `  gnocco restore --from /mnt/backup/gnocco --list
-  gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco
-  gnocco restore --from /mnt/backup/gnocco --backup 20260131T0200 --verify`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := cmd.OutOrStdout()
-			r, err := backup.Open(from)
-			if err != nil {
-				return fmt.Errorf("restore: %w", err)
-			}
-			if list {
-				all, err := r.Backups()
-				for _, m := range all {
-					if err := printBackup(out, m); err != nil {
-						return err
-					}
-				}
-				return err
-			}
-			m, err := r.Find(name)
-			if err == nil && verify {
-				err = r.Verify(cmd.Context(), m)
-			} else if err == nil {
-				err = r.Restore(cmd.Context(), m, data)
-			}
-			if err != nil {
-				return fmt.Errorf("restore: %w", err)
-			}
-			if err := printBackup(out, m); err != nil || verify {
-				return err
-			}
-			c, _, err := datafolder.Init(data, datafolder.Terms{State: stateOf(state, data),
-				Coordination: cmp.Or(m.Coordination, datafolder.CoordinationFile)})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(out, "%s is new and holds the cluster %s, %d sacks\n", data, c.ID, c.Sacks)
-			return err
-		},
+// findBeside finds a program in the folder of this one, or else on PATH.
+func findBeside(name string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		var found string
+		if found, err = exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+			return found, nil
+		}
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&from, "from", "", "repository, as backup --to wrote it")
-	flags.StringVar(&name, "backup", "", "name of the backup, or its beginning (default: the newest)")
-	flags.StringVar(&data, "data", stateFolder("gnocco"), "data folder to make")
-	flags.StringVar(&state, "state", "", stateUsage)
-	flags.BoolVar(&list, "list", false, "list the backups, and restore none")
-	flags.BoolVar(&verify, "verify", false, "verify the backup's checksums, and restore nothing")
-	cmd.MarkFlagsMutuallyExclusive("list", "verify")
-	if err := cmd.MarkFlagRequired("from"); err != nil {
-		panic(err) // the flag is defined above
+	found, onPath := exec.LookPath(name)
+	if onPath == nil {
+		return found, nil
 	}
-	return cmd
+	return "", errors.Join(err, onPath)
 }
 
-// printBackup writes a line about a backup.
-func printBackup(out io.Writer, m *backup.Manifest) error {
-	files, bytes := m.Size()
-	_, err := fmt.Fprintf(out, "%s  begun %s, %d stores, %d files, %.1f MiB\n", m.Name(),
-		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes))
-	return err
+// givenFlags returns the flags that the command line, the environment or a file has set, but for the file's own.
+func givenFlags(flags *pflag.FlagSet) (args []string) {
+	flags.Visit(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if flag.Name != configFlag {
+				args = append(args, "--"+flag.Name+"="+value)
+			}
+		}
+	})
+	return args
 }
-
-func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

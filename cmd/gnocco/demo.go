@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/demo"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -36,7 +37,7 @@ named after the machine. When the demo is started again on the same folder, it c
 			return runDemo(ctx, &flags, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags.define(cmd.Flags(), stateFolder("gnocco-demo"))
+	flags.define(cmd.Flags(), shared.StateFolder("gnocco-demo"))
 	cmd.Flags().DurationVar(&lasting, "for", 0, "stop after this time, such as 30s (default: never)")
 	return cmd
 }

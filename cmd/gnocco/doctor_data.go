@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 func newDoctorData() *cobra.Command {
@@ -48,7 +49,7 @@ be checked.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	cmd.Flags().StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	return cmd
 }
 

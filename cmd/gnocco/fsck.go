@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 // Exit statuses of fsck, beside 0.
@@ -59,7 +60,7 @@ not be checked.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	cmd.Flags().StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	cmd.Flags().BoolVar(&options.Repair, "repair", false,
 		"recompute what can be recomputed, and set aside what does not decode")
 	cmd.Flags().StringSliceVar(&options.GiveUp, "give-up", nil,

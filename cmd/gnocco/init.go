@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 func newInit() *cobra.Command {
@@ -25,7 +24,7 @@ This machine remembers the cluster, and refuses any other in this folder from th
 		Example: `  gnocco init --data /mnt/shared/gnocco --sacks 64`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			terms.State = stateOf(terms.State, data)
+			terms.State = shared.StateOf(terms.State, data)
 			terms.Coordination, _, _ = strings.Cut(terms.Coordination, "://")
 			c, made, err := datafolder.Init(data, terms)
 			if err != nil {
@@ -40,23 +39,11 @@ This machine remembers the cluster, and refuses any other in this folder from th
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	flags.StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	flags.StringVar(&terms.Cluster, "cluster-id", "", "name of the new cluster (default: a random one)")
 	flags.IntVar(&terms.Sacks, "sacks", 0, "number of sacks, into which the metrics are divided (default: 16)")
 	flags.StringVar(&terms.Coordination, "coordination", datafolder.CoordinationFile,
 		"how the servers will find each other, as they are told")
-	flags.StringVar(&terms.State, "state", "", stateUsage)
+	flags.StringVar(&terms.State, "state", "", shared.StateUsage)
 	return cmd
-}
-
-const stateUsage = "folder of this machine that remembers which cluster the data folder holds, to notice a missing mount " +
-	"(default: gnocco-node in ~/.local/state; none for temporary data)"
-
-// stateOf returns the folder that remembers the cluster of a data folder; given is the one that a flag names.
-func stateOf(given, data string) string {
-	if data, err := filepath.Abs(data); given != "" || err == nil &&
-		strings.HasPrefix(data, filepath.Clean(os.TempDir())+"/") {
-		return given
-	}
-	return stateFolder("gnocco-node")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/inspect"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -26,7 +27,7 @@ show how the splits of a metric are stored, decode a split.`,
   gnocco inspect metric 5a301761-aaaa-46e2-8900-8b4f6fe6675a
   gnocco inspect split 5a301761-aaaa-46e2-8900-8b4f6fe6675a 60s 2026-02-14T14:00`,
 	}
-	cmd.PersistentFlags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	cmd.PersistentFlags().StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	add := func(use, short string, args int, run func(cmd *cobra.Command, d *offline.Data, args []string) error) {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: cobra.ExactArgs(args),

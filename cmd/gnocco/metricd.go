@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 func newMetricd() *cobra.Command {
@@ -24,6 +25,6 @@ its mount is missing or dead.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },
 	}
-	flags.defineFor(cmd.Flags(), cluster.RoleMetricd, stateFolder("gnocco"))
+	flags.defineFor(cmd.Flags(), cluster.RoleMetricd, shared.StateFolder("gnocco"))
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/server"
 )
 
@@ -39,7 +40,7 @@ it is interrupted, run it again: it continues, and until then no server starts o
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", stateFolder("gnocco"), "data folder")
+	cmd.Flags().StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	cmd.Flags().IntVar(&to, "to", 0, "new number of sacks")
 	if err := cmd.MarkFlagRequired("to"); err != nil {
 		panic(err) // the flag is defined above

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/cmd/shared"
+)
 
 func newServe() *cobra.Command {
 	var flags serverFlags
@@ -21,6 +25,6 @@ answered with 202.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },
 	}
-	flags.define(cmd.Flags(), stateFolder("gnocco"))
+	flags.define(cmd.Flags(), shared.StateFolder("gnocco"))
 	return cmd
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
@@ -48,7 +47,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 		"data folder; the same for all processes of a cluster")
 	flags.StringVar(&o.Cluster.ClusterID, "cluster-id", "",
 		"refuse a data folder of another cluster than this; gnocco init prints it (default: any)")
-	flags.StringVar(&o.Cluster.State, "state", "", stateUsage)
+	flags.StringVar(&o.Cluster.State, "state", "", shared.StateUsage)
 	flags.BoolVar(&o.Cluster.Init, "init", false, "make a new cluster of a data folder that never held one")
 	flags.IntVar(&o.Cluster.Sacks, "sacks", 0,
 		"number of sacks, into which the metrics are divided; fixed by the first start (default there: 16)")
@@ -205,7 +204,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.Cluster.Data == "" {
 		return nil, errors.New("--data: there is no home folder for the data; name a folder")
 	}
-	o.Cluster.State = stateOf(o.Cluster.State, o.Cluster.Data)
+	o.Cluster.State = shared.StateOf(o.Cluster.State, o.Cluster.Data)
 	o.Statsd = f.statsd.options()
 	var err error
 	if o.Listeners, err = f.listeners.options(); err != nil {
@@ -268,18 +267,4 @@ func (f *serverFlags) run(ctx context.Context, s *server.Server) error {
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.stopTimeout+f.options.DrainDelay)
 	defer cancel()
 	return errors.Join(failed, s.Close(stop))
-}
-
-// stateFolder is where a user's data lies unless told otherwise: name below the XDG state folder. It is "" without a
-// home.
-func stateFolder(name string) string {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, name)
 }

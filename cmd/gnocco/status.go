@@ -38,7 +38,7 @@ func newStatus() *cobra.Command {
 				row := []any{m.ID, strings.Join(m.Roles, ", "), m.Address, "no answer", nil, nil, nil, nil}
 				if f := m.Figures; f != nil {
 					row = append(row[:3], f.Version, time.Duration(f.Uptime)*time.Second,
-						fmt.Sprintf("%.0f MiB", mebibytes(f.Memory)), f.Accepted, f.Processed)
+						fmt.Sprintf("%.0f MiB", float64(f.Memory)/(1<<20)), f.Accepted, f.Processed)
 				}
 				t.rows = append(t.rows, row)
 			}

@@ -68,6 +68,7 @@ var layers = table(
 	"bench/pattern:",
 	"bench/report: internal/version",
 	"internal: internal carbonara",
+	"internal/backup: internal/pause internal/version cluster/datafolder model storage",
 	"internal/budget:",
 	"internal/bytesize:",
 	"internal/compensated:",

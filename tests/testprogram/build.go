@@ -13,6 +13,7 @@ import (
 // elsewhere are the programs with a module of their own: the module's folder, and the package in it.
 var elsewhere = map[string]struct{ module, pkg string }{
 	"gnocco-bench":     {"bench", "./cmd/gnocco-bench"},
+	"gnocco-backup":    {"cmd/gnocco-backup", "."},
 	"gnocco-correlate": {"cmd/gnocco-correlate", "."},
 }
 

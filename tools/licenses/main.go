@@ -15,8 +15,9 @@ import (
 
 func main() {
 	out := flag.String("o", "licenses.txt", "file to write")
+	of := flag.String("of", "github.com/gnocco-db/gnocco/cmd/gnocco", "package of the program")
 	flag.Parse()
-	text, err := licenses()
+	text, err := licenses(*of)
 	if err == nil {
 		err = os.WriteFile(*out, text, 0o644)
 	}
@@ -29,10 +30,10 @@ func main() {
 // notice is a file's text, and the modules that have it.
 type notice struct{ modules, text string }
 
-func licenses() ([]byte, error) {
+func licenses(program string) ([]byte, error) {
 	const module = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t" +
 		"{{if .Replace}}{{.Replace.Dir}}{{else}}{{.Dir}}{{end}}{{end}}{{end}}"
-	list := exec.Command("go", "list", "-deps", "-f", module, "github.com/gnocco-db/gnocco/cmd/gnocco")
+	list := exec.Command("go", "list", "-deps", "-f", module, program)
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	found, err := list.Output()

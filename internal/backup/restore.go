@@ -22,8 +22,8 @@ import (
 const restoredEpoch = 1
 
 // Find returns a backup by its name, or by the beginning of one; "" is the newest.
-func (r *Repository) Find(name string) (*Manifest, error) {
-	all, err := r.Backups()
+func (r *Repository) Find(ctx context.Context, name string) (*Manifest, error) {
+	all, err := r.Backups(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,19 +33,22 @@ func (r *Repository) Find(name string) (*Manifest, error) {
 			continue
 		}
 		if found != nil && name != "" {
-			return nil, fmt.Errorf("%s has several backups that begin with %s", r.dir, name)
+			return nil, fmt.Errorf("%s has several backups that begin with %s", r.storage, name)
 		}
 		found = m
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%s has no backup %s", r.dir, name)
+		return nil, fmt.Errorf("%s has no backup %s", r.storage, name)
+	}
+	if r.cipher == nil && found.Cipher != "" {
+		return nil, fmt.Errorf("%s is encrypted by %s: give its key with --identity", found.name, found.Cipher)
 	}
 	return found, nil
 }
 
 // Verify reads all of a backup, and compares it with its checksums.
 func (r *Repository) Verify(ctx context.Context, m *Manifest) error {
-	return r.eachFile(m, func(_ *Store, f *File) error { return r.extract(ctx, f, io.Discard) })
+	return r.eachFile(m, func(_ *Store, f *File) error { return r.extract(ctx, m, f, io.Discard) })
 }
 
 // eachFile calls f with each file. It goes on after errors, and returns all of them.
@@ -67,7 +70,7 @@ func (r *Repository) Restore(ctx context.Context, m *Manifest, data string) erro
 	return datafolder.Restore(data, m.Sacks, m.Coordination, func() error {
 		highest := make(map[string]uint64) // mark of all sacks, by the ID of an incoming store
 		for i := range m.Stores {
-			if err := r.restoreStore(ctx, &m.Stores[i], data); err != nil {
+			if err := r.restoreStore(ctx, m, &m.Stores[i], data); err != nil {
 				return err
 			}
 		}
@@ -91,7 +94,7 @@ func epochFolder(data, name string) string {
 }
 
 // restoreStore writes the files of a store.
-func (r *Repository) restoreStore(ctx context.Context, s *Store, data string) error {
+func (r *Repository) restoreStore(ctx context.Context, m *Manifest, s *Store, data string) error {
 	if err := claim.CheckName(s.Name); err != nil {
 		return err
 	}
@@ -108,7 +111,7 @@ func (r *Repository) restoreStore(ctx context.Context, s *Store, data string) er
 		if err != nil {
 			return err
 		}
-		err = r.extract(ctx, f, file)
+		err = r.extract(ctx, m, f, file)
 		if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}

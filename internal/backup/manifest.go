@@ -16,6 +16,7 @@ type Manifest struct {
 	Cluster      string  `json:"cluster,omitempty"` // ID
 	Sacks        int     `json:"sacks"`
 	Coordination string  `json:"coordination,omitempty"`
+	Cipher       string  `json:"cipher,omitempty"` // of its objects
 	Stores       []Store `json:"stores"`
 
 	name string

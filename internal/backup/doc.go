@@ -26,7 +26,7 @@
 // store had. Sacks take in tables beside their logs and are copied from a moment without a write. The other stores
 // write to their logs only, and those may grow meanwhile.
 //
-// A repository is a folder: objects/<sha256> has the content of each file, once; backups/<name>.json says which stores
-// and files make up a backup. A table never changes, so one that an earlier backup has is not read again. Read take.go
-// first, then repository.go and restore.go.
+// A repository is a Storage, a folder here: objects/<sha256> has the content of each file, once; backups/<name>.json
+// says which stores and files make up a backup. A table never changes, so one that an earlier backup has is not read
+// again. Read take.go first, then repository.go and restore.go.
 package backup

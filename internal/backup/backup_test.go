@@ -14,7 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/backup"
+	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -78,16 +78,15 @@ func inSack(t *testing.T, data string, number int, f func(*archive.Store)) {
 
 func (d *dataFolder) take(to string) *backup.Result {
 	d.t.Helper()
-	result, err := backup.Take(d.t.Context(), backup.Options{Data: d.path, To: to})
+	result, err := backup.Take(d.t.Context(), backup.Options{Data: d.path, To: backup.Folder(to)})
 	must(d.t, err)
 	return result
 }
 
 func restore(t *testing.T, from, name, to string) error {
 	t.Helper()
-	r, err := backup.Open(from)
-	must(t, err)
-	m, err := r.Find(name)
+	r := backup.Open(backup.Folder(from), nil)
+	m, err := r.Find(t.Context(), name)
 	must(t, err)
 	return r.Restore(t.Context(), m, to)
 }
@@ -179,9 +178,8 @@ func TestDamagedBackups(t *testing.T) {
 		}
 		content[len(content)/2] ^= 4
 		must(t, os.WriteFile(object, content, 0o640))
-		r, err := backup.Open(to)
-		must(t, err)
-		m, err := r.Find("")
+		r := backup.Open(backup.Folder(to), nil)
+		m, err := r.Find(t.Context(), "")
 		must(t, err)
 		if err := r.Verify(t.Context(), m); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("verified: %v", err)
@@ -206,9 +204,8 @@ func TestDamagedBackups(t *testing.T) {
 	content, err := os.ReadFile(manifests[0])
 	must(t, err)
 	must(t, os.WriteFile(manifests[0], []byte(strings.Replace(string(content), `"sacks":2`, `"sacks":3`, 1)), 0o640))
-	r, err := backup.Open(to)
-	must(t, err)
-	if _, err := r.Find(""); !errors.Is(err, storage.ErrCorrupt) {
+	r := backup.Open(backup.Folder(to), nil)
+	if _, err := r.Find(t.Context(), ""); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("a damaged manifest: %v", err)
 	}
 }
@@ -221,7 +218,7 @@ func TestRebuildsAreWaitedFor(t *testing.T) {
 		must(t, err)
 	})
 	to := filepath.Join(t.TempDir(), "backups")
-	_, err := backup.Take(t.Context(), backup.Options{Data: d.path, To: to, Patience: time.Millisecond})
+	_, err := backup.Take(t.Context(), backup.Options{Data: d.path, To: backup.Folder(to), Patience: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "being rebuilt") {
 		t.Errorf("during a rebuild: %v", err)
 	}
@@ -231,7 +228,7 @@ func TestRefusedBackups(t *testing.T) {
 	d := newDataFolder(t)
 	f := func(data, to, want string) {
 		t.Helper()
-		_, err := backup.Take(context.Background(), backup.Options{Data: data, To: to})
+		_, err := backup.Take(context.Background(), backup.Options{Data: data, To: backup.Folder(to)})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s to %s: %v, want %s", data, to, err, want)
 		}

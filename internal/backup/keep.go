@@ -1,10 +1,8 @@
 package backup
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,18 +72,20 @@ func (k Keep) Kept(all []*Manifest) []*Manifest {
 	return kept
 }
 
-// forget removes the backups that do not stay. It returns how many these were.
-func (r *Repository) forget(keep Keep) (int, error) {
-	all, err := r.Backups()
+// forget removes the backups that do not stay. It returns those that do, and how many are gone.
+func (r *Repository) forget(ctx context.Context, keep Keep) (kept []*Manifest, gone int, err error) {
+	all, err := r.Backups(ctx)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	kept := keep.Kept(all)
-	var errs []error
+	kept = keep.Kept(all)
 	for _, m := range all {
 		if !slices.Contains(kept, m) {
-			errs = append(errs, os.Remove(filepath.Join(r.dir, backupsFolder, m.name+".json")))
+			if err := r.storage.Delete(ctx, manifestName(m.name)); err != nil {
+				return nil, gone, err
+			}
+			gone++
 		}
 	}
-	return len(all) - len(kept), errors.Join(errs...)
+	return kept, gone, nil
 }

@@ -26,7 +26,9 @@ import (
 
 // Options of Take.
 type Options struct {
-	Data, To string // the data folder and the repository
+	Data     string // the data folder
+	To       Storage
+	Cipher   Cipher // nil: none
 	Keep     Keep
 	Patience time.Duration // for a store that changes too fast, and for a rebuild; 0: defaultPatience
 }
@@ -48,19 +50,20 @@ type Result struct {
 // Take makes a backup of a data folder, which may be in use.
 func Take(ctx context.Context, o Options) (res *Result, err error) {
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
-	if inside(o.To, o.Data) || inside(o.Data, o.To) {
+	if to, ok := o.To.(*folder); ok && (inside(to.dir, o.Data) || inside(o.Data, to.dir)) {
 		return nil, fmt.Errorf("%s and %s: one is within the other", o.Data, o.To)
 	}
 	if _, err := (&datafolder.Folder{Path: o.Data}).ReadClusterFile(); err != nil {
 		return nil, err
 	}
-	r, err := create(o.To)
+	r := Open(o.To, o.Cipher)
+	ctx, release, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, release()) }()
 	t := &taking{repository: r, options: &o, folder: &datafolder.Folder{Path: o.Data}}
-	if err := t.rememberTables(); err != nil {
+	if err := t.rememberTables(ctx); err != nil {
 		return nil, err
 	}
 	deadline := time.Now().Add(o.Patience)
@@ -75,12 +78,13 @@ func Take(ctx context.Context, o Options) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.commit(&t.manifest); err != nil {
+	if err := r.commit(ctx, &t.manifest); err != nil {
 		return nil, err
 	}
 	res = &Result{Manifest: &t.manifest, Written: t.written}
-	if res.Dropped, err = r.forget(o.Keep); err == nil {
-		err = r.sweep()
+	var kept []*Manifest
+	if kept, res.Dropped, err = r.forget(ctx, o.Keep); err == nil {
+		err = r.sweep(ctx, kept)
 	}
 	return res, err
 }
@@ -103,10 +107,14 @@ type taking struct {
 }
 
 // rememberTables finds the tables that need not be read again.
-func (t *taking) rememberTables() error {
-	all, err := t.repository.Backups()
+func (t *taking) rememberTables(ctx context.Context) error {
+	all, err := t.repository.Backups(ctx)
 	t.tables = make(map[string]File)
 	for _, m := range all {
+		if now := cipherOf(t.options.Cipher); m.Cipher != now {
+			return fmt.Errorf("%s has backups with another encryption (%q, now %q): begin a new repository", t.options.To,
+				m.Cipher, now)
+		}
 		for _, s := range m.Stores {
 			for _, f := range s.Files {
 				if f.Modified != 0 {
@@ -125,7 +133,7 @@ func (t *taking) stores(ctx context.Context) error {
 		return err
 	}
 	t.manifest = Manifest{Format: manifestFormat, Version: version.Number, Begun: time.Now().UTC(),
-		Cluster: before.ID, Sacks: before.Sacks, Coordination: before.Coordination}
+		Cluster: before.ID, Sacks: before.Sacks, Coordination: before.Coordination, Cipher: cipherOf(t.options.Cipher)}
 	rebuilds, err := t.rebuildsBefore(ctx)
 	if err != nil {
 		return err

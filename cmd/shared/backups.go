@@ -1,0 +1,169 @@
+package shared
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/backup"
+)
+
+// Opener opens the repository that --to or --from names. A recipient and the file of identities are age's.
+type Opener func(ctx context.Context, place string, recipients []string, identity string) (*Place, error)
+
+// Place is where a repository is, and how its objects are encrypted.
+type Place struct {
+	Storage backup.Storage
+	Cipher  backup.Cipher // nil: not at all
+}
+
+// Flags that are of use to gnocco-backup alone.
+const (
+	RecipientFlag = "recipient"
+	IdentityFlag  = "identity"
+)
+
+// NewBackup returns the command that makes backups.
+func NewBackup(open Opener) *cobra.Command {
+	var options backup.Options
+	var to, keep string
+	var recipients []string
+	cmd := &cobra.Command{
+		Use:   "backup",
+		Short: "Copy a data folder while servers use it",
+		Long: `Copy a data folder while servers use it, or while none does. Run the command on a machine that has
+the folder, as the user of the servers. It asks no server, and neither reads nor writes wait for it.
+
+The backup has every measure that was acknowledged before it began, once; measures that came
+meanwhile may be in it. Many backups share a repository: files that it has are not stored again.
+An interrupted backup leaves nothing but such files; run the command again.
+
+--keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
+weeks and twelve months that have one, 10 the last ten. Without it all stay.
+
+A bucket, as s3://bucket/prefix, and encryption by age need the program gnocco-backup beside gnocco or
+on PATH, which this command then runs. Region, endpoint, CA and credentials are found as AWS's own
+tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws.`,
+		Example: `  gnocco backup --data /srv/gnocco --to /mnt/backup/gnocco --keep 7d,4w,12m
+  gnocco backup --data /srv/gnocco --to s3://backups/gnocco --recipient age1...
+  gnocco restore --from /mnt/backup/gnocco --list`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if options.Keep, err = backup.ParseKeep(keep); err != nil {
+				return err
+			}
+			place, err := open(cmd.Context(), to, recipients, "")
+			if err != nil {
+				return fmt.Errorf("backup: %w", err)
+			}
+			options.To, options.Cipher = place.Storage, place.Cipher
+			result, err := backup.Take(cmd.Context(), options)
+			if err != nil {
+				return fmt.Errorf("backup: %w", err)
+			}
+			if err := printBackup(cmd.OutOrStdout(), result.Manifest); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
+				mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&options.Data, "data", StateFolder("gnocco"), "data folder")
+	flags.StringVar(&to, "to", "", "repository: a folder, which is made if it is missing, or s3://bucket/prefix")
+	flags.StringArrayVar(&recipients, RecipientFlag, nil, "encrypt for this public key of age, or those of this file")
+	flags.StringVar(&keep, "keep", "", "which backups stay, as 7d,4w,12m (default: all)")
+	flags.DurationVar(&options.Patience, "patience", 5*time.Minute,
+		"how long to wait for a store that changes all the time, and for a rebuild")
+	if err := cmd.MarkFlagRequired("to"); err != nil {
+		panic(err) // the flag is defined above
+	}
+	return cmd
+}
+
+// NewRestore returns the command that makes a data folder of a backup.
+func NewRestore(open Opener) *cobra.Command {
+	var from, name, data, state, identity string
+	var list, verify bool
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Make a data folder of a backup",
+		Long: `Make a data folder of a backup. The folder must be empty or missing. It becomes a new cluster, with
+a new ID and a new key: no process of the earlier cluster uses it by mistake. All checksums are
+verified. If the command is interrupted, run it again; until then no server starts on the folder.
+
+With --list it lists the backups of a repository, with --verify it only verifies one.`,
+		Example: `  gnocco restore --from /mnt/backup/gnocco --list
+  gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco
+  gnocco restore --from /mnt/backup/gnocco --backup 20260131T0200 --verify`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			place, err := open(cmd.Context(), from, nil, identity)
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			r := backup.Open(place.Storage, place.Cipher)
+			if list {
+				all, err := r.Backups(cmd.Context())
+				if err == nil && len(all) == 0 {
+					err = fmt.Errorf("%s has no backups", place.Storage)
+				}
+				for _, m := range all {
+					if err := printBackup(out, m); err != nil {
+						return err
+					}
+				}
+				return err
+			}
+			m, err := r.Find(cmd.Context(), name)
+			if err == nil && verify {
+				err = r.Verify(cmd.Context(), m)
+			} else if err == nil {
+				err = r.Restore(cmd.Context(), m, data)
+			}
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			if err := printBackup(out, m); err != nil || verify {
+				return err
+			}
+			c, _, err := datafolder.Init(data, datafolder.Terms{State: StateOf(state, data),
+				Coordination: cmp.Or(m.Coordination, datafolder.CoordinationFile)})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(out, "%s is new and holds the cluster %s, %d sacks\n", data, c.ID, c.Sacks)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "repository, as backup --to wrote it")
+	flags.StringVar(&identity, IdentityFlag, "", "file with the secret key of age")
+	flags.StringVar(&name, "backup", "", "name of the backup, or its beginning (default: the newest)")
+	flags.StringVar(&data, "data", StateFolder("gnocco"), "data folder to make")
+	flags.StringVar(&state, "state", "", StateUsage)
+	flags.BoolVar(&list, "list", false, "list the backups, and restore none")
+	flags.BoolVar(&verify, "verify", false, "verify the backup's checksums, and restore nothing")
+	cmd.MarkFlagsMutuallyExclusive("list", "verify")
+	if err := cmd.MarkFlagRequired("from"); err != nil {
+		panic(err) // the flag is defined above
+	}
+	return cmd
+}
+
+// printBackup writes a line about a backup.
+func printBackup(out io.Writer, m *backup.Manifest) error {
+	files, bytes := m.Size()
+	_, err := fmt.Fprintf(out, "%s  begun %s, %d stores, %d files, %.1f MiB\n", m.Name(),
+		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes))
+	return err
+}
+
+func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -1,0 +1,105 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/storage/claim"
+)
+
+const lockFile = "lock"
+
+// folder is the storage in a folder of this machine.
+type folder struct {
+	dir   string
+	fresh map[string]bool // folders with entries that are not durable yet
+}
+
+// Folder returns the storage in a folder, which a writer makes if it is missing.
+func Folder(dir string) Storage { return &folder{dir: dir, fresh: make(map[string]bool)} }
+
+func (f *folder) String() string { return f.dir }
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+
+func (f *folder) Lock(ctx context.Context) (context.Context, func() error, error) {
+	for _, name := range []string{objectsFolder, backupsFolder} {
+		if err := os.MkdirAll(f.path(name), 0o750); err != nil {
+			return nil, nil, err
+		}
+	}
+	lock, err := os.OpenFile(f.path(lockFile), os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, nil, fmt.Errorf("another backup to %s is under way: %w", f.dir, err)
+	}
+	return ctx, lock.Close, nil
+}
+
+func (f *folder) Spool() (*os.File, error) { return os.CreateTemp(f.path(objectsFolder), temporary) }
+
+func (f *folder) Put(_ context.Context, name string, file *os.File) error {
+	to := f.path(name)
+	err := errors.Join(file.Sync(), file.Close(), os.MkdirAll(filepath.Dir(to), 0o750))
+	if err == nil {
+		f.fresh[filepath.Dir(to)], f.fresh[filepath.Dir(filepath.Dir(to))] = true, true
+		err = os.Rename(file.Name(), to)
+	}
+	return err
+}
+
+func (f *folder) Commit(ctx context.Context, name string, content []byte) error {
+	for dir := range f.fresh {
+		if err := claim.SyncFolder(vfs.Default, dir); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(f.path(name)); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", f.path(name), errors.Join(fs.ErrExist, err))
+	}
+	file, err := f.Spool()
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(content); err == nil {
+		err = f.Put(ctx, name, file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return claim.SyncFolder(vfs.Default, filepath.Dir(f.path(name)))
+}
+
+func (f *folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
+	return os.Open(f.path(name))
+}
+
+func (f *folder) List(_ context.Context, name string) (map[string]int64, error) {
+	sizes := make(map[string]int64)
+	err := filepath.WalkDir(f.path(name), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(f.dir, path)
+		sizes[filepath.ToSlash(rel)] = info.Size()
+		return err
+	})
+	return sizes, err
+}
+
+func (f *folder) Delete(_ context.Context, name string) error { return os.Remove(f.path(name)) }
