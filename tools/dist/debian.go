@@ -62,15 +62,16 @@ func (p *debPackage) script(content string) string {
 	return path
 }
 
-// documents adds what Debian wants of each package. The version has no revision, as Debian's native packages have none.
-func (p *debPackage) documents(s *source, common map[string][]byte, overrides string) {
+// documents adds what Debian wants of each package, whose program prints licences. The version has no revision, as
+// Debian's native packages have none.
+func (p *debPackage) documents(s *source, program, overrides string) {
 	doc := "/usr/share/doc/" + p.info.Name + "/"
 	p.add(doc+"copyright",
 		[]byte(
-			"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: gnocco\nSource: this package's maintainers\n\n"+
+			fmt.Sprintf("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: gnocco\nSource: this package's maintainers\n\n"+
 				"Files: *\nCopyright: 2026 Gnocco's developers, and those named in LICENSES-of-others\nLicense: Apache-2.0\n"+
 				" On Debian systems the text is in /usr/share/common-licenses/Apache-2.0. What the program is linked from has\n"+
-				" licences of its own: /usr/share/doc/gnocco/LICENSES-of-others.gz, or `gnocco licenses`.\n"))
+				" licences of its own: /usr/share/doc/%[1]s/LICENSES-of-others.gz, or `%[1]s licenses`.\n", program)))
 	p.add(doc+"changelog.gz",
 		compressed(
 			[]byte(
@@ -182,7 +183,7 @@ It uses CUDA devices where there are any.`)
 	p.addAs("/etc/default/gnocco", files.TypeConfigNoReplace, []byte("# Settings of gnocco.service, "+
 		"as GNOCCO_LISTEN=127.0.0.1:8041. `gnocco serve --help` lists them,\n"+
 		"# and `gnocco help limits` and `gnocco help keystone` the others.\n"), 0o644)
-	p.documents(s, common, strings.Join([]string{
+	p.documents(s, "gnocco", strings.Join([]string{
 		"# Go links programs itself, without what these ask of C's.",
 		"gnocco: hardening-no-relro [usr/bin/gnocco]", "gnocco: hardening-no-pie [usr/bin/gnocco]",
 		"# A native package, as there is no archive that it would go to.",
@@ -195,6 +196,29 @@ It uses CUDA devices where there are any.`)
 	p.info.Scripts.PostInstall = p.script(user("gnocco", "/var/lib/gnocco", userID) + install)
 	p.info.Scripts.PreRemove = p.script(remove)
 	p.info.Scripts.PostRemove = p.script(removed)
+	return p.write(out)
+}
+
+// debianBackup writes the package of gnocco-backup.
+func (s *source) debianBackup(out, arch, program string) error {
+	p, err := s.newPackage("gnocco-backup", arch, `backups of Gnocco in buckets of S3, and encrypted
+The program by which gnocco's commands backup and restore use buckets and
+encrypt with age.`)
+	if err != nil {
+		return err
+	}
+	licenses, err := s.read("cmd/gnocco-backup/licenses.txt")
+	if err != nil {
+		return err
+	}
+	p.info.Depends = []string{"gnocco (>= " + s.version + ")"}
+	p.addFile("/usr/bin/gnocco-backup", program, "", 0o755)
+	p.add("/usr/share/doc/gnocco-backup/LICENSES-of-others.gz", compressed(licenses))
+	p.documents(s, "gnocco-backup", strings.Join([]string{
+		"# As gnocco's.",
+		"gnocco-backup: statically-linked-binary [usr/bin/gnocco-backup]",
+		"gnocco-backup: initial-upload-closes-no-bugs [usr/share/doc/gnocco-backup/changelog.gz:1]",
+	}, "\n")+"\n")
 	return p.write(out)
 }
 
@@ -217,7 +241,7 @@ as names of gnocco, with units. They read /etc/gnocchi/gnocchi.conf.`)
 		}
 	}
 	p.manPages(common, "gnocchi-")
-	p.documents(s, common, strings.Join([]string{
+	p.documents(s, "gnocco", strings.Join([]string{
 		"gnocco-as-gnocchi: initial-upload-closes-no-bugs [usr/share/doc/gnocco-as-gnocchi/changelog.gz:1]",
 		"gnocco-as-gnocchi: maintainer-script-calls-systemctl [postinst:*]",
 		"gnocco-as-gnocchi: maintainer-script-calls-systemctl [postrm:*]",

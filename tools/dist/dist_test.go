@@ -80,6 +80,9 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := s.debian(dir, "amd64", program, common); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.debianBackup(dir, "amd64", program); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.debianAsGnocchi(dir, common); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +105,7 @@ func TestTwiceTheSame(t *testing.T) {
 		return dir
 	}
 	a, b := contents(t, made()), contents(t, made())
-	if len(a) != 5 {
+	if len(a) != 6 {
 		t.Errorf("%d files", len(a))
 	}
 	for name := range a {
@@ -188,6 +191,9 @@ func TestDebianPackages(t *testing.T) {
 	if err := s.debian(dir, "arm64", program, common); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.debianBackup(dir, "arm64", program); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.debianAsGnocchi(dir, common); err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +212,9 @@ func TestDebianPackages(t *testing.T) {
 	f("gnocco_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: libc6")
 	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./lib/systemd/system/gnocco-metricd@.service",
 		"./usr/share/man/man1/gnocco.1.gz")
+	f("gnocco-backup_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: gnocco (>= "+s.version+")")
+	f("gnocco-backup_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco-backup",
+		"./usr/share/doc/gnocco-backup/LICENSES-of-others.gz")
 	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-f", "Conflicts: gnocchi-api, gnocchi-metricd, gnocchi-statsd",
 		"Depends: gnocco (>= "+s.version+")")
 	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco",

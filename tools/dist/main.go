@@ -59,14 +59,14 @@ func (s *source) read(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
 }
 
-// build compiles the program; static: without CUDA, and so without the C library's loader.
-func (s *source) build(out, arch string, static bool) error {
+// build compiles the program of a folder; static: without CUDA, and so without the C library's loader.
+func (s *source) build(folder, out, arch string, static bool) error {
 	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", out}
 	if static {
 		args = append(args, "-tags=nogpu")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/gnocco")...)
-	cmd.Dir, cmd.Stderr = s.root, os.Stderr
+	cmd := exec.Command("go", append(args, ".")...)
+	cmd.Dir, cmd.Stderr = filepath.Join(s.root, folder), os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=",
 		"GOAMD64=v1", "GOARM64=v8.0")
 	if err := cmd.Run(); err != nil {
@@ -95,7 +95,7 @@ func run(out string, arches []string) error {
 
 	// Pages and completions come from a program that runs here.
 	native := filepath.Join(work, "native", "gnocco")
-	if err := s.build(native, runtime.GOARCH, true); err != nil {
+	if err := s.build("cmd/gnocco", native, runtime.GOARCH, true); err != nil {
 		return err
 	}
 	common, err := s.commonFiles(native)
@@ -107,7 +107,7 @@ func run(out string, arches []string) error {
 		step("%s: building", arch)
 		static, dynamic := filepath.Join(work, arch, "static"), filepath.Join(work, arch, "gnocco")
 		for path, isStatic := range map[string]bool{static: true, dynamic: false} {
-			if err := s.build(path, arch, isStatic); err != nil {
+			if err := s.build("cmd/gnocco", path, arch, isStatic); err != nil {
 				return err
 			}
 		}
@@ -130,6 +130,13 @@ func run(out string, arches []string) error {
 		images[arch] = imageFiles(program, common)
 		step("%s: packages", arch)
 		if err := s.debian(out, arch, dynamic, common); err != nil {
+			return err
+		}
+		backup := filepath.Join(work, arch, "gnocco-backup")
+		if err := s.build("cmd/gnocco-backup", backup, arch, true); err != nil {
+			return err
+		}
+		if err := s.debianBackup(out, arch, backup); err != nil {
 			return err
 		}
 	}
