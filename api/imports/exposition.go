@@ -133,7 +133,7 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 			}
 			p.Labels(&set)
 			b.scratch = b.scratch[:0]
-			set.Range(func(l labels.Label) { b.scratch.Set(strings.Clone(l.Name), strings.Clone(l.Value)) })
+			set.Range(func(l labels.Label) { b.scratch.Set(l.Name, l.Value) })
 			if err := b.add(at, value); err != nil {
 				return err
 			}

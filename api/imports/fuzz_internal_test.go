@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/gnocco-db/gnocco/api/series"
 )
 
 // Of JSON lines, encoding/json alone finds the same measures.
@@ -54,6 +58,40 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		if b.refused.Unread == 0 && len(values) != want {
 			t.Fatalf("%d values, want %d", len(values), want)
+		}
+	})
+}
+
+// A line that is read without encoding/json has the same labels, times and values by it.
+func FuzzPlainLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"metric":{"__name__":"up","job":"a"},"values":[1,null,"NaN"],"timestamps":[1,2,3]}`, `{"metric":{`,
+		`{"metric":{},"values": [] ,"timestamps": [] }`, `{"metric":{"a":"b",},"values":[1],"timestamps":[1]}`,
+		`{"metric":{"a":"b","a":""},"values":[01],"timestamps":[1]}`, `{"metric":{"a":"\u0041"},"values":1,"timestamps":2}`,
+		`{"metric":{"a":"b"},"values":[1],"timestamps":[1],"x":2}`, `{"metric":{"a":"b"}},"values":[1],"timestamps":[1]}`,
+		`{"metric":{"a","b"},"values":[1],"timestamps":[1]}`, `{"metric":{"a":"b":"c"},"values":[1],"timestamps":[1]}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return
+		}
+		var b body
+		times, values, ok := b.plainLine([]byte(text))
+		if !ok {
+			return
+		}
+		var want jsonLine
+		if err := json.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var labels series.Labels
+		for name, value := range want.Metric {
+			labels.Set(name, value)
+		}
+		if !slices.Equal(labels, b.scratch) || !bytes.Equal(times, want.Timestamps) || !bytes.Equal(values, want.Values) {
+			t.Fatalf("%q: %v %s %s, want %v %s %s", text, b.scratch, times, values, labels, want.Timestamps, want.Values)
 		}
 	})
 }
