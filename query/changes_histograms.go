@@ -190,7 +190,7 @@ func quantileOfBuckets(q float64, buckets []bucket, counts []float64) float64 {
 			if math.IsInf(b.upper, 1) {
 				return lower
 			}
-			return b.upper + (b.upper-lower)*max(-1, min(0, rank/counts[i]))
+			return b.upper + float64((b.upper-lower)*max(-1, min(0, rank/counts[i])))
 		}
 	}
 	return math.NaN()

@@ -1,10 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, highestOf, quantileBy, quantilesOf, titles as titlesOf } from "./metrics";
+import { countFound, countNames, findSeries, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
+import { lazy } from "./lazy";
 import { Notice, useLoad } from "./widgets";
 import { find, selector } from "./paths";
 import { change } from "./router";
+
+const Questions = lazy(() => import("./lazy_pages").then((m) => m.Questions));
 
 const firstFacets = 4, // the others are in a box
   mostOfName = 40; // series of a name that one chart has
@@ -204,31 +207,9 @@ function Members({ name, text, labels, chosen }: NameProps) {
   if (!series) return <p class="hint">Reading …</p>;
   const all = rows.slice(0, mostOfName),
     its = selector("", [...labels, ["__name__", name]]);
-  const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
   return (
     <ul>
-      {name.endsWith("_bucket") && (
-        <li>
-          <button type="button" class="all" onClick={() => ask(quantilesOf(its))}>
-            Quantiles 0.5, 0.9, 0.99
-          </button>
-        </li>
-      )}
-      {name.endsWith("_bucket") &&
-        splitting(series).map((label) => (
-          <li key={label}>
-            <button type="button" class="all" onClick={() => ask(quantileBy(its, label))}>
-              99th percentile by {label}
-            </button>
-          </li>
-        ))}
-      {series.length > 1 && !name.endsWith("_bucket") && (
-        <li>
-          <button type="button" class="all" onClick={() => void highestOf(series, its).then((q) => ask(q, "instant"))}>
-            Highest now
-          </button>
-        </li>
-      )}
+      <Questions series={series} its={its} />
       <li>
         <button type="button" class="all" onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}>
           {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
@@ -248,16 +229,6 @@ function Members({ name, text, labels, chosen }: NameProps) {
       ))}
     </ul>
   );
-}
-
-// splitting is the labels by which a histogram's series differ, as far as they say where it was measured.
-function splitting(series: Series[]): string[] {
-  const values = new Map<string, Set<string>>();
-  for (const { labels } of series)
-    for (const [name, value] of Object.entries(labels)) values.set(name, (values.get(name) ?? new Set()).add(value));
-  const places = [...values].filter(([name, all]) => all.size > 1 && !bounds.has(name)).map(([name]) => name);
-  const rank = (name: string) => order.indexOf(name) + 1 || 9;
-  return places.sort((a, b) => rank(a) - rank(b)).slice(0, 3);
 }
 
 const by = new Intl.Collator("en", { numeric: true }).compare;
@@ -306,9 +277,9 @@ const about = (s: Series) =>
     .join("\n");
 const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels.job ?? "";
 
-const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
+export const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
 
-const bounds = new Set(["le", "quantile"]); // of histograms and summaries, and no place
+export const bounds = new Set(["le", "quantile"]); // of histograms and summaries, and no place
 
 // choose leaves out the facets that tell nothing apart, and ranks the others by the number of series that have them.
 function choose(found: Counts, labels: [string, string][]): Facet[] {

@@ -9,3 +9,4 @@ export { Correlations } from "./pages/correlations";
 export { Server } from "./pages/server";
 export { Boards } from "./pages/boards";
 export { SaveView } from "./save_view";
+export { Questions } from "./questions";

@@ -391,15 +391,6 @@ export async function readShown(
   return metrics.map((m) => found.get(m.id)!).filter(Boolean);
 }
 
-// highestOf is a query for the series of a name that are highest over ten minutes, or over three groups.
-export async function highestOf(series: Series[], selector: string): Promise<string> {
-  const [metric] = await metricsOf(series.slice(0, 1)),
-    span = `[${Math.max(600, 3 * metric.policy.items[0].granularity)}s]`;
-  if (isCounter(metric)) return `topk(40, rate(${selector}${span}))`;
-  const method = usualMethod(metric);
-  return `topk(40, avg_over_time(${method === "mean" ? selector : selector.replace(/}$/, `,__aggregation__="${method}"}`)}${span}))`;
-}
-
 // quantilesOf is a query for three quantiles of a classic histogram.
 export const quantilesOf = (selector: string) =>
   ["0.5", "0.9", "0.99"]
@@ -407,9 +398,6 @@ export const quantilesOf = (selector: string) =>
       (q) => `label_replace(histogram_quantile(${q}, sum by (le) (rate(${selector}[5m]))), "quantile", "${q}", "", "")`,
     )
     .join(" or ");
-
-export const quantileBy = (selector: string, label: string) =>
-  `histogram_quantile(0.99, sum by (le, ${/^[A-Za-z_]\w*$/.test(label) ? label : quote(label)}) (rate(${selector}[5m])))`;
 
 // readQuantiles reads these of a histogram, by the name and the filters of one of its buckets, as metrics of their own.
 export async function readQuantiles(

@@ -1,0 +1,1 @@
+import"./chunk-P2WAIUM5.js";import"./chunk-UFALDGWE.js";

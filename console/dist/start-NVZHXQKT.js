@@ -1,1 +1,0 @@
-import"./chunk-44FKYCQB.js";import"./chunk-UFALDGWE.js";
