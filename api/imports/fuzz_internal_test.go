@@ -90,7 +90,8 @@ func FuzzPlainLine(f *testing.F) {
 		for name, value := range want.Metric {
 			labels.Set(name, value)
 		}
-		if !slices.Equal(labels, b.scratch) || !bytes.Equal(times, want.Timestamps) || !bytes.Equal(values, want.Values) {
+		if !slices.Equal(labels, b.scratch) || !bytes.Equal(times, want.Timestamps) ||
+			!bytes.Equal(values, want.Values) {
 			t.Fatalf("%q: %v %s %s, want %v %s %s", text, b.scratch, times, values,
 				labels, want.Timestamps, want.Values)
 		}
