@@ -153,14 +153,19 @@ func (s *script) rebuild(d *datadriven.TestData) (text string) {
 			metrics = append(metrics, nil)
 		}
 	}
-	c := s.store.NewCheckpoint()
 	plain := carbonara.NewCPUResampler(1)
-	changed, outcomes, err := s.batch.Archives(s.t.Context(), metrics, c, &rebuild.Options{Store: s.store,
-		Resampler: plain, Plain: plain, Logger: slog.New(slog.DiscardHandler), Unchanged: func(m *model.Metric) {
-			text += "has its schema: " + s.nameOf(m.ID) + "\n"
-		}})
-	s.must(err)
-	s.must(c.Commit())
+	var changed []uuid.UUID
+	var outcomes []model.RebuildCounts
+	for len(outcomes) < len(metrics) { // a batch that took its time leaves the others to the next one
+		c := s.store.NewCheckpoint()
+		written, done, err := s.batch.Archives(s.t.Context(), metrics[len(outcomes):], c, &rebuild.Options{Store: s.store,
+			Resampler: plain, Plain: plain, Logger: slog.New(slog.DiscardHandler), Unchanged: func(m *model.Metric) {
+				text += "has its schema: " + s.nameOf(m.ID) + "\n"
+			}})
+		s.must(err)
+		s.must(c.Commit())
+		changed, outcomes = append(changed, written...), append(outcomes, done...)
+	}
 	for i, outcome := range outcomes {
 		text += fmt.Sprintf("%s: %d changed, %d unchanged, %d failed\n", d.CmdArgs[i].Key, outcome.Changed,
 			outcome.Unchanged, outcome.Failed)
