@@ -209,7 +209,7 @@ function Members({ name, text, labels, chosen }: NameProps) {
     its = selector("", [...labels, ["__name__", name]]);
   return (
     <ul>
-      <Questions series={series} its={its} />
+      <Questions name={name} series={series} its={its} />
       <li>
         <button type="button" class="all" onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}>
           {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}

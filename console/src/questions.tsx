@@ -7,8 +7,8 @@ import { change } from "./router";
 const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
 
 // Questions offers queries of the series of a name, which its selects.
-export function Questions({ series, its }: { series: Series[]; its: string }) {
-  if (series[0].labels.__name__?.endsWith("_bucket"))
+export function Questions({ name, series, its }: { name: string; series: Series[]; its: string }) {
+  if (name.endsWith("_bucket"))
     return (
       <>
         <Question text="Quantiles 0.5, 0.9, 0.99" asked={() => ask(quantilesOf(its))} />

@@ -368,7 +368,7 @@ l.current.setSize({width:h,height:o.current.height}):m(i.current,h)});return d.o
 "px"},role:"img","aria-label":e.title,children:[y("div",{ref:t}),y("div",{class:"tip",ref:n,hidden:!0})]})}function ra(e,t){let n=e.get("unit");return{unit:Lo.find(o=>o===n)??(n==="none"?"":t),log:e.get("scale")==="log",stacked:e.get("stack")==="1"}}function ia({axis:{log:e,stacked:t}}){let{params:n}=st.use();
 return y(Dl,{title:"Axis",children:[y("label",{class:"aside",children:["Unit"," ",y("select",{"aria-label":"Unit",value:n.get("unit")??"",onChange:l=>Se({unit:l.currentTarget.value||null}),children:[y(
 "option",{value:"",children:"by the name"}),y("option",{value:"none",children:"none"}),Lo.map(l=>y("option",{children:l},l))]})]}),y("button",{type:"button","aria-pressed":e,onClick:()=>Se({scale:e?null:
-"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=In(()=>import("./lazy_pages-X5OTKQH5.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function sa({range:e,
+"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=In(()=>import("./lazy_pages-75KY2PKB.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function sa({range:e,
 children:t}){let{page:n,params:l}=st.use(),o=l.get("from")??Do.find(([,u])=>u===e.span)?.[0],s=(u,m=u)=>Se({from:String(Math.floor(e.from+u*e.span)),to:String(Math.ceil(e.to+m*e.span))}),[i,c]=Ce(!1);
 return y(zt,{children:[y("div",{class:"bar",role:"group","aria-label":"Time",children:[y("div",{class:"group",children:Do.map(([u])=>y("button",{type:"button","aria-pressed":!l.get("to")&&o===u,onClick:()=>Se(
 {from:u,to:null}),children:u},u))}),y("div",{class:"group",children:[y("button",{type:"button","aria-label":"Earlier",title:"Earlier",onClick:()=>s(-.5),children:"\u2039"}),y("button",{type:"button","\
@@ -395,7 +395,7 @@ null);i[l]=n.values[s],t.set(o,i)})),[...t].sort((n,l)=>l[0]-n[0])}var _f=e=>/["
 `}function ma({rows:e,unit:t,zone:n,name:l}){let o=$t(()=>fa(e),[e]);return y(zt,{children:[y("p",{class:"aside",children:[y("span",{children:o.length>Sr?`The newest ${Sr} of ${o.length.toLocaleString(
 "en")} rows`:`${o.length} rows`}),y("button",{type:"button",onClick:()=>Rl(new Blob([Mf(e)],{type:"text/csv"}),l+".csv"),children:"CSV"})]}),y("div",{class:"scroll",children:y("table",{id:"values",children:[
 y("thead",{children:y("tr",{children:[y("th",{scope:"col",children:"Time"}),e.map(s=>y("th",{scope:"col",class:"number",children:s.label},s.id))]})}),y("tbody",{children:o.slice(0,Sr).map(([s,i])=>y("\
-tr",{"data-time":s,children:[y("td",{class:"mono",children:tt(s,n)}),i.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Wt(c,t,6)},u))]},s))})]})})]})}var kf=In(()=>import("./lazy_pages-X5OTKQH5.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function ip({metrics:e}){let{params:t}=st.use(),[n]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
+tr",{"data-time":s,children:[y("td",{class:"mono",children:tt(s,n)}),i.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Wt(c,t,6)},u))]},s))})]})})]})}var kf=In(()=>import("./lazy_pages-75KY2PKB.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function ip({metrics:e}){let{params:t}=st.use(),[n]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
 420))),l=e.some(ul),o=l&&(t.get("agg")??"rate")==="rate",s=e.every(L=>Uo(L)==="rate:mean")?"rate:mean":"mean",i=!o&&t.get("agg")||s,c=t.get("g"),u=e.length<=Pf,m=u&&i==="mean"&&!o,d=[...new Set(e.flatMap(
 L=>L.policy.methods.filter(H=>/^[\d.]+pct$/.test(H))))].sort((L,H)=>parseFloat(L)-parseFloat(H)),h={cmp:!0,pct:u&&d.length>0&&!o,raw:u&&!o},b=L=>h[L]&&t.get(L)==="1",x=Mi(e),S=Oo(t,x),R=Math.min(...e.
 map(L=>L.policy.items[0].granularity)),{value:M,error:I,loading:k}=dn(async L=>{let H=async(_e,Ie)=>{let{from:fe,to:re,span:Je}=_e,He=Be=>c&&Be.items.find(Lt=>Lt.granularity===+c)||Si(Be,fe,re,n,Pi(e)),
@@ -413,7 +413,7 @@ n",{value:String(L),children:Ht(L)},L))]})]})]})}),I&&y(Qt,{bad:!0,children:I}),
 y in a second, instead of what they stand at",onClick:()=>Se({agg:o?s:null}),children:"Rate"}),U("cmp","Before",`Compare with the ${Ht(Math.round(N.span))} before`),U("pct","Percentiles",d.join(", ")),
 U("raw","Raw","Single measures, as far as they are kept"),y("button",{type:"button","aria-pressed":!!z,title:"Mark a time, and see which metrics moved most",onClick:()=>Se({w:z?null:Lf(N)}),children:"\
 What changed here?"}),y("button",{type:"button","aria-pressed":Y,onClick:()=>Se({view:Y?null:"table"}),children:"Table"}),y(ia,{axis:T}),y(Dl,{title:"Copy",children:[y(Df,{metrics:e,columns:M?.columns,
-method:i,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-X5OTKQH5.js").then(({picture:L})=>L("drawn",j,J,`${tt(N.from,B)} \u2013 ${tt(N.to,B)} ${B}`)).then(L=>Rl(L,j+".png"))},
+method:i,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-75KY2PKB.js").then(({picture:L})=>L("drawn",j,J,`${tt(N.from,B)} \u2013 ${tt(N.to,B)} ${B}`)).then(L=>Rl(L,j+".png"))},
 children:"PNG"})]})]}),children:[M&&y("p",{class:"hint",id:"archive","data-from":M.range.from,children:Rf(M)}),M?.newest&&y(Qt,{children:["Newest measure ",tt(M.newest,B),M.newest<M.range.from?": ":",\
  and none since",M.newest<M.range.from&&y("button",{type:"button",onClick:()=>ee(M.newest+R-x,M.newest+R),children:"Show it"})]}),M&&(Y?y(ma,{rows:$,unit:T.unit,zone:B,name:j}):y(oa,{lines:J,from:N.from,
 to:N.to,height:340,...T,zone:B,title:j,shades:Ef(z),onZoom:(L,H)=>z?Se({w:`${Math.floor(L)}-${Math.ceil(H)}`}):ee(L,H),onPan:ee})),!M&&k&&y("p",{class:"hint",children:"Reading \u2026"})]}),z&&y(kf,{}),
@@ -437,7 +437,7 @@ for metric in ${JSON.stringify(e)}:
     request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
     for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
         print(metric, timestamp, value)
-`,xr=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Of=In(()=>import("./lazy_pages-X5OTKQH5.js").then(e=>e.Questions)),eo=4,_r=40;function gp(e){let{text:t,labels:n}=ii(e),l=!t&&!n.length&&!e.has("m")&&!e.has("q"),[o,s]=Ce(!1),i=[t,n.join(`
+`,xr=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Of=In(()=>import("./lazy_pages-75KY2PKB.js").then(e=>e.Questions)),eo=4,_r=40;function gp(e){let{text:t,labels:n}=ii(e),l=!t&&!n.length&&!e.has("m")&&!e.has("q"),[o,s]=Ce(!1),i=[t,n.join(`
 `)],c=o?1:15,{value:u,error:m}=dn(S=>Nl(t,n,S),i,c),{value:d,error:h}=dn(S=>yi(t,n,S),i,c),{value:b}=dn(S=>wi(t,n,S),i,c),x=l&&u?.length===0;return Nt(()=>s(x),[x]),{text:t,labels:n,series:u,counts:d,
 names:b,error:m??h,empty:x}}function bp({finder:e,chosen:t}){let{text:n,labels:l,series:o,counts:s,names:i,error:c}=e,[u,m]=Ce(n),d=bt(n);Nt(()=>{n!==d.current&&(d.current=n,m(n))},[n]),Nt(()=>{if(u===
 d.current)return;let S=setTimeout(()=>{d.current=u,Se({find:u||null},!0)},150);return()=>clearTimeout(S)},[u]);let h=Vf(n+`
@@ -457,8 +457,8 @@ on","aria-pressed":t===1||u?u:void 0,"aria-expanded":t>1?i:void 0,title:s&&t===1
 wa(e)]}),y("small",{children:t>1?t.toLocaleString("en"):s&&xa(s)})]}),i&&t>1&&y(Nf,{name:e,value:t,text:n,labels:l,chosen:o})]})}function Nf({name:e,text:t,labels:n,chosen:l}){let{value:o,error:s}=dn(
 m=>Nl(t,[...n,["__name__",e]],m),[e,t,n.join(`
 `)]),i=$t(()=>{let m=zl(o??[]).map(d=>d.slice(e.length).replace(/^ · /,""));return(o??[]).map((d,h)=>({s:d,title:m[h]||xa(d)||d.id})).sort((d,h)=>$f(d.title,h.title))},[o]);if(s)return y(Qt,{bad:!0,children:s});
-if(!o)return y("p",{class:"hint",children:"Reading \u2026"});let c=i.slice(0,_r),u=Cl("",[...n,["__name__",e]]);return y("ul",{children:[y(Of,{series:o,its:u}),y("li",{children:y("button",{type:"butto\
-n",class:"all",onClick:()=>Se({q:null,lang:null,m:c.map(({s:m})=>m.id)}),children:o.length>_r?`The first ${_r} on one chart`:`All ${o.length} on one chart`})}),i.map(({s:m,title:d})=>y("li",{children:y(
+if(!o)return y("p",{class:"hint",children:"Reading \u2026"});let c=i.slice(0,_r),u=Cl("",[...n,["__name__",e]]);return y("ul",{children:[y(Of,{name:e,series:o,its:u}),y("li",{children:y("button",{type:"\
+button",class:"all",onClick:()=>Se({q:null,lang:null,m:c.map(({s:m})=>m.id)}),children:o.length>_r?`The first ${_r} on one chart`:`All ${o.length} on one chart`})}),i.map(({s:m,title:d})=>y("li",{children:y(
 "button",{type:"button","aria-pressed":l.some(h=>h.id===m.id),title:Sa(m),onClick:()=>ya(l,m.id),children:y("span",{children:wa(d)})})},m.id))]})}var $f=new Intl.Collator("en",{numeric:!0}).compare,wa=e=>e.
 split(/(?<=[_./,:=])/).flatMap((t,n)=>n?[y("wbr",{},n),t]:[t]);function Vf(e,t){let[n,l]=Ce({of:e,lines:Mr}),o=n.of===e?n.lines:Mr;return Nt(()=>{if(o>=t)return;let s=0,i=setTimeout(()=>{s=requestIdleCallback(
 ()=>l({of:e,lines:o+If}),{timeout:1e3})},o===Mr?250:0);return()=>{clearTimeout(i),cancelIdleCallback(s)}},[e,o,t]),o}var Mr=40,If=65,va={resource_type:"Type",project_id:"Project",original_resource_id:"\

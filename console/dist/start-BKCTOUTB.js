@@ -1,1 +1,0 @@
-import"./chunk-P2WAIUM5.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-RP6BUOWY.js";import"./chunk-UFALDGWE.js";
