@@ -158,7 +158,8 @@ func (s *script) rebuild(d *datadriven.TestData) (text string) {
 	var outcomes []model.RebuildCounts
 	for len(outcomes) < len(metrics) { // a batch that took its time leaves the others to the next one
 		c := s.store.NewCheckpoint()
-		written, done, err := s.batch.Archives(s.t.Context(), metrics[len(outcomes):], c, &rebuild.Options{Store: s.store,
+		rest := metrics[len(outcomes):]
+		written, done, err := s.batch.Archives(s.t.Context(), rest, c, &rebuild.Options{Store: s.store,
 			Resampler: plain, Plain: plain, Logger: slog.New(slog.DiscardHandler), Unchanged: func(m *model.Metric) {
 				text += "has its schema: " + s.nameOf(m.ID) + "\n"
 			}})
