@@ -271,13 +271,13 @@ func TestKilledBackups(t *testing.T) {
 func TestLock(t *testing.T) {
 	s := serve(t)
 	first, second := quick(t), quick(t)
-	held, release, err := first.Lock(t.Context())
+	_, release, err := first.Lock(t.Context())
 	must(t, err)
 	if _, _, err := second.Lock(t.Context()); err == nil || !strings.Contains(err.Error(), "is under way") {
 		t.Errorf("a second writer: %v", err)
 	}
 	must(t, release())
-	held, _, err = first.Lock(t.Context())
+	held, _, err := first.Lock(t.Context())
 	must(t, err)
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool { // cut off
 		http.Error(w, "", http.StatusForbidden)
