@@ -192,6 +192,19 @@ func (b *tab) wait(expression string) {
 	}
 }
 
+// box waits for an element, which the page may draw anew, and returns its left, top, width and height.
+func (b *tab) box(selector string) (box []float64) {
+	b.t.Helper()
+	for end := time.Now().Add(patience); box == nil; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("no %s", selector)
+		}
+		box = eval[[]float64](b, fmt.Sprintf("(e => { if (!e) return null; const r = e.getBoundingClientRect();"+
+			" return [r.left, r.top, r.width, r.height]; })(document.querySelector(%q))", selector))
+	}
+	return box
+}
+
 // waitText waits until a text is on the page.
 func (b *tab) waitText(text string) {
 	b.t.Helper()

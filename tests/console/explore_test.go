@@ -49,9 +49,7 @@ func (b *tab) typeExpression(expression string) {
 // drag moves the mouse with its button down between two shares of an element's width.
 func (b *tab) drag(selector string, from, to float64, modifiers int64) {
 	b.t.Helper()
-	box := eval[[]float64](b,
-		fmt.Sprintf(
-			"(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()", selector))
+	box := b.box(selector)
 	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved,
 		input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved,
 		input.DispatchMouseEventTypeMouseReleased} {

@@ -84,8 +84,7 @@ func TestExplore(t *testing.T) {
 
 	// A drag over the chart zooms, and back is back.
 	before := eval[string](b, "location.hash")
-	box := eval[[]float64](b,
-		"(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	box := b.box(".u-over")
 	for i, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved,
 		input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseMoved,
 		input.DispatchMouseEventTypeMouseReleased} {

@@ -223,8 +223,7 @@ func TestSpeed(t *testing.T) {
 // zoom drags over the chart, slowly, waits for the new data, moves the chart, and goes back.
 func (b *tab) zoom() {
 	b.t.Helper()
-	box := eval[[]float64](b,
-		"(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	box := b.box(".u-over")
 	mouse := func(kind input.DispatchMouseEventType, share float64, keys int64) {
 		b.t.Helper()
 		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: box[0] + share*box[2],
@@ -375,8 +374,7 @@ func TestManyCorrelations(t *testing.T) {
 	b.wait("document.querySelector('#heat')")
 	t.Logf("a heat map of %d pairs after %v", job.Total, time.Since(begin).Round(time.Millisecond))
 	b.waitText(fmt.Sprintf("the 200 of the strongest pairs, of %d metrics", *speedCorrelated))
-	box := eval[[]float64](b,
-		"(() => { const r = document.querySelector('#heat').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()")
+	box := b.box("#heat")
 	stop := b.trace()
 	for i := range 60 {
 		call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved,

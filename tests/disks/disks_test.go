@@ -33,7 +33,7 @@ func wait(seconds float64) { time.Sleep(time.Duration(seconds * float64(time.Sec
 const never = time.Hour
 
 var all = []scenario{
-	{name: "short", does: (*run).short, unserved: 2 * time.Second, takeover: 8 * time.Second},
+	{name: "short", does: (*run).short, unserved: 2 * time.Second, takeover: 20 * time.Second},
 	{name: "none", does: func(*run) { wait(40) }, unserved: 2 * time.Second, takeover: 2 * time.Second},
 	{name: "kill", does: (*run).kill, unserved: 2 * time.Second, takeover: 8 * time.Second},
 	{name: "crash", does: (*run).crash, unserved: 2 * time.Second, takeover: 20 * time.Second},
