@@ -97,7 +97,7 @@ func (a *api) aggregateReferences(w http.ResponseWriter, r *http.Request, who *a
 	if err != nil {
 		return err
 	}
-	out := newRowWriter(w)
+	out := newRowWriter(w, r, seriesColumns...)
 	out.warnOfSketches(read.OfSketches)
 	out.Raw(`{"measures": `)
 	out.results(found, results)

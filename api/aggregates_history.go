@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/model"
@@ -48,7 +47,9 @@ func (a *api) aggregateHistory(ctx context.Context, search *aggregatesSearch, gr
 		}
 		rows = query.SumStates(rows)
 		writes = append(writes, func(out *rowWriter) {
-			out.Raw(fmt.Sprintf(`{"group": %s, "measures": {"measures": {"aggregated": `, groups[i].shown))
+			out.startGroup(groups[i].shown)
+			out.startSeries(nil, nil, nil)
+			out.Raw(`{"measures": {"aggregated": `)
 			out.StartRows()
 			for j, row := range rows {
 				if j == 0 || row.Granularity != rows[j-1].Granularity {

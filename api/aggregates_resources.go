@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -61,17 +60,17 @@ func (a *api) aggregateResources(w http.ResponseWriter, r *http.Request, search 
 	if err != nil {
 		return err
 	}
-	out := newRowWriter(w)
+	out := newRowWriter(w, r, seriesColumns...)
 	switch {
 	case history:
 		err = a.aggregateHistory(r.Context(), search, groupResources(resources, name, order, search.groupBy), name,
-			&out)
+			out)
 	case len(search.groupBy) > 0:
-		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, &out)
+		err = a.aggregateGroups(r.Context(), search, groupResources(resources, name, order, search.groupBy), name, out)
 	default:
 		var found []query.Operand
 		if found, err = a.findNamed(search.operation, resources); err == nil {
-			err = a.aggregateOperands(r.Context(), search, found, name, &out)
+			err = a.aggregateOperands(r.Context(), search, found, name, out)
 		}
 	}
 	if errors.Is(err, errNoSuchMetric) {
@@ -231,7 +230,7 @@ func (a *api) aggregateGroups(ctx context.Context, search *aggregatesSearch, gro
 	writes := make([]func(*rowWriter), len(found))
 	for i := range found {
 		writes[i] = func(out *rowWriter) {
-			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, shown[i]))
+			out.startGroup(shown[i])
 			search.write(out, found[i], results[i], kind)
 			out.Raw("}")
 		}
@@ -293,13 +292,13 @@ func (a *api) aggregateNamed(w http.ResponseWriter, r *http.Request, who *auth.I
 		return err
 	}
 	defer read.Values.Release()
-	out := newRowWriter(w)
+	out := newRowWriter(w, r)
 	if len(groupBy) == 0 {
 		write, err := a.aggregate(r.Context(), who, a.metricsNamed(name, resources), read)
 		if err != nil {
 			return err
 		}
-		write(&out)
+		write(out)
 		return out.Finish()
 	}
 	var writes []func(*rowWriter)
@@ -309,7 +308,7 @@ func (a *api) aggregateNamed(w http.ResponseWriter, r *http.Request, who *auth.I
 			return err
 		}
 		writes = append(writes, func(out *rowWriter) {
-			out.Raw(fmt.Sprintf(`{"group": %s, "measures": `, group.shown))
+			out.startGroup(group.shown)
 			write(out)
 			out.Raw("}")
 		})

@@ -35,8 +35,8 @@ func (a *api) aggregateSymmetric(w http.ResponseWriter, r *http.Request, search 
 	if len(found) == 0 {
 		return noSuchMetric(search.operation)
 	}
-	out := newRowWriter(w)
-	if err := a.aggregateOperands(r.Context(), search, found, kind.Name, &out); err != nil {
+	out := newRowWriter(w, r, seriesColumns...)
+	if err := a.aggregateOperands(r.Context(), search, found, kind.Name, out); err != nil {
 		return err
 	}
 	return out.Finish()

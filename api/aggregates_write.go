@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/gnocco-db/gnocco/api/text"
@@ -8,15 +9,53 @@ import (
 	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
-// rowWriter writes results of aggregates.
+// rowWriter writes results of aggregates. Lines have columns for the attributes of groups, and of operations the
+// resource, the metric and the aggregation of a series that is not aggregated.
 type rowWriter struct {
 	text.Writer
-	header http.Header
-	values []float64 // scratch
+	header  http.Header
+	values  []float64 // scratch
+	groupBy []string
+	group   []any // values of the attributes
 }
 
-func newRowWriter(w http.ResponseWriter) rowWriter {
-	return rowWriter{Writer: text.NewWriter(w, nil), header: w.Header()}
+func newRowWriter(w http.ResponseWriter, r *http.Request, columns ...string) *rowWriter {
+	o := &rowWriter{Writer: text.NewWriter(w, nil), header: w.Header(), groupBy: parseGroupBy(r.URL.Query())}
+	names := make([]string, len(o.groupBy), len(o.groupBy)+len(columns))
+	for i, attribute := range o.groupBy {
+		names[i] = "group_" + attribute
+	}
+	useAccepted(&o.Writer, w, r, append(names, columns...)...)
+	return o
+}
+
+// seriesColumns are the columns of the results of operations.
+var seriesColumns = []string{"resource", "metric", "aggregation"}
+
+// startGroup begins a group, whose attributes are shown in JSON.
+func (o *rowWriter) startGroup(shown []byte) {
+	o.Raw(`{"group": `)
+	o.Raw(string(shown))
+	o.Raw(`, "measures": `)
+	if !o.Lines() {
+		return
+	}
+	var values map[string]any
+	if err := json.Unmarshal(shown, &values); err != nil {
+		o.Fail(err)
+	}
+	o.group = o.group[:0]
+	for _, attribute := range o.groupBy {
+		o.group = append(o.group, values[attribute])
+	}
+	o.Columns(o.group...)
+}
+
+// startSeries sets the seriesColumns of the next rows, all nil if these are aggregated.
+func (o *rowWriter) startSeries(columns ...any) {
+	if o.Lines() {
+		o.Columns(append(o.group[:len(o.group):len(o.group)], columns...)...)
+	}
 }
 
 // warnOfSketches says, before the first row, that percentiles are approximate.
@@ -64,6 +103,7 @@ func granularityLabel(result *aggregates.Result, label []byte) []byte {
 func (o *rowWriter) results(found []query.Operand, results []*aggregates.Result) {
 	if results[0].Aggregated {
 		o.Raw(`{"aggregated": `)
+		o.startSeries(nil, nil, nil)
 		o.aggregated(results, nil)
 		o.Raw("}")
 		return
@@ -84,7 +124,7 @@ func (o *rowWriter) results(found []query.Operand, results []*aggregates.Result)
 			columns[i][result.Series(j)] = j + 1
 		}
 	}
-	o.tree(tree, results, columns)
+	o.tree(tree, found, results, columns)
 }
 
 // nameTree is an object in an answer, its members in the order in which they were added.
@@ -109,7 +149,7 @@ func (t *nameTree) add(path []string, series int) {
 	t.series = append(t.series, series)
 }
 
-func (o *rowWriter) tree(t *nameTree, results []*aggregates.Result, columns [][]int) {
+func (o *rowWriter) tree(t *nameTree, found []query.Operand, results []*aggregates.Result, columns [][]int) {
 	if len(t.series) == 0 {
 		o.Raw("{")
 		for i, name := range t.names {
@@ -118,10 +158,15 @@ func (o *rowWriter) tree(t *nameTree, results []*aggregates.Result, columns [][]
 			}
 			o.JSON(name)
 			o.Raw(": ")
-			o.tree(t.children[name], results, columns)
+			o.tree(t.children[name], found, results, columns)
 		}
 		o.Raw("}")
 		return
+	}
+	if f := &found[t.series[0]]; f.Resource != nil {
+		o.startSeries(f.Resource.OriginalID, f.Metric.Name, f.Aggregation)
+	} else {
+		o.startSeries(nil, f.Name(), f.Aggregation)
 	}
 	o.StartRows()
 	for i, result := range results {

@@ -89,8 +89,8 @@ func (a *api) aggregateMetrics(w http.ResponseWriter, r *http.Request, who *auth
 		if err != nil {
 			return err
 		}
-		out := newRowWriter(w)
-		write(&out)
+		out := newRowWriter(w, r)
+		write(out)
 		return out.Finish()
 	})
 }

@@ -43,16 +43,21 @@ func (a *api) getMeasures(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 	}
 	// All is read: from here on nothing can fail, and the answer may be sent piece by piece.
 	out := text.NewWriter(w, s.body)
-	if form := web.AcceptedRows(r); form != &text.Lists {
-		w.Header().Add("Vary", "Accept")
-		out.Use(form)
-	}
+	useAccepted(&out, w, r)
 	if read.OfSketches() {
 		w.Header().Set("Warning", ofSketches)
 	}
 	writeAggregates(&out, &s.Aggregates, read)
 	s.body = out.Buffer()
 	return out.Finish()
+}
+
+// useAccepted makes an answer rows of the form that the client prefers.
+func useAccepted(out *text.Writer, w http.ResponseWriter, r *http.Request, columns ...string) {
+	if form := web.AcceptedRows(r); form != &text.Lists {
+		w.Header().Add("Vary", "Accept")
+		out.Use(form, columns...)
+	}
 }
 
 // ofSketches says that percentiles are approximate.

@@ -31,8 +31,26 @@ func NewWriter(w http.ResponseWriter, body []byte) Writer {
 	return Writer{to: w, body: body[:0], rows: rows{form: &Lists}}
 }
 
-// Use makes the answer rows of another form, before any row is written.
-func (w *Writer) Use(form *Form) { w.rows.form = form }
+// Use makes the answer rows of another form, before anything is written. In a form of lines each row has more columns
+// by these names, which begin it, and nothing but rows is written.
+func (w *Writer) Use(form *Form, columns ...string) {
+	w.rows.form, w.rows.names = form, columns
+	if form.lines && form.begin != "" {
+		names := make([]any, len(columns))
+		for i, name := range columns {
+			names[i] = name
+		}
+		w.rows.setColumns(names)
+		w.body = append(append(w.body, w.rows.columns...), form.begin...)
+	}
+	w.rows.columns = nil
+}
+
+// Lines reports whether the answer has nothing but rows.
+func (w *Writer) Lines() bool { return w.rows.form.lines }
+
+// Columns sets the values of the columns in the rows after the next Label: of JSON, or nil.
+func (w *Writer) Columns(values ...any) { w.rows.setColumns(values) }
 
 // Buffer returns the memory that the Writer gathers in, for another one to use after it.
 func (w *Writer) Buffer() []byte { return w.body[:0] }
@@ -44,22 +62,29 @@ func (w *Writer) Err() error { return w.err }
 func (w *Writer) Fail(err error) { w.err = err }
 
 // Raw writes text as it is.
-func (w *Writer) Raw(text string) { w.body = append(w.body, text...) }
+func (w *Writer) Raw(text string) {
+	if !w.Lines() {
+		w.body = append(w.body, text...)
+	}
+}
 
 // JSON writes v as AppendJSON does.
 func (w *Writer) JSON(v any) {
+	if w.Lines() {
+		return
+	}
 	w.body = AppendJSON(w.body, v)
 	w.Flush()
 }
 
 // StartRows begins a list of rows; EndRows ends it.
 func (w *Writer) StartRows() {
-	w.body = append(w.body, w.rows.form.begin...)
+	w.Raw(w.rows.form.begin)
 	w.rows.started = false
 }
 
 // EndRows ends the list.
-func (w *Writer) EndRows() { w.body = append(w.body, w.rows.form.end...) }
+func (w *Writer) EndRows() { w.Raw(w.rows.form.end) }
 
 // Label sets the text that stands for the granularity in the rows that follow.
 func (w *Writer) Label(label []byte) { w.rows.label(label) }
