@@ -65,6 +65,13 @@ func overGroupsOfCounters(name string) upstream.FunctionCall {
 		groups := it.counts[from : from+len(matrix[0].Floats)]
 		ranged := args[len(args)-1].(*parser.MatrixSelector)
 		selector := ranged.VectorSelector.(*parser.VectorSelector)
+		if !slices.ContainsFunc(groups, counter.isGroup) {
+			points := slices.Clone(matrix[0].Floats)
+			for i := range points {
+				points[i].F = groups[i].last
+			}
+			return plain(vectors, upstream.Matrix{{Metric: matrix[0].Metric, Floats: points}}, args, enh)
+		}
 		if selector.Anchored || selector.Smoothed {
 			return plain(vectors, upstream.Matrix{{Metric: matrix[0].Metric, Floats: ends(groups)}}, args, enh)
 		}
@@ -212,6 +219,7 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 	if s.rangesOfGroups() {
 		after = 1
 	}
+	gauge := values[3] == nil // delta knows no resets
 	older, untimed, leftOut := false, false, false
 	for i, start := range groups.Starts {
 		t, last := milliseconds(start.Add(p.granularity)), values[2][i]
@@ -225,13 +233,18 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		at := func(seconds float64) int64 {
 			return int64(start.Add(time.Duration(math.Round(seconds*1e9))))/1_000_000 + after
 		}
-		c := counter{values[0][i], values[1][i], last, values[3][i], values[4][i], at(values[5][i]), at(values[6][i]),
-			milliseconds(start), t}
+		c := counter{count: values[0][i], first: values[1][i], last: last, begin: milliseconds(start), end: t}
+		if !gauge {
+			c.resets, c.resetSum = values[3][i], values[4][i]
+			c.firstTime, c.lastTime = at(values[5][i]), at(values[6][i])
+		}
 		switch {
-		case unknown(values[:5], i):
+		case unknown(values[:2], i) || !gauge && unknown(values[3:5], i):
 			c = single(t, last)
 			older = true
-		case unknown(values[5:], i): // a rebuild inferred resets
+		case gauge && c.count == 1:
+			c = single(t, last)
+		case gauge || unknown(values[5:], i): // a rebuild inferred resets
 			between := p.granularity.Seconds() / c.count
 			c.firstTime, c.lastTime = at(between/2), at(p.granularity.Seconds()-between/2)
 			untimed = true
@@ -241,7 +254,10 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 	if older {
 		s.noteOlder("each count as one measure of %s: resets within them are not seen", s.selection.function)
 	}
-	if untimed && s.selection.function != "resets" {
+	switch {
+	case untimed && gauge:
+		s.note(info("delta takes the measures of groups as evenly spaced"))
+	case untimed && s.selection.function != "resets":
 		s.noteOlder("have no times of their measures: %s takes these as evenly spaced", s.selection.function)
 	}
 	if leftOut {

@@ -77,6 +77,43 @@ func TestIncreaseOfGroups(t *testing.T) {
 	near(`sum_over_time(kept_total{__aggregation__="increase"}[2m])`, start.Add(2*time.Minute), 45)
 }
 
+// The delta of a gauge is that of its first and last measures where a policy has them: of evenly spaced ones, which a
+// note says, as from the measures themselves. Groups of one measure have no note.
+func TestDeltaOfGroupsOfGauges(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	s.now = start.Add(24 * time.Hour)
+	s.kept("groups", []string{"count", "first", "last"}, 0, time.Minute, 0)
+	s.kept("raw", []string{"last"}, 2, 24*time.Hour, 0)
+	var values []float64
+	for i := range 120 {
+		values = append(values, float64(i*i%37))
+	}
+	for _, policy := range []string{"groups", "raw"} {
+		s.post(s.pushed(policy, policy), start.Add(7*time.Second), 20*time.Second, values...)
+		s.post(s.pushed(policy, policy+"_slow"), start.Add(7*time.Second), time.Minute, values...)
+	}
+	for name, note := range map[string]string{"": "delta takes the measures of groups as evenly spaced", "_slow": ""} {
+		for _, length := range []string{"2m", "7m", "30m"} {
+			at := start.Add(35 * time.Minute)
+			want, _ := s.value(fmt.Sprintf("delta(raw%s[%s])", name, length), at)
+			query := fmt.Sprintf("delta(groups%s[%s])", name, length)
+			if got, ok := s.value(query, at); !ok || math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: %v (%t), want %v", query, got, ok, want)
+			}
+			_, infos := s.instant(query, at).Warnings.AsStrings(query, 0, 0)
+			if got := strings.Join(infos, "; "); !strings.Contains(got, note) || note == "" && strings.Contains(got, "evenly") {
+				t.Errorf("%s: infos %q, want %q", query, got, note)
+			}
+		}
+	}
+	query := "delta(groups[1m])" // of one group
+	want, _ := s.value("delta(raw[1m])", start.Add(35*time.Minute))
+	if got, ok := s.value(query, start.Add(35*time.Minute)); !ok || math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: %v (%t), want %v", query, got, ok, want)
+	}
+}
+
 // counterCase is a counter that is scraped, and into which groups it falls.
 type counterCase struct {
 	width, interval, jitter time.Duration

@@ -104,12 +104,19 @@ func average(groups []moments) float64 {
 		return mean
 	}
 	sum = compensated.Sum{}
+	infinite := 0.0
 	for _, m := range groups {
-		if math.IsInf(m.sum, 0) {
+		switch {
+		case math.IsInf(m.sum, 0) && math.IsInf(m.m2, 0):
+			infinite += m.m2
+		case math.IsInf(m.sum, 0):
 			sum = sum.PlusProduct(m.count, m.m2*0x1p-64)
-		} else {
+		default:
 			sum = sum.Plus(m.sum * 0x1p-64)
 		}
+	}
+	if infinite != 0 {
+		return infinite
 	}
 	return sum.Over(count).Float() * 0x1p64
 }

@@ -10,7 +10,7 @@ func TestMomentsOfGroups(t *testing.T) {
 	inf := math.Inf(1)
 	f := func(average_, variance_ float64, groups ...moments) {
 		t.Helper()
-		if got := average(groups); math.Abs(got-average_) > 1e-15*math.Abs(average_) && got != average_ {
+		if got := average(groups); !(math.Abs(got-average_) <= 1e-15*math.Abs(average_)) && got != average_ {
 			t.Errorf("average of %v: got %v, want %v", groups, got, average_)
 		}
 		got := variance(groups)
@@ -25,6 +25,7 @@ func TestMomentsOfGroups(t *testing.T) {
 	f(0.85e308, 0, moments{2, 1.7e308, 0}, moments{2, 1.7e308, 0}, moments{2, 1.7e308, 0})
 	f(-0.85e308, 0, moments{2, -1.7e308, 0}, moments{2, -1.7e308, 0})
 	f(inf, math.NaN(), moments{2, inf, inf}, moments{2, 1, 0})
+	f(inf, math.NaN(), moments{2, inf, inf}, moments{6, -inf, -1.7e308}, moments{2, inf, inf})
 	f(-inf, math.NaN(), moments{2, 1, 0}, moments{2, -inf, -inf})
 	f(1.7e308, math.NaN(), moments{6, inf, 1.7e308}, moments{1, 1.7e308, 0})
 	f(0, math.NaN(), moments{6, inf, 1.7e308}, moments{6, -inf, -1.7e308})

@@ -16,12 +16,17 @@ type olderGroups struct {
 
 // noteOlder warns that the answer has such groups, and how they count.
 func (s *series) noteOlder(format string, args ...any) {
+	s.note(warning("groups from before archive policy %q had its aggregation methods %s. To compute them from "+
+		"measures or finer groups, where these are kept: gnocco rebuild", s.metric.ArchivePolicy.Name,
+		fmt.Sprintf(format, args...)))
+}
+
+// note adds what the groups that were read say about the answer.
+func (s *series) note(note error) {
 	older := &s.selection.source.older
 	older.Lock()
 	defer older.Unlock()
-	older.notes.Add(warning("groups from before archive policy %q had its aggregation methods %s. To compute them from "+
-		"measures or finer groups, where these are kept: gnocco rebuild", s.metric.ArchivePolicy.Name,
-		fmt.Sprintf(format, args...)))
+	older.notes.Add(note)
 }
 
 // noteLeftOut warns that such groups have no part in the answer.

@@ -186,6 +186,10 @@ func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara
 		}
 		return r, nil
 	}
+	if sel.function == "delta" && stores(policy, carbonara.First) && stores(policy, carbonara.Last) &&
+		stores(policy, carbonara.Count) {
+		return &reading{kind: readCounter, columns: counterColumns[:3], raw: true}, nil
+	}
 	note := info
 	unseen := ""
 	if instead == carbonara.Max {
@@ -235,9 +239,12 @@ func (sel *selection) shownFunction() string {
 	return name
 }
 
-// quantileReading reads a percentile's column, if the policy has it and the range is a granularity: a range then has
-// one group. Else it reads sketches.
+// quantileReading reads the extremes that two quantiles are; or a percentile's column, if the policy has it and the
+// range is a granularity: a range then has one group. Else it reads sketches.
 func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
+	if m := sel.percentile; (m == carbonara.Min || m == carbonara.Max) && stores(policy, m) {
+		return sel.overTimeReading(policy, m)
+	}
 	granularity := time.Duration(sel.length) * time.Millisecond
 	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) {
 		r := readingOfMethod(sel.percentile)

@@ -132,10 +132,18 @@ func rewriteCall(call *parser.Call) parser.Expr {
 		return renamed(avgFunction)
 	case "quantile_over_time":
 		if n, ok := unwrap(call.Args[0]).(*parser.NumberLiteral); ok {
-			if percent := math.Round(n.Val * 100); percent >= 1 && percent <= 99 && percent/100 == n.Val {
+			var m carbonara.Method
+			switch percent := math.Round(n.Val * 100); {
+			case n.Val == 0:
+				m = carbonara.Min
+			case n.Val == 1:
+				m = carbonara.Max
+			case percent >= 1 && percent <= 99 && percent/100 == n.Val:
+				m = carbonara.PercentileMethod(int(percent))
+			}
+			if m != 0 {
 				vector := matrix.VectorSelector.(*parser.VectorSelector)
-				vector.LabelMatchers = append(vector.LabelMatchers,
-					pseudoMatcher(quantileMatcher, carbonara.PercentileMethod(int(percent)).String()))
+				vector.LabelMatchers = append(vector.LabelMatchers, pseudoMatcher(quantileMatcher, m.String()))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type selection struct {
 	offset      *int64              // of a selector in a subquery, whose times are multiples of step, before the offset
 	method      carbonara.Method    // chosen by __aggregation__; 0: rule 6
 	methods     []*labels.Matcher   // of __aggregation__, other than =: those that all match, each as a series
-	percentile  carbonara.Method    // of quantile_over_time; 0: none
+	percentile  carbonara.Method    // of quantile_over_time, or min or max; 0: none
 	granularity time.Duration       // chosen by __granularity__; 0: rule 3
 	coarsest    time.Duration       // that may serve; 0: rule 3
 	now         carbonara.Timestamp // no group ends later

@@ -27,7 +27,7 @@ func TestQuantilesOfSketches(t *testing.T) {
 		values = append(values, math.Exp(r.NormFloat64()))
 	}
 	s.post(id, start.Add(time.Second), 15*time.Second, values...)
-	s.kept("plain", []string{"mean"}, 0, time.Minute, 0)
+	s.kept("plain", []string{"mean", "min", "max"}, 0, time.Minute, 0)
 	s.post(s.pushed("plain", "plain"), start.Add(time.Second), 15*time.Second, values...)
 	upstreams := promql.New(promql.Options{Archives: s.archives, Series: s.series, Policies: s.Index.ArchivePolicies,
 		Upstream: true, Now: func() time.Time { return s.now }})
@@ -76,5 +76,7 @@ func TestQuantilesOfSketches(t *testing.T) {
 		ask("quantile_over_time(7, latency[2h])", 2*time.Hour, math.Inf(1), 0, "quantile value should be between 0 and 1")
 		ask(`avg_over_time(latency{__aggregation__="75pct"}[1h])`, 2*time.Hour, 0, math.Inf(1), "75pct of groups is that of sketches")
 	}
+	ask("quantile_over_time(0, plain[3h])", 4*time.Hour, of(0, 60, 240), 0, "")
+	ask("quantile_over_time(1, plain[3h])", 4*time.Hour, of(1, 60, 240), 0, "")
 	ask("quantile_over_time(0.9, plain[3h])", 4*time.Hour, 0, math.Inf(1), "and no sketch: quantile_over_time is that of its mean. To add sketch: PATCH")
 }

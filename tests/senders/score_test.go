@@ -21,7 +21,7 @@ import (
 )
 
 var score = flag.Bool("score", false,
-	"print the table of docs/explain/testing.md: how many answers from groups of 10 s are those from measures, by time since the last group ended")
+	"print the tables of docs/explain/testing.md: which answers from groups of 10 s are those from measures")
 
 // Answers from groups of 10 s, by the archive policy of pushed series, beside those from the measures themselves, which
 // are Prometheus' own (TestPrometheusWritesRemotely). Data and times are fixed. Each difference has a reason: the
@@ -59,27 +59,22 @@ func TestScoreOfGroups(t *testing.T) {
 	}
 	// Seconds since a group ended. At the first, no measure of the next group has come.
 	wanted := map[float64]map[string]int{
-		0.1: {"equal": 613, "one sample a group: the last one that has ended": 252,
-			"one sample a group: in a range": 137, "one sample a group: too few in the range": 16,
+		0.1: {"equal": 623, "one sample a group: the last one that has ended": 252,
+			"one sample a group: in a range": 117, "one sample a group: too few in the range": 12,
 			"one sample a group: its time": 2,
-			"all measures of whole groups": 56, "counters: all measures of whole groups": 64},
-		0.5: {"equal": 345, "one sample a group: the last one that has ended": 475,
-			"one sample a group: in a range": 151, "one sample a group: too few in the range": 16,
+			"all measures of whole groups": 64, "counters: all measures of whole groups": 70},
+		0.5: {"equal": 352, "one sample a group: the last one that has ended": 475,
+			"one sample a group: in a range": 131, "one sample a group: too few in the range": 12,
 			"one sample a group: its time": 2,
-			"all measures of whole groups": 68, "counters: all measures of whole groups": 83},
+			"all measures of whole groups": 78, "counters: all measures of whole groups": 90},
 	}
+	requireAligned(t, servers[0], float64(base.Unix()+140))
 	phases := []float64{0.1, 0.5}
 	if *score {
 		phases = append(phases, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5)
 	}
 	for _, phase := range phases {
-		functions := map[string]*[2]int{}
-		counts := scoreAt(t, servers, float64(base.Unix()+140)+phase, functions)
-		if *score {
-			for _, f := range slices.Sorted(maps.Keys(functions)) {
-				t.Logf("| %.1f | %s | %d | %d |", phase, f, functions[f][0], functions[f][1])
-			}
-		}
+		counts := scoreAt(t, servers, float64(base.Unix()+140)+phase)
 		t.Logf("%.1f s after a group's end: %v", phase, counts)
 		if want := wanted[phase]; want != nil && !maps.Equal(counts, want) || counts["unexplained"] > 0 {
 			t.Errorf("%.1f s after a group's end: %v, want %v", phase, counts, want)
@@ -96,9 +91,70 @@ var overCounters = regexp.MustCompile(`\b(rate|increase|delta|resets|irate|idelt
 // overRange finds the function of a range in a query.
 var overRange = regexp.MustCompile(`\b(\w+)\([^()]*\[`)
 
-// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ. Of
-// each function of a range it counts the equal answers and all.
-func scoreAt(t *testing.T, servers []string, at float64, functions map[string]*[2]int) map[string]int {
+// span finds ranges and offsets.
+var span = regexp.MustCompile(`\b\d+(ms|s|m|h)\b`)
+
+// unequal are the functions whose answers from groups differ, at multiples of the groups' width, with the reason.
+var unequal = map[string]string{
+	"changes": "one value a group", "irate": "the last two measures", "idelta": "the last two measures",
+	"deriv": "one value a group", "predict_linear": "one value a group",
+	"quantile_over_time": "without a sketch, neither of a granularity nor an extreme",
+	"resets":             "of gauges, whose policy does not count resets",
+	"max_over_time":      "NaN beside numbers: Gnocchi's rule",
+	"timestamp":          "the group's end",
+}
+
+// requireAligned asks what is asked at instants without subqueries, with ranges and offsets that are multiples of a
+// group's width. From groups all functions but those of unequal give the answers from measures.
+func requireAligned(t *testing.T, server string, at float64) {
+	t.Helper()
+	functions := map[string]*[2]int{} // how many are equal, and all
+	for _, queries := range comparedQueries() {
+		for _, query := range queries {
+			query = strings.NewReplacer("[5s]", "[20s]", "[27s]", "[30s]", "AT", fmt.Sprintf("%.3f", at-10)).Replace(query)
+			finer := func(text string) bool {
+				d, err := time.ParseDuration(text)
+				check(t, err)
+				return d%(10*time.Second) != 0
+			}
+			if strings.Contains(query, "s:") || slices.ContainsFunc(span.FindAllString(query, -1), finer) {
+				continue
+			}
+			form := url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}}
+			want, wantErr := ask(t, server, "query", form)
+			form.Set("max_source_resolution", "10s")
+			got, err := ask(t, server, "query", form)
+			function := "no range"
+			if m := overRange.FindStringSubmatch(query); m != nil {
+				function = m[1]
+			} else if strings.HasPrefix(query, "timestamp(") {
+				function = "timestamp"
+			}
+			if functions[function] == nil {
+				functions[function] = new([2]int)
+			}
+			functions[function][1]++
+			if (err == nil) == (wantErr == nil) && difference(got, want, strings.HasPrefix(query, "sort")) == "" {
+				functions[function][0]++
+			} else if unequal[function] == "" {
+				t.Errorf("%s: %.600v %v, by measures %.600v %v", query, got, err, want, wantErr)
+			}
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(functions)) {
+		if equal, all := functions[f][0], functions[f][1]; *score || (equal == all) != (unequal[f] == "") {
+			t.Logf("| %s | %d of %d | %s |", f, equal, all, unequal[f])
+		}
+	}
+	for f := range unequal {
+		if c := functions[f]; c == nil || c[0] == c[1] {
+			t.Errorf("all answers of %s are equal: %v", f, c)
+		}
+	}
+}
+
+// scoreAt counts answers at a time by their agreement with those from measures, or by the reason why they differ.
+func scoreAt(t *testing.T, servers []string, at float64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	for _, queries := range comparedQueries() {
@@ -134,16 +190,6 @@ func scoreAt(t *testing.T, servers []string, at float64, functions map[string]*[
 					reason = "all measures of whole groups"
 				case overCounters.MatchString(query):
 					reason = "counters: all measures of whole groups"
-				}
-				function := "no range"
-				if m := overRange.FindStringSubmatch(query); m != nil {
-					function = m[1]
-				}
-				if functions[function] == nil {
-					functions[function] = new([2]int)
-				}
-				if functions[function][1]++; reason == "equal" {
-					functions[function][0]++
 				}
 				if counts[reason]++; reason == "unexplained" {
 					t.Logf("%s %s: %.600v, by measures %.600v, by one sample a group %.600v %v %v %v", path, query, got,
