@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
@@ -73,10 +74,30 @@ func (a *api) listCosts(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 	}
 	report := a.activityOf(r.Context(), activity.Request{Costs: true})
 	slices.SortFunc(report.Costs, order)
+	shown := report.Costs[:min(page.Limit, len(report.Costs))]
+	for i := range shown {
+		shown[i].Query = metricIDs.ReplaceAllStringFunc(shown[i].Query, a.nameOf)
+	}
 	return web.WriteJSON(w, http.StatusOK, struct {
 		Since   time.Time       `json:"since"`
 		Queries []activity.Cost `json:"queries"`
-	}{report.Since, web.OrEmpty(report.Costs[:min(page.Limit, len(report.Costs))])})
+	}{report.Since, web.OrEmpty(shown)})
+}
+
+var metricIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// nameOf returns the name of a metric, and the resource that has it, for its ID; other IDs as they are.
+func (a *api) nameOf(id string) string {
+	m, err := a.Index.Metric(uuid.Must(uuid.Parse(id)))
+	if err != nil || m.Name == "" {
+		return id
+	}
+	if m.ResourceID != nil {
+		if resource, err := a.Index.Resource(model.GenericType, *m.ResourceID); err == nil {
+			return m.Name + "@" + resource.OriginalID
+		}
+	}
+	return m.Name
 }
 
 // unreadMetric is a metric that no query has read.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,5 +110,13 @@ func TestCostsAndUnreadMetrics(t *testing.T) {
 		costs.Queries[0].Metrics != 3 {
 		t.Errorf("costs: %+v", costs)
 	}
-	s.want(t, "GET /v1/queries/unread", "", http.StatusOK, `~"metrics": 2, "unread": 1, "list": [{"id": "`+unread+`"`, admin...)
+	named := s.create(t, "/v1/metric", `{"archive_policy_name":"p","name":"temperature"}`)
+	s.call(t, "POST /v1/aggregates", `{"operations":["metric",["`+named+`","mean"]]}`)
+	check(t, json.Unmarshal(s.call(t, "GET /v1/queries/costs", "", admin...).Body.Bytes(), &costs))
+	if !slices.ContainsFunc(costs.Queries, func(c activity.Cost) bool {
+		return c.Query == `{"operations":["metric",["temperature","mean"]]}`
+	}) {
+		t.Errorf("no query of temperature: %+v", costs)
+	}
+	s.want(t, "GET /v1/queries/unread", "", http.StatusOK, `~"metrics": 3, "unread": 1, "list": [{"id": "`+unread+`"`, admin...)
 }

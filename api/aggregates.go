@@ -1,8 +1,8 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -47,7 +47,9 @@ func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.I
 	}
 	text := "a body of more than 4 KiB"
 	if r.ContentLength >= 0 && r.ContentLength <= 4<<10 {
-		text = fmt.Sprint(body)
+		if compact, err := json.Marshal(body); err == nil {
+			text = string(compact)
+		}
 	}
 	web.NoteQuery(r.Context(), text, func() string { return r.URL.RawQuery + " " + text })
 	keys := []string{"operations*"}

@@ -61,10 +61,10 @@ func Enter(path string, terms Terms) (f *Folder, c ClusterFile, made bool, err e
 		return nil, c, false, err
 	case !holds && known != "":
 		return nil, c, false, fmt.Errorf("datafolder: %w %s: it holds no cluster, and held %s when this machine last used "+
-			"it (%s): is its mount missing? If a new cluster is meant, run gnocco init", ErrRefused, path, known, memory)
+			"it (%s): is its mount missing? For a new cluster, run gnocco init --data %[2]s", ErrRefused, path, known, memory)
 	case !holds && !terms.Make:
 		return nil, c, false, fmt.Errorf("datafolder: %w %s: it holds no cluster: is its mount missing? For a new cluster, "+
-			"run gnocco init, or start with --init", ErrRefused, path)
+			"run gnocco init --data %[2]s, or start with --init", ErrRefused, path)
 	}
 	if f, err = Share(path); err != nil {
 		return nil, c, false, err

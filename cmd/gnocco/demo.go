@@ -100,7 +100,7 @@ func explain(out io.Writer, d *demo.Demo, c *client.Client) {
 		d.MeasuresURL("memory.used.bytes", "granularity=10&resample=300"))
 	if slices.Contains(metrics, "network.lo.sent.bytes") {
 		line("bytes sent within the machine, by second",
-			d.MeasuresURL("network.lo.sent.bytes", "granularity=1&aggregation=rate:sum&start=-10s"))
+			d.MeasuresURL("network.lo.sent.bytes", "granularity=1&aggregation=increase&start=-10s"))
 	}
 	line("what there is to process", c.URL("/v1/status"))
 	fmt.Fprintln(out)

@@ -219,13 +219,15 @@ async function promqlAt(query: string, time: number, signal: AbortSignal): Promi
   return answer(query, reply, 1);
 }
 
+// answer names series by the labels that tell them apart: of several, those that all share are left out.
 function answer(query: string, { data, infos = [], warnings = [] }: Reply, step: number): Answer {
+  const shared = (n: string, v: string) => data.result.length > 1 && data.result.every(({ metric }) => metric[n] === v);
   const all = data.result.map(({ metric, values, value }, i) => {
     const { __name__: name, ...labels } = metric,
       samples = values ?? (value ? [value] : []),
       called = labels.display_name ?? labels.host_name; // so that nobody has to read UUIDs
     const rest = Object.entries(labels)
-      .filter(([n]) => n !== "resource_type" && !(called && /^(resource|project|user)_id$/.test(n)))
+      .filter(([n, v]) => n !== "resource_type" && !shared(n, v) && !(called && /^(resource|project|user)_id$/.test(n)))
       .map(([n, v]) => `${n}=${v}`)
       .join(", ");
     return {

@@ -64,10 +64,9 @@ func (c *Client) ArchivePolicies(ctx context.Context) (policies []ArchivePolicy,
 	return policies, c.Do(ctx, http.MethodGet, "/v1/archive_policy", nil, &policies)
 }
 
-// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. It creates missing metrics with the
-// archive policy; "" leaves the choice to the server's rules.
-func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string, archivePolicy string) (
-	map[string]string, error) {
+// EnsureMetrics returns the UUIDs of all metrics of a resource by their names. It creates missing metrics as described.
+func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []string,
+	describe func(name string) NewMetric) (map[string]string, error) {
 	metrics, err := c.Metrics(ctx, resource)
 	if err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []str
 	if len(missing) > 0 {
 		create := make(map[string]NewMetric, len(missing))
 		for _, name := range missing {
-			create[name] = NewMetric{ArchivePolicy: archivePolicy}
+			create[name] = describe(name)
 		}
 		if metrics, err = c.CreateMetrics(ctx, resource, create); err != nil {
 			return nil, err
@@ -93,6 +92,7 @@ func (c *Client) EnsureMetrics(ctx context.Context, resource string, names []str
 type NewMetric struct {
 	ArchivePolicy string `json:"archive_policy_name,omitempty"`
 	Unit          string `json:"unit,omitempty"`
+	Type          string `json:"type,omitempty"`
 }
 
 // CreateMetrics creates metrics of a resource by name, and returns all that it has then.

@@ -60,7 +60,7 @@ func waves(t *testing.T, c *client.Client, end time.Time) (ids map[string]string
 	id, err := c.EnsureResource(t.Context(), "host")
 	check(t, err)
 	names := slices.Sorted(maps.Keys(metrics))
-	ids, err = c.EnsureMetrics(t.Context(), id, names, "console")
+	ids, err = c.EnsureMetrics(t.Context(), id, names, ofPolicy("console"))
 	check(t, err)
 	batch := map[string][]map[string]any{}
 	for name, value := range metrics {

@@ -44,7 +44,7 @@ func send(t *testing.T, c *client.Client, resource string, end time.Time, n int,
 	t.Helper()
 	id, err := c.EnsureResource(t.Context(), resource)
 	check(t, err)
-	ids, err := c.EnsureMetrics(t.Context(), id, names, "console")
+	ids, err := c.EnsureMetrics(t.Context(), id, names, ofPolicy("console"))
 	check(t, err)
 	batch := map[string][]map[string]any{}
 	for k, name := range names {
@@ -94,4 +94,9 @@ func TestServerPage(t *testing.T) {
 	b.wait("document.querySelectorAll('.strip i').length === 16")
 	b.wait("document.querySelector('#processed').textContent !== '–'")
 	b.picture("server")
+}
+
+// ofPolicy describes metrics that have an archive policy.
+func ofPolicy(name string) func(string) client.NewMetric {
+	return func(string) client.NewMetric { return client.NewMetric{ArchivePolicy: name} }
 }

@@ -23,7 +23,7 @@ func TestPicture(t *testing.T) {
 	b.picture("console")
 
 	b.size(1280, 1000)
-	b.visitHash("policies?tz=UTC&policy=demo&methods=mean,max,last,rate:sum&def=" +
+	b.visitHash("policies?tz=UTC&policy=demo&methods=mean,max,last,increase&def=" +
 		url.QueryEscape("1 s:1 day,1 min:30 days,1 h:1 year"))
 	b.wait("document.querySelector('#cost')?.dataset.of === 'draft' && document.querySelector('#history .notice.bad')")
 	b.picture("console-policies")

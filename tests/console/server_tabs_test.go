@@ -14,7 +14,7 @@ func TestServerTabs(t *testing.T) {
 	ids := send(t, c, "host", time.Now(), 60, "a", "b")
 	host, err := c.EnsureResource(t.Context(), "host")
 	check(t, err)
-	_, err = c.EnsureMetrics(t.Context(), host, []string{"never"}, "console")
+	_, err = c.EnsureMetrics(t.Context(), host, []string{"never"}, ofPolicy("console"))
 	check(t, err)
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/measures/delete", map[string]any{"metrics": []string{ids["b"]},
 		"start": 1, "stop": 2, "reason": "a spike"}, nil))

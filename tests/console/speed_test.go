@@ -89,7 +89,7 @@ func months(t *testing.T, c *client.Client, end time.Time, n int) (ids []string)
 	for k := range 10 {
 		names = append(names, fmt.Sprintf("month%d.percent", k))
 	}
-	made, err := c.EnsureMetrics(t.Context(), resource, names, "months")
+	made, err := c.EnsureMetrics(t.Context(), resource, names, ofPolicy("months"))
 	check(t, err)
 	batch := map[string][]map[string]any{}
 	for k, name := range names {
@@ -352,7 +352,7 @@ func TestManyCorrelations(t *testing.T) {
 	for k := range *speedCorrelated {
 		names = append(names, fmt.Sprintf("metric.%03d", k))
 	}
-	ids, err := c.EnsureMetrics(t.Context(), resource, names, "console")
+	ids, err := c.EnsureMetrics(t.Context(), resource, names, ofPolicy("console"))
 	check(t, err)
 	batch := map[string][]map[string]any{}
 	for k, name := range names {

@@ -14,7 +14,7 @@ func TestFirstContact(t *testing.T) {
 		t.Helper()
 		id, err := c.EnsureResource(t.Context(), "kitchen")
 		check(t, err)
-		ids, err := c.EnsureMetrics(t.Context(), id, []string{name}, policy)
+		ids, err := c.EnsureMetrics(t.Context(), id, []string{name}, ofPolicy(policy))
 		check(t, err)
 		check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", map[string]any{ids[name]: []any{
 			map[string]any{"timestamp": at.Unix(), "value": 21.5}}}, nil))

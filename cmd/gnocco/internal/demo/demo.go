@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
@@ -24,7 +25,7 @@ const policyName = "demo"
 // policy keeps seconds for an hour, 10 seconds for a day and minutes for a month.
 var policy = map[string]any{
 	"name":                policyName,
-	"aggregation_methods": []string{"mean", "min", "max", "count", "last", "rate:sum"},
+	"aggregation_methods": []string{"mean", "min", "max", "count", "last", "increase"},
 	"definition": []map[string]any{
 		{"granularity": "1s", "timespan": "1h"},
 		{"granularity": "10s", "timespan": "1 day"},
@@ -142,6 +143,15 @@ func (d *Demo) send(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// describe says that bytes and packets of disks and networks are counted since the machine started.
+func describe(name string) client.NewMetric {
+	metric := client.NewMetric{ArchivePolicy: policyName, Type: "gauge"}
+	if strings.HasPrefix(name, "disk.") || strings.HasPrefix(name, "network.") {
+		metric.Type = "counter"
+	}
+	return metric
+}
+
 func (d *Demo) ensure(ctx context.Context, values map[string]float64) error {
 	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(values)), func(name string) bool {
 		return d.metrics[name] != ""
@@ -149,7 +159,7 @@ func (d *Demo) ensure(ctx context.Context, values map[string]float64) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	ids, err := d.client.EnsureMetrics(ctx, d.resource, unknown, policyName)
+	ids, err := d.client.EnsureMetrics(ctx, d.resource, unknown, describe)
 	if err == nil {
 		d.metrics = ids
 	}

@@ -1,0 +1,1 @@
+import"./chunk-2OGRDX6W.js";import"./chunk-UFALDGWE.js";

@@ -1,1 +1,0 @@
-import"./chunk-RP6BUOWY.js";import"./chunk-UFALDGWE.js";
