@@ -95,6 +95,32 @@ func TestExchangeCountsOnce(t *testing.T) {
 	want(next, 7)
 }
 
+// Usage is counted where there are no quotas, and a quota that comes later begins with a full balance.
+func TestUsageWithoutQuotas(t *testing.T) {
+	c := &clock{time.Unix(1000, 0)}
+	holder, a := &quota.Book{Now: c.now}, &quota.Book{Now: c.now}
+	exchange := func() {
+		report := a.Report()
+		a.Take(report, holder.Add(report))
+	}
+	for range 2 {
+		if err := a.Charge(quota.Measures, "p", 100); err != nil {
+			t.Fatal(err)
+		}
+		exchange()
+	}
+	if rate := holder.Rate(quota.Measures, "p"); rate != 20 {
+		t.Errorf("%v measures a second, want 20: 200 of the last 10 s", rate)
+	}
+	holder.Set(model.Quota{Measures: 100}, nil)
+	exchange()
+	for _, b := range []*quota.Book{holder, a} {
+		if err := b.Charge(quota.Measures, "p", 500); err != nil {
+			t.Errorf("a new quota: %v", err)
+		}
+	}
+}
+
 // Three processes that all send as much as they can get the quota together, whether a second has one report or none.
 func TestProcessesShareAQuota(t *testing.T) {
 	c := &clock{time.Unix(1000, 0)}

@@ -1,6 +1,6 @@
 // Package quota counts what projects send, and refuses what is beyond their quotas.
 //
-// Each process has a Book. Without quotas a charge is one atomic load. The book of the process that holds the index is
+// Each process has a Book, which counts also where there are no quotas. The book of the process that holds the index is
 // the one that counts for the cluster: each second the others report to it the measures and requests that they
 // accepted (exchange.go), with the question for the index's version that they send in any case. It answers with the
 // quotas and the balances.

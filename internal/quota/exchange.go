@@ -57,11 +57,9 @@ func (b *Book) Add(r *Report) *Answer {
 		return nil
 	}
 	answer := &Answer{Balances: make(map[string][kinds]float64)}
-	q := b.load()
-	if q == nil {
-		return answer
+	if q := b.load(); q != nil {
+		answer.Default, answer.Own = q.defaults, q.own
 	}
-	answer.Default, answer.Own = q.defaults, q.own
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -95,7 +93,7 @@ func (b *Book) Add(r *Report) *Answer {
 
 // Counted says that this process holds the index: all that it accepted counts already.
 func (b *Book) Counted() {
-	if b.load() == nil {
+	if b == nil {
 		return
 	}
 	b.mu.Lock()
@@ -122,7 +120,9 @@ func (b *Book) Take(r *Report, answer *Answer) {
 		reported := r.Projects[project].All
 		a.acked = reported
 		for kind := range kinds {
-			a.balance[kind] = balance{left[kind] - float64(a.spent[kind]-reported[kind]), now}
+			if b.most(kind, project) > 0 {
+				a.balance[kind] = balance{left[kind] - float64(a.spent[kind]-reported[kind]), now}
+			}
 		}
 	}
 }
