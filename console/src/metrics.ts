@@ -178,7 +178,7 @@ export async function countNames(text: string, labels: [string, string][], signa
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
 // hostOf is what people call a resource: where its ID is a UUID, the attribute that has a name.
-const hostOf = (labels: Labels, original = "") =>
+export const hostOf = (labels: Labels, original = "") =>
   /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(original)
     ? labels.display_name || labels.host_name || labels.host || labels.name || original
     : original;

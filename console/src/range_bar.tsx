@@ -104,7 +104,7 @@ function Times({ range }: { range: Range }) {
       <input
         aria-label="Time"
         class="mono"
-        size={38}
+        size={42}
         value={typed ?? (relative || written)}
         aria-invalid={wrong}
         title="2026-11-24 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it"

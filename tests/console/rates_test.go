@@ -72,4 +72,8 @@ func TestCeilometersCounters(t *testing.T) {
 	b.click(".found ul button", "All 3")
 	b.wait("document.querySelector('#archive')?.textContent.includes('rate:mean of 5 min')")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 3")
+	metrics, err := c.Metrics(t.Context(), uuid(1, 1))
+	check(t, err)
+	b.visitHash("metric?id=" + metrics["cpu"].ID)
+	b.wait("document.querySelector('#host')?.textContent === 'web-1'")
 }

@@ -30,6 +30,8 @@ var (
 	gc      = flag.Duration("sim.gc", 15*time.Minute, "virtual time between two collections of garbage")
 	stop    = flag.Bool("sim.stop", false, "end with the first breach")
 	folder  = flag.String("sim.folder", "", "for the data folder")
+	nodes   = flag.Int("sim.nodes", 3, "machines, at most 26: two have an API, all a metricd")
+	sacks   = flag.Int("sim.sacks", 4, "of the cluster")
 )
 
 // bubbleBegins is midnight of 2000-01-01, as testing/synctest has it.
@@ -46,7 +48,7 @@ func TestSeed(t *testing.T) {
 	runtime.MemProfileRate = 0
 	makeThreads(64)
 	ballast = freshHeap()
-	o := simulation.Options{Seed: *seed, Length: *length, Sacks: 4, Clients: 3, Pause: *pause, Between: *between,
+	o := simulation.Options{Seed: *seed, Length: *length, Sacks: *sacks, Nodes: *nodes, Clients: 3, Pause: *pause, Between: *between,
 		Faults: *only, Without: *without, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
 	if *stop {
 		o.Breach = func(line string) {

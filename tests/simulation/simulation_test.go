@@ -86,7 +86,8 @@ func simulate(t *testing.T, program, check string, s sample) (r result) {
 	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(s.seed),
 		"-sim.length", s.length.String(), "-sim.folder", folder, "-sim.log", *logFile, "-sim.fault", s.faults, "-sim.without",
 		s.without, "-sim.late", s.late.String(), "-sim.between", cmp.Or(s.between, *between).String(),
-		fmt.Sprintf("-sim.stop=%v", check == ""))
+		fmt.Sprintf("-sim.stop=%v", check == ""), fmt.Sprintf("-sim.nodes=%d", *nodes), fmt.Sprintf("-sim.sacks=%d", *sacks),
+		"-sim.gc", gc.String())
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
 	began := time.Now()
 	out, err := cmd.CombinedOutput()

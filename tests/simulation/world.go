@@ -22,6 +22,7 @@ type Options struct {
 	Seed    uint64
 	Length  time.Duration // virtual, of the part with faults
 	Sacks   int
+	Nodes   int       // machines: two have an API, all a metricd
 	Log     io.Writer // nil: none
 	Trace   bool      // log packets
 	Answers io.Writer // for a line of each answer; nil: none
@@ -138,13 +139,13 @@ func (w *World) note(format string, args ...any) {
 	fmt.Fprintf(to, format+"\n", args...)
 }
 
-// build makes the machines and starts the processes: two of the API, three of metricd, on three machines.
+// build makes the machines and starts the processes: two of the API, and a metricd on each machine.
 func (w *World) build() error {
 	if err := os.MkdirAll(filepath.Join(w.folder, "shared"), 0o750); err != nil {
 		return err
 	}
-	for i, name := range []string{"a", "b", "c"} {
-		m := newMachine(w, name, fmt.Sprintf("10.0.0.%d", i+1))
+	for i := range w.options.Nodes {
+		m := newMachine(w, string(rune('a'+i)), fmt.Sprintf("10.0.0.%d", i+1))
 		w.machines = append(w.machines, m)
 		w.power[m] = true
 		if err := m.setMounted(true); err != nil {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
-import { readArchive, readMetric, type Item, type Metric } from "../metrics";
+import { hostOf, readArchive, readMetric, type Item, type Metric } from "../metrics";
 import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
@@ -80,6 +80,11 @@ export function MetricPage() {
     <>
       <div class="bar">
         <Heading key={id}>{metric.name ?? "A metric without a name"}</Heading>
+        {resource.value && (
+          <span class="hint" id="host">
+            {called(resource.value.now)}
+          </span>
+        )}
         <span class="grow" />
         <a href={link("explore", { m: metric.id })}>Explore</a>
       </div>
@@ -192,6 +197,13 @@ interface State {
   now: Attributes;
   changes: { at: number; what: string[] }[];
 }
+
+// called is what people call a resource.
+const called = (now: Attributes) =>
+  hostOf(
+    Object.fromEntries(Object.entries(now).map(([n, v]) => [n, typeof v === "string" ? v : ""])),
+    String(now.original_resource_id),
+  );
 
 // useResource reads a resource, and what changed in it when.
 function useResource(id?: string | null): Loaded<State | null> {

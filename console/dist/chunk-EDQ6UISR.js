@@ -368,7 +368,7 @@ l.current.setSize({width:h,height:o.current.height}):m(i.current,h)});return d.o
 "px"},role:"img","aria-label":e.title,children:[y("div",{ref:t}),y("div",{class:"tip",ref:n,hidden:!0})]})}function ra(e,t){let n=e.get("unit");return{unit:Lo.find(o=>o===n)??(n==="none"?"":t),log:e.get("scale")==="log",stacked:e.get("stack")==="1"}}function ia({axis:{log:e,stacked:t}}){let{params:n}=st.use();
 return y(Dl,{title:"Axis",children:[y("label",{class:"aside",children:["Unit"," ",y("select",{"aria-label":"Unit",value:n.get("unit")??"",onChange:l=>Se({unit:l.currentTarget.value||null}),children:[y(
 "option",{value:"",children:"by the name"}),y("option",{value:"none",children:"none"}),Lo.map(l=>y("option",{children:l},l))]})]}),y("button",{type:"button","aria-pressed":e,onClick:()=>Se({scale:e?null:
-"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=In(()=>import("./lazy_pages-S4XYFU53.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function sa({range:e,
+"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=In(()=>import("./lazy_pages-LGF25GVN.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function sa({range:e,
 children:t}){let{page:n,params:l}=st.use(),o=l.get("from")??Do.find(([,u])=>u===e.span)?.[0],s=(u,m=u)=>Se({from:String(Math.floor(e.from+u*e.span)),to:String(Math.ceil(e.to+m*e.span))}),[i,c]=Ce(!1);
 return y(zt,{children:[y("div",{class:"bar",role:"group","aria-label":"Time",children:[y("div",{class:"group",children:Do.map(([u])=>y("button",{type:"button","aria-pressed":!l.get("to")&&o===u,onClick:()=>Se(
 {from:u,to:null}),children:u},u))}),y("div",{class:"group",children:[y("button",{type:"button","aria-label":"Earlier",title:"Earlier",onClick:()=>s(-.5),children:"\u2039"}),y("button",{type:"button","\
@@ -376,7 +376,7 @@ aria-label":"Later",title:"Later",onClick:()=>s(.5),children:"\u203A"}),y("butto
 {"aria-label":"Refresh",value:l.get("live")??"",onChange:u=>Se({live:u.currentTarget.value||null}),children:vf.map(([u,m])=>y("option",{value:u,children:m},u))}):null,y("span",{class:"grow"}),t,n!=="b\
 oards"&&y("button",{type:"button","aria-pressed":i,title:"Put this view on a board",onClick:()=>c(!i),children:"Save"})]}),i&&y(wf,{onDone:()=>c(!1)})]})}function Sf({range:e}){let{params:t}=st.use(),
 n=il(),[l,o]=Ce(null),[s,i]=Ce(!1),[c,u]=[e.from,e.to].map(b=>tt(b,n)),m=`${c} to ${c.slice(0,10)===u.slice(0,10)?u.slice(11):u}`,d=t.get("from")?.startsWith("now")?t.get("from")+(t.get("to")?" to "+t.
-get("to"):""):"";return y("form",{class:"times",onSubmit:b=>{if(b.preventDefault(),l===null)return;let x=fi(l);i(!x),x&&(o(null),Se(x))},children:[y("input",{"aria-label":"Time",class:"mono",size:38,value:l??
+get("to"):""):"";return y("form",{class:"times",onSubmit:b=>{if(b.preventDefault(),l===null)return;let x=fi(l);i(!x),x&&(o(null),Se(x))},children:[y("input",{"aria-label":"Time",class:"mono",size:42,value:l??
 (d||m),"aria-invalid":s,title:"2026-11-24 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it",onInput:b=>o(b.currentTarget.value),onFocus:b=>b.currentTarget.select(),onBlur:()=>{
 o(null),i(!1)}}),s&&y("span",{class:"hint bad",role:"alert",children:"Write 2026-11-24 14:00 to 15:00, or now-10m"})]})}function xf(e){let t=new Float64Array(e.length),n=0,l=1/0,o=-1/0,s=0;for(let h of e)h!=null&&(t[n++]=h,h<l&&(l=h),h>o&&(o=h),s+=h);if(!n)return{last:null,min:null,mean:null,max:null,p95:null};let i=t[n-
 1],c=.95*(n-1),u=Math.floor(c),m=Xl(t.subarray(0,n),u),d=o;for(let h=u+1;h<n;h++)t[h]<d&&(d=t[h]);return{last:i,min:l,mean:s/n,max:o,p95:m+(c-u)*(d-m)}}var aa=["last","min","mean","p95","max"];function ua(e){
@@ -395,7 +395,7 @@ null);i[l]=n.values[s],t.set(o,i)})),[...t].sort((n,l)=>l[0]-n[0])}var _f=e=>/["
 `}function ma({rows:e,unit:t,zone:n,name:l}){let o=$t(()=>fa(e),[e]);return y(zt,{children:[y("p",{class:"aside",children:[y("span",{children:o.length>Sr?`The newest ${Sr} of ${o.length.toLocaleString(
 "en")} rows`:`${o.length} rows`}),y("button",{type:"button",onClick:()=>Rl(new Blob([Mf(e)],{type:"text/csv"}),l+".csv"),children:"CSV"})]}),y("div",{class:"scroll",children:y("table",{id:"values",children:[
 y("thead",{children:y("tr",{children:[y("th",{scope:"col",children:"Time"}),e.map(s=>y("th",{scope:"col",class:"number",children:s.label},s.id))]})}),y("tbody",{children:o.slice(0,Sr).map(([s,i])=>y("\
-tr",{"data-time":s,children:[y("td",{class:"mono",children:tt(s,n)}),i.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Wt(c,t,6)},u))]},s))})]})})]})}var kf=In(()=>import("./lazy_pages-S4XYFU53.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function ip({metrics:e}){let{params:t}=st.use(),[n]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
+tr",{"data-time":s,children:[y("td",{class:"mono",children:tt(s,n)}),i.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Wt(c,t,6)},u))]},s))})]})})]})}var kf=In(()=>import("./lazy_pages-LGF25GVN.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function ip({metrics:e}){let{params:t}=st.use(),[n]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
 420))),l=e.some(ul),o=l&&(t.get("agg")??"rate")==="rate",s=e.every(L=>Uo(L)==="rate:mean")?"rate:mean":"mean",i=!o&&t.get("agg")||s,c=t.get("g"),u=e.length<=Pf,m=u&&i==="mean"&&!o,d=[...new Set(e.flatMap(
 L=>L.policy.methods.filter(H=>/^[\d.]+pct$/.test(H))))].sort((L,H)=>parseFloat(L)-parseFloat(H)),h={cmp:!0,pct:u&&d.length>0&&!o,raw:u&&!o},b=L=>h[L]&&t.get(L)==="1",x=Mi(e),S=Oo(t,x),R=Math.min(...e.
 map(L=>L.policy.items[0].granularity)),{value:M,error:I,loading:k}=dn(async L=>{let H=async(_e,Ie)=>{let{from:fe,to:re,span:Je}=_e,He=Be=>c&&Be.items.find(Lt=>Lt.granularity===+c)||Si(Be,fe,re,n,Pi(e)),
@@ -413,7 +413,7 @@ n",{value:String(L),children:Ht(L)},L))]})]})]})}),I&&y(Qt,{bad:!0,children:I}),
 y in a second, instead of what they stand at",onClick:()=>Se({agg:o?s:null}),children:"Rate"}),U("cmp","Before",`Compare with the ${Ht(Math.round(N.span))} before`),U("pct","Percentiles",d.join(", ")),
 U("raw","Raw","Single measures, as far as they are kept"),y("button",{type:"button","aria-pressed":!!z,title:"Mark a time, and see which metrics moved most",onClick:()=>Se({w:z?null:Lf(N)}),children:"\
 What changed here?"}),y("button",{type:"button","aria-pressed":Y,onClick:()=>Se({view:Y?null:"table"}),children:"Table"}),y(ia,{axis:T}),y(Dl,{title:"Copy",children:[y(Df,{metrics:e,columns:M?.columns,
-method:i,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-S4XYFU53.js").then(({picture:L})=>L("drawn",j,J,`${tt(N.from,B)} \u2013 ${tt(N.to,B)} ${B}`)).then(L=>Rl(L,j+".png"))},
+method:i,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-LGF25GVN.js").then(({picture:L})=>L("drawn",j,J,`${tt(N.from,B)} \u2013 ${tt(N.to,B)} ${B}`)).then(L=>Rl(L,j+".png"))},
 children:"PNG"})]})]}),children:[M&&y("p",{class:"hint",id:"archive","data-from":M.range.from,children:Rf(M)}),M?.newest&&y(Qt,{children:["Newest measure ",tt(M.newest,B),M.newest<M.range.from?": ":",\
  and none since",M.newest<M.range.from&&y("button",{type:"button",onClick:()=>ee(M.newest+R-x,M.newest+R),children:"Show it"})]}),M&&(Y?y(ma,{rows:$,unit:T.unit,zone:B,name:j}):y(oa,{lines:J,from:N.from,
 to:N.to,height:340,...T,zone:B,title:j,shades:Ef(z),onZoom:(L,H)=>z?Se({w:`${Math.floor(L)}-${Math.ceil(H)}`}):ee(L,H),onPan:ee})),!M&&k&&y("p",{class:"hint",children:"Reading \u2026"})]}),z&&y(kf,{}),
@@ -437,7 +437,7 @@ for metric in ${JSON.stringify(e)}:
     request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
     for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
         print(metric, timestamp, value)
-`,xr=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Of=In(()=>import("./lazy_pages-S4XYFU53.js").then(e=>e.Questions)),eo=4,_r=40;function gp(e){let{text:t,labels:n}=ii(e),l=!t&&!n.length&&!e.has("m")&&!e.has("q"),[o,s]=Ce(!1),i=[t,n.join(`
+`,xr=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Of=In(()=>import("./lazy_pages-LGF25GVN.js").then(e=>e.Questions)),eo=4,_r=40;function gp(e){let{text:t,labels:n}=ii(e),l=!t&&!n.length&&!e.has("m")&&!e.has("q"),[o,s]=Ce(!1),i=[t,n.join(`
 `)],c=o?1:15,{value:u,error:m}=dn(S=>Nl(t,n,S),i,c),{value:d,error:h}=dn(S=>yi(t,n,S),i,c),{value:b}=dn(S=>wi(t,n,S),i,c),x=l&&u?.length===0;return Nt(()=>s(x),[x]),{text:t,labels:n,series:u,counts:d,
 names:b,error:m??h,empty:x}}function bp({finder:e,chosen:t}){let{text:n,labels:l,series:o,counts:s,names:i,error:c}=e,[u,m]=Ce(n),d=bt(n);Nt(()=>{n!==d.current&&(d.current=n,m(n))},[n]),Nt(()=>{if(u===
 d.current)return;let S=setTimeout(()=>{d.current=u,Se({find:u||null},!0)},150);return()=>clearTimeout(S)},[u]);let h=Vf(n+`
@@ -466,5 +466,5 @@ Resource",archive_policy:"Policy",unit:"Unit",user_id:"User"},ga=e=>va[e]??e,Sa=
 `),xa=e=>e.place[""]??e.labels.instance??e.labels.job??"",ba=["job","instance","resource_type","project_id","original_resource_id"],Uf=new Set(["le","quantile"]);function Wf(e,t){let n=new Set(t.map(([
 s])=>s)),l=s=>n.has(s.name)?0:ba.includes(s.name)?1+ba.indexOf(s.name):s.name in va?99:Uf.has(s.name)?98:9,o=s=>s.counts.reduce((i,c)=>i+c.value,0);return e.facets.filter(s=>n.has(s.name)||s.values>1||
 s.counts[0].value<e.total).sort((s,i)=>l(s)-l(i)||o(i)-o(s))}export{Eo as a,Ao as b,Wt as c,Ht as d,Ro as e,tt as f,em as g,tm as h,y as i,Qt as j,tu as k,qf as l,Al as m,Yf as n,ol as o,Rl as p,Dl as q,dn as r,st as s,Co as t,Se as u,Oo as v,mi as w,il as x,pi as y,
-gi as z,iu as A,gm as B,zl as C,au as D,vi as E,Si as F,ul as G,Uo as H,xi as I,mu as J,bm as K,_i as L,Mi as M,ki as N,sl as O,sm as P,af as Q,oa as R,ra as S,ia as T,In as U,sa as V,xf as W,ua as X,
-ca as Y,ma as Z,ip as _,gp as $,bp as aa,ba,Uf as ca};
+gi as z,iu as A,gm as B,zl as C,au as D,uu as E,vi as F,Si as G,ul as H,Uo as I,xi as J,mu as K,bm as L,_i as M,Mi as N,ki as O,sl as P,sm as Q,af as R,oa as S,ra as T,ia as U,In as V,sa as W,xf as X,
+ua as Y,ca as Z,ma as _,ip as $,gp as aa,bp as ba,ba as ca,Uf as da};

@@ -1,1 +1,0 @@
-import"./chunk-2OGRDX6W.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-TL6MU74L.js";import"./chunk-UFALDGWE.js";
