@@ -48,8 +48,8 @@ func TestSeed(t *testing.T) {
 	runtime.MemProfileRate = 0
 	makeThreads(64)
 	ballast = freshHeap()
-	o := simulation.Options{Seed: *seed, Length: *length, Sacks: *sacks, Nodes: *nodes, Clients: 3, Pause: *pause, Between: *between,
-		Faults: *only, Without: *without, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
+	o := simulation.Options{Seed: *seed, Length: *length, Sacks: *sacks, Nodes: *nodes, Clients: 3, Pause: *pause,
+		Between: *between, Faults: *only, Without: *without, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
 	if *stop {
 		o.Breach = func(line string) {
 			fmt.Println("BREACH", line)
