@@ -44,6 +44,9 @@ type Series struct {
 	// appends it. Nil to start afresh; always nil for plans with percentiles, whose series start at the start of a
 	// group of every granularity.
 	Open []float64
+
+	// Since says that groups which end before it or then are not asked for: a resampler may leave them out.
+	Since Timestamp
 }
 
 // Len returns how many measures the series has.

@@ -117,8 +117,9 @@ func (a *arena) resampleSeries(batch *Batch, result *Result, i int) error {
 	if s.Plan.rate.any {
 		a.difference(s, values)
 	}
-	for j := range s.Plan.Granularities {
-		a.group(s, j, timestamps, values, &result.groups[result.offsets[i]+j])
+	for j, granularity := range s.Plan.Granularities {
+		from, _ := slices.BinarySearch(timestamps, s.Since.Floor(granularity))
+		a.group(s, j, from, timestamps[from:], values[from:], &result.groups[result.offsets[i]+j])
 	}
 	return nil
 }
@@ -161,8 +162,8 @@ func (a *arena) difference(s *Series, values []float64) {
 	}
 }
 
-// group computes the groups of one series at its j-th granularity into out.
-func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64, out *Groups) {
+// group computes the groups of one series at its j-th granularity into out, from its from-th measure on.
+func (a *arena) group(s *Series, j, from int, timestamps []Timestamp, values []float64, out *Groups) {
 	plan, granularity := s.Plan, s.Plan.Granularities[j]
 	a.findRuns(timestamps, Timestamp(granularity))
 	n := len(a.runStarts)
@@ -183,10 +184,10 @@ func (a *arena) group(s *Series, j int, timestamps []Timestamp, values []float64
 	}
 	if plan.rate.any {
 		skip := 0
-		if !s.HasPrevious {
+		if !s.HasPrevious && from == 0 {
 			skip = 1
 		}
-		a.accumulate(&plan.rate, a.differences, skip, open, out)
+		a.accumulate(&plan.rate, a.differences[from:], skip, open, out)
 	}
 }
 

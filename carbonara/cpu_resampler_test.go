@@ -181,3 +181,36 @@ func BenchmarkResample(b *testing.B) {
 		})
 	}
 }
+
+// Groups that are asked for since some time are those that are made without it.
+func TestResamplerLeavesOutGroupsBefore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	methods := append(slices.Clone(sixMethods), carbonara.First, carbonara.Last, carbonara.PercentileMethod(95))
+	for _, m := range slices.Clone(methods) {
+		methods = append(methods, m.Rate())
+	}
+	methods = append(methods, carbonara.Increase, carbonara.Resets, carbonara.SketchMethod)
+	plan := carbonara.NewPlan([]time.Duration{7 * time.Second, time.Minute, time.Hour}, methods)
+	for range 100 {
+		timestamps, values := randomSeries(rng, 1+rng.IntN(300))
+		series := carbonara.Series{Plan: plan, To: len(values), HasPrevious: rng.IntN(2) == 0}
+		of := func() *carbonara.Result {
+			return resample(t, 1, &carbonara.Batch{Timestamps: timestamps, Values: values,
+				Series: []carbonara.Series{series}})
+		}
+		whole := of()
+		series.Since = timestamps[rng.IntN(len(timestamps))] - carbonara.Timestamp(rng.IntN(2))
+		since := of()
+		for j, g := range plan.Granularities {
+			all, got := whole.Groups(0, j), since.Groups(0, j)
+			want := all.Slice(all.Search(series.Since.Floor(g)), all.Len())
+			for row := range want.Len() {
+				if row >= got.Len() || got.Sketch(row) != want.Sketch(row) {
+					t.Fatalf("%v since %v: sketch %d of %d differs", g, series.Since, row, got.Len())
+				}
+			}
+			copy(got.Column(carbonara.ColumnSketch), want.Column(carbonara.ColumnSketch)) // places of sketches
+			requireSameGroups(t, fmt.Sprintf("%v since %v", g, series.Since), got, &want)
+		}
+	}
+}

@@ -226,12 +226,13 @@ func (d *Distribution) at(rank uint64) float64 {
 
 // Sketch returns the sketch of d's measures.
 func (d *Distribution) Sketch() Sketch {
-	return Sketch(appendSketch(nil, d.zeros, d.nans, func(i int) (buckets []bucket) {
-		for j, count := range d.sides[i].counts {
+	var buckets [2][]bucket
+	for i, side := range d.sides {
+		for j, count := range side.counts {
 			if count > 0 {
-				buckets = append(buckets, bucket{d.sides[i].first + int32(j), count})
+				buckets[i] = append(buckets[i], bucket{side.first + int32(j), count})
 			}
 		}
-		return buckets
-	}))
+	}
+	return Sketch(appendSketch(nil, d.zeros, d.nans, &buckets))
 }

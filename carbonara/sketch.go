@@ -99,7 +99,7 @@ type bucket struct {
 type sketcher struct {
 	counts  []uint64 // by bucket, all 0 between uses
 	indexes []int32
-	buckets []bucket
+	buckets [2][]bucket // negative, positive
 }
 
 // denseBuckets is how many buckets from the least to the greatest are counted in an array, and denseShare how many for
@@ -123,8 +123,8 @@ func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
 		}
 	}
 	var zeros, nans uint64
-	s.indexes = slices.Grow(s.indexes[:0], 2*n)[:2*n]
-	sides := [2][]int32{s.indexes[:0:n], s.indexes[n:n]} // negative, positive
+	s.indexes = slices.Grow(s.indexes[:0], n)[:n]
+	negative, positive := 0, 0 // as many indexes, from the end and from the begin
 	for _, v := range values {
 		b := math.Float64bits(v)
 		magnitude := b &^ (1 << 63)
@@ -133,21 +133,21 @@ func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
 			zeros++
 		case v != v:
 			nans++
+		case v > 0:
+			s.indexes[positive] = bucketOf(magnitude)
+			positive++
 		default:
-			side := 1 - b>>63
-			sides[side] = append(sides[side], bucketOf(magnitude))
+			negative++
+			s.indexes[n-negative] = bucketOf(magnitude)
 		}
 	}
-	return appendSketch(dst, zeros, nans, func(side int) []bucket {
-		if len(sides[side]) == 0 {
-			return nil
-		}
-		return s.count(sides[side])
-	})
+	s.buckets[0] = s.count(s.buckets[0][:0], s.indexes[n-negative:])
+	s.buckets[1] = s.count(s.buckets[1][:0], s.indexes[:positive])
+	return appendSketch(dst, zeros, nans, &s.buckets)
 }
 
-// appendSketch appends a sketch of so many zeros and NaNs, and the buckets of both sides.
-func appendSketch(dst []byte, zeros, nans uint64, buckets func(side int) []bucket) []byte {
+// appendSketch appends a sketch of so many zeros and NaNs, and the buckets of both sides: negative, positive.
+func appendSketch(dst []byte, zeros, nans uint64, buckets *[2][]bucket) []byte {
 	head, at := byte(sketchSchema+4), len(dst)
 	dst = append(dst, 0)
 	for i, count := range [2]uint64{zeros, nans} {
@@ -156,8 +156,8 @@ func appendSketch(dst []byte, zeros, nans uint64, buckets func(side int) []bucke
 			dst = intcodec.AppendUvarint(dst, count)
 		}
 	}
-	for side := range 2 {
-		if of := buckets(side); len(of) > 0 {
+	for side, of := range buckets {
+		if len(of) > 0 {
 			head |= sketchNegative << side
 			dst = appendBuckets(dst, of)
 		}
@@ -166,9 +166,11 @@ func appendSketch(dst []byte, zeros, nans uint64, buckets func(side int) []bucke
 	return dst
 }
 
-// count returns the buckets of these indexes, ascending.
-func (s *sketcher) count(indexes []int32) []bucket {
-	s.buckets = s.buckets[:0]
+// count appends the buckets of these indexes, ascending.
+func (s *sketcher) count(dst []bucket, indexes []int32) []bucket {
+	if len(indexes) == 0 {
+		return dst
+	}
 	low, high := indexes[0], indexes[0]
 	for _, i := range indexes[1:] {
 		low, high = min(low, i), max(high, i)
@@ -176,13 +178,13 @@ func (s *sketcher) count(indexes []int32) []bucket {
 	if int(high-low) >= min(denseBuckets, denseShare*len(indexes)) {
 		sortIndexes(indexes)
 		for _, i := range indexes {
-			if n := len(s.buckets); n > 0 && s.buckets[n-1].index == i {
-				s.buckets[n-1].count++
+			if n := len(dst); n > 0 && dst[n-1].index == i {
+				dst[n-1].count++
 			} else {
-				s.buckets = append(s.buckets, bucket{i, 1})
+				dst = append(dst, bucket{i, 1})
 			}
 		}
-		return s.buckets
+		return dst
 	}
 	if s.counts == nil {
 		s.counts = make([]uint64, denseBuckets)
@@ -193,11 +195,11 @@ func (s *sketcher) count(indexes []int32) []bucket {
 	}
 	for i, n := range counts {
 		if n > 0 {
-			s.buckets = append(s.buckets, bucket{low + int32(i), n})
+			dst = append(dst, bucket{low + int32(i), n})
 			counts[i] = 0
 		}
 	}
-	return s.buckets
+	return dst
 }
 
 func sortIndexes(indexes []int32) {

@@ -140,6 +140,7 @@ func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open 
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
 		e.recomputed, e.start = true, plan.StartOf(h.earliest)
+		series.Since = h.earliest
 		from := e.start
 		if f := h.partial; f != nil && from < f.Before {
 			e.start, from = plan.StartOf(f.Before), f.Before
