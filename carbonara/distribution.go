@@ -13,7 +13,8 @@ import (
 type Distribution struct {
 	zeros, nans uint64
 	sides       [2]side // by magnitude: negative, positive
-	bytes       []byte  // of the sketch that is being added, and 8 more
+	bytes       []byte  // of the sketch that is being added, and 8 more; or of the one that is made
+	buckets     [2][]bucket
 }
 
 // side is counts of consecutive buckets.
@@ -226,13 +227,14 @@ func (d *Distribution) at(rank uint64) float64 {
 
 // Sketch returns the sketch of d's measures.
 func (d *Distribution) Sketch() Sketch {
-	var buckets [2][]bucket
 	for i, side := range d.sides {
+		d.buckets[i] = d.buckets[i][:0]
 		for j, count := range side.counts {
 			if count > 0 {
-				buckets[i] = append(buckets[i], bucket{side.first + int32(j), count})
+				d.buckets[i] = append(d.buckets[i], bucket{side.first + int32(j), count})
 			}
 		}
 	}
-	return Sketch(appendSketch(nil, d.zeros, d.nans, &buckets))
+	d.bytes = appendSketch(d.bytes[:0], d.zeros, d.nans, &d.buckets)
+	return Sketch(d.bytes)
 }
