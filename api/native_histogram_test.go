@@ -318,3 +318,28 @@ func TestNativeHistogramIsOneSeries(t *testing.T) {
 		"user", "jd", "Accept", "application/x-ndjson")
 	f("/federate?match[]={job!=%22%22}", "")
 }
+
+// Start timestamps of remote write 2 change no answer: a reset is a value that falls.
+func TestStartTimestampsAreNotStored(t *testing.T) {
+	s := newServer(t, nil)
+	answers := make([]string, 2)
+	for i, started := range []int64{0, 90_000} { // between the measures
+		symbols := writev2.NewSymbolTable()
+		one := writev2.TimeSeries{LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "jobs_total"), nil),
+			Samples: []writev2.Sample{{Value: 10, Timestamp: 60_000},
+				{Value: 15, Timestamp: 120_000, StartTimestamp: started}}}
+		body, err := (&writev2.Request{Symbols: symbols.Symbols(), Timeseries: []writev2.TimeSeries{one}}).Marshal()
+		check(t, err)
+		user := fmt.Sprint("user", i)
+		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "",
+			append([]string{"user", user}, asRemoteWrite2...)...)
+		s.refreshAll(t, user)
+		for _, f := range []string{"increase", "resets", "rate"} {
+			w := s.want(t, "GET /api/v1/query?time=150&query="+f+"(jobs_total[2m])", "", 200, "~value", "user", user)
+			answers[i] += w.Body.String()
+		}
+	}
+	if answers[0] != answers[1] {
+		t.Errorf("with a start timestamp %s, without %s", answers[1], answers[0])
+	}
+}

@@ -308,3 +308,44 @@ func differing(got, want *upstream.Result, last bool) string {
 	}
 	return ""
 }
+
+// Once measures have gone, each bucket has resets of its own: one that falls while the count grows is the only one that
+// began anew. From measures, as in Prometheus, all of the histogram did.
+func TestResetsOfBuckets(t *testing.T) {
+	s := newStore(t, promqltest.TestParserOpts)
+	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
+	if err := s.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	var all []*histogram.FloatHistogram
+	for _, buckets := range [][]float64{{6, 4}, {3, 9}, {4, 9}} {
+		all = append(all, &histogram.FloatHistogram{Schema: 3, ZeroThreshold: 0.001, Count: buckets[0] + buckets[1],
+			PositiveSpans: []histogram.Span{{Offset: 1, Length: 2}}, PositiveBuckets: buckets})
+	}
+	ids := map[string]uuid.UUID{}
+	s.histograms(ids, policy.Name, "h", []time.Time{start.Add(10 * time.Minute), start.Add(20 * time.Minute)}, all[:2])
+	at := start.Add(time.Hour)
+	f := func(expr string, want float64) {
+		t.Helper()
+		if got, ok := s.value(expr, at); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v old: %s: %v (%t), want %v", s.now.Sub(at), expr, got, ok, want)
+		}
+	}
+	whole := `histogram_count(increase(h[1h])) / scalar(increase(h{__histogram__="count"}[1h]))`
+	s.now = at
+	f("resets(h[1h])", 1)
+	f(whole+" > bool 5", 1) // 12 since the reset, where the count grew by 2
+	s.now = at.Add(700 * 24 * time.Hour)
+	s.histograms(ids, policy.Name, "h", []time.Time{s.now}, all[2:])
+	f(whole, 1)
+	f(`resets(h{__histogram__="count"}[1h])`, 0)
+	f(`resets(h{__histogram__="positive:3:1"}[1h])`, 1)
+	f(`resets(h{__histogram__="positive:3:2"}[1h])`, 0)
+	f(`sum_over_time(h{__histogram__="positive:3:1",__aggregation__="increase"}[1h])`, 3)
+	f(`sum_over_time(h{__histogram__="positive:3:2",__aggregation__="increase"}[1h])`, 5)
+	warnings, _ := s.instant("resets(h[1h])", at).Warnings.AsStrings("", 0, 0)
+	if !strings.Contains(strings.Join(warnings, "\n"), "resets") {
+		t.Errorf("resets of groups of histograms warns %q", warnings)
+	}
+}
