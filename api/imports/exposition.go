@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -22,7 +24,8 @@ import (
 // maxProtobufBytes is the most of a body of protobuf, which becomes structs.
 const maxProtobufBytes = 4 << 20
 
-// decodeText reads Prometheus' exposition format, each line with a parser of its own: so a fault ends with its line.
+// decodeText reads Prometheus' exposition format line by line: so a fault ends with its line. The parser reads names and
+// labels of unknown series only, and lines of another form than most.
 func (b *body) decodeText() error {
 	kind, parameters, _ := mime.ParseMediaType(b.kind)
 	switch {
@@ -36,7 +39,6 @@ func (b *body) decodeText() error {
 		}
 		return b.decodeProtobuf()
 	}
-	symbols := labels.NewSymbolTable()
 	var typed, joined []byte // the line of a type that changes labels, and with it the line being read
 	for line := range bytes.Lines(b.text) {
 		b.line++
@@ -58,7 +60,7 @@ func (b *body) decodeText() error {
 			joined = append(append(joined[:0], typed...), line...)
 			line = joined
 		}
-		err := b.parse(textparse.NewPromParser(line, symbols, false), func() {})
+		err := b.textLine(line)
 		if errors.Is(err, budget.ErrExhausted) {
 			return err
 		}
@@ -67,6 +69,65 @@ func (b *body) decodeText() error {
 		}
 	}
 	return nil
+}
+
+// textLine adds the series of a line.
+func (b *body) textLine(line []byte) error {
+	if head, at, value, ok := cutHead(line, b.now); ok {
+		if isStale(value) {
+			return nil
+		}
+		b.lines = append(b.lines, b.line)
+		return b.batch.AddHead(head, at, value)
+	}
+	return b.parse(textparse.NewPromParser(line, b.symbols, false), func() {})
+}
+
+// cutHead takes a line apart: name and labels, which are not read, time and value. ok is false for another form.
+func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Timestamp, value float64, ok bool) {
+	from, end := 0, bytes.LastIndexByte(line, '}')+1
+	if line[0] == '#' { // the line behind a type
+		from = bytes.IndexByte(line, '\n') + 1
+	}
+	if end == 0 { // without labels
+		for end = from; end < len(line) && isInName(line[end]); {
+			end++
+		}
+	}
+	rest, spaced := bytes.CutPrefix(bytes.TrimSuffix(line[end:], []byte("\n")), []byte(" "))
+	number, ms, timed := bytes.Cut(rest, []byte(" "))
+	if !spaced || end <= from || line[from] == '#' || bytes.ContainsAny(number, "pP_") || bytes.HasPrefix(ms, []byte("+")) {
+		return nil, 0, 0, false
+	}
+	value, err := strconv.ParseFloat(string(number), 64)
+	if at = now; timed && err == nil {
+		var milliseconds int64
+		if milliseconds, err = strconv.ParseInt(string(ms), 10, 64); err == nil {
+			at, err = fromMillis(milliseconds)
+		}
+	}
+	return line[:end], at, value, err == nil
+}
+
+func isInName(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= ':' || c == '_'
+}
+
+// readHead reads the name and labels of a line.
+func (b *body) readHead(head []byte, dst *series.Labels) error {
+	p := textparse.NewPromParser(append(bytes.Clone(head), " 1\n"...), b.symbols, false)
+	for {
+		switch entry, err := p.Next(); {
+		case err != nil:
+			return web.BadRequest("%s", err)
+		case entry == textparse.EntrySeries:
+			var set labels.Labels
+			p.Labels(&set)
+			set.Range(func(l labels.Label) { dst.Set(l.Name, l.Value) })
+			dst.SetAll(b.labels)
+			return nil
+		}
+	}
 }
 
 // decodeProtobuf reads messages of MetricFamily, as Prometheus' library for Go pushes them.
@@ -86,6 +147,11 @@ func (b *body) decodeProtobuf() error {
 func (b *body) decodePush() error {
 	if err := b.decodeText(); err != nil || b.refused.Unread > 0 {
 		return err
+	}
+	for row := range b.batch.Len() {
+		if _, err := b.batch.Name(row); err != nil { // refused later
+			return nil
+		}
 	}
 	b.line, b.scratch = 0, b.scratch[:0]
 	b.scratch.Set(model.LabelName, "push_time_seconds")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/textparse"
 
 	"github.com/gnocco-db/gnocco/api/series"
 )
@@ -125,6 +126,53 @@ func FuzzExposition(f *testing.F) {
 			if len(family.Metric) > 0 && b.batch.Len() == 0 {
 				t.Fatalf("%s has no row", name)
 			}
+		}
+	})
+}
+
+// A line whose head is cut off has the labels, the time and the value of Prometheus' parser.
+func FuzzTextLine(f *testing.F) {
+	for _, seed := range []string{
+		"a 1\n", "a{b=\"c}\"} 1.5 -2", "{\"a.b\",c=\"d\"} 1 2\n", "a{b=\"c} 5", "a{b=\"c\"} 1 # {} 2", "a +1 +1", "a 1 2\r\n",
+		"# TYPE h histogram\nh_bucket{le=\"1\"} 2\n", "# TYPE h summary\nh{quantile=\"1\",quantile=\"2\"} 2 3\n", "a{b=\"c\",} 0x1 9",
+		"a} 1", "a{} Inf 1", "a\x00 1", " a{} 1", "# TYPE h}h histogram\na 1",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		typed, line, _ := strings.Cut(text, "\n")
+		if strings.Contains(strings.TrimSuffix(line, "\n"), "\n") || line != "" && !strings.HasPrefix(typed, "# TYPE ") {
+			return
+		}
+		var fast, slow body
+		for _, b := range []*body{&fast, &slow} {
+			b.reset()
+			b.now = 7
+			b.labels.Set("extra", "1")
+		}
+		if strings.TrimSpace(text) == "" || !utf8.ValidString(text) {
+			return
+		}
+		head, at, value, ok := cutHead([]byte(text), fast.now)
+		if !ok || isStale(value) {
+			return
+		}
+		if err := fast.batch.AddHead(head, at, value); err != nil {
+			t.Fatal(err)
+		}
+		got, err := fast.batch.Name(0)
+		refused := slow.parse(textparse.NewPromParser([]byte(text), slow.symbols, false), func() {})
+		if refused != nil || slow.batch.Len() == 0 {
+			if err == nil {
+				t.Fatalf("%q: %v is accepted, %v", text, got, refused)
+			}
+			return
+		}
+		want, fault := slow.batch.Name(0)
+		times, values := slow.batch.Columns()
+		if (err == nil) != (fault == nil) || times[0] != at || math.Float64bits(values[0]) != math.Float64bits(value) ||
+			err == nil && got.Labels != want.Labels {
+			t.Fatalf("%q: %v %v %v %v, want %v %v %v %v", text, got, err, at, value, want, fault, times, values)
 		}
 	})
 }

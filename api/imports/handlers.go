@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/prometheus/model/labels"
+
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -58,14 +60,17 @@ type body struct {
 	line     int // the one being read, from 1; of protobuf, the series
 	total    int // lines with content
 	metadata []series.Metadata
+	symbols  *labels.SymbolTable // of parsers
 
 	nativeHistograms int
 	nativeHistogram  string // name of the first
 }
 
 func (b *body) reset() {
-	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read}
+	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read,
+		symbols: labels.NewSymbolTable()}
 	b.batch.Reset()
+	b.batch.Read = b.readHead
 }
 
 // add adds a measure of b.scratch to the batch.
@@ -147,7 +152,7 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 			return err
 		}
 		a.writer.Describe(r.Context(), who, b.metadata) // types decide on archive policies
-		push := series.Push{Protocol: protocol, Rows: &b.batch, MaxFuture: ingest.MaxFutureOfSenders,
+		push := series.Push{Protocol: protocol, Scope: string(b.labels.Append(nil)), Rows: &b.batch, MaxFuture: ingest.MaxFutureOfSenders,
 			Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
 		if _, err := a.writer.Append(r.Context(), who, &push, &b.batch.Named); err != nil {
 			return err

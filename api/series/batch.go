@@ -60,8 +60,11 @@ type Batch struct {
 	// Acquire acquires the memory of more measures before the batch has them. nil: no bound.
 	Acquire func(bytes int) error
 
+	// Read sets the labels that a head means, for AddHead. Its error refuses the row.
+	Read func(head []byte, labels *Labels) error
+
 	rows       []row
-	labels     []byte // of all rows, each as model.Labels
+	labels     []byte // of all rows, each as model.Labels or as a head
 	timestamps []carbonara.Timestamp
 	values     []float64
 	paid       int // bytes
@@ -73,7 +76,9 @@ type Batch struct {
 // A row is the measures [from, to) of one set of labels.
 type row struct {
 	labelsFrom, labelsTo, from, to int
-	histogram                      int // number of the native histogram that it is a part of, from 1
+
+	head      bool // the labels are still as they came
+	histogram int  // number of the native histogram that it is a part of, from 1
 }
 
 // bytesAcquired is how many bytes a batch acquires at once.
@@ -99,7 +104,16 @@ func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error 
 	b.labels = labels.Append(b.labels)
 	n := len(b.values)
 	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
-	b.rows = append(b.rows, row{from, len(b.labels), n, n + 1, 0})
+	b.rows = append(b.rows, row{labelsFrom: from, labelsTo: len(b.labels), from: n, to: n + 1})
+	return b.acquire()
+}
+
+// AddHead adds a measure of a series by its head, its labels as they came. Read reads it, unless the series is known.
+func (b *Batch) AddHead(head []byte, at carbonara.Timestamp, value float64) error {
+	from, n := len(b.labels), len(b.values)
+	b.labels = append(b.labels, head...)
+	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
+	b.rows = append(b.rows, row{labelsFrom: from, labelsTo: len(b.labels), from: n, to: n + 1, head: true})
 	return b.acquire()
 }
 
@@ -128,12 +142,24 @@ func (b *Batch) Columns() ([]carbonara.Timestamp, []float64) { return b.timestam
 // Span is of ingest.Rows.
 func (b *Batch) Span(i int) (from, to int) { return b.rows[i].from, b.rows[i].to }
 
-// AppendKey is of ingest.Rows.
-func (b *Batch) AppendKey(dst []byte, i int) []byte { return append(dst, b.labelsOf(i)...) }
+// AppendKey is of ingest.Rows. No labels begin with 0, the length of a name.
+func (b *Batch) AppendKey(dst []byte, i int) []byte {
+	if b.rows[i].head {
+		dst = append(dst, 0)
+	}
+	return append(dst, b.labelsOf(i)...)
+}
 
 // Name is of ingest.Rows.
 func (b *Batch) Name(i int) (*ingest.Name, error) {
 	labels := model.Labels(b.labelsOf(i))
+	if b.rows[i].head {
+		var read Labels
+		if err := b.Read(b.labelsOf(i), &read); err != nil {
+			return nil, err
+		}
+		labels = model.Labels(read.Append(nil))
+	}
 	name := labels.Get(model.LabelName)
 	if name == "" {
 		return nil, &model.FieldError{Field: model.LabelName, Reason: "a series has no name"}

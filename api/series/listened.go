@@ -47,7 +47,7 @@ func (b *Batch) decode(body []byte) (protocol string, err error) {
 	b.labels, b.timestamps, b.values = l.Labels, l.Timestamps, l.Values
 	var last row
 	for _, end := range l.Ends {
-		last = row{last.labelsTo, end[0], last.to, end[1], 0}
+		last = row{labelsFrom: last.labelsTo, labelsTo: end[0], from: last.to, to: end[1]}
 		if last.labelsFrom > last.labelsTo || last.from >= last.to || last.to > len(l.Values) ||
 			last.labelsTo > len(l.Labels) {
 			return "", errListened
