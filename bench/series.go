@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -94,9 +95,12 @@ func eachSeriesServer(ctx context.Context, options Options, what SeriesOptions, 
 // startEmpty starts the server on an empty folder.
 func (s *fleetServer) startEmpty(ctx context.Context) error {
 	s.close()
-	if err := errors.Join(os.RemoveAll(s.folder), os.Mkdir(s.folder, 0o755)); err != nil {
+	// The machine remembers a folder with a cluster, and a server refuses it if it is empty.
+	folder, err := os.MkdirTemp(filepath.Dir(s.folder), s.name)
+	if err := errors.Join(err, os.RemoveAll(s.folder)); err != nil {
 		return err
 	}
+	s.folder = folder
 	return s.start(ctx)
 }
 

@@ -96,7 +96,7 @@ func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Ti
 	}
 	rest, spaced := bytes.CutPrefix(bytes.TrimSuffix(line[end:], []byte("\n")), []byte(" "))
 	number, ms, timed := bytes.Cut(rest, []byte(" "))
-	if !spaced || end <= from || line[from] == '#' || bytes.ContainsAny(number, "pP_") || bytes.HasPrefix(ms, []byte("+")) {
+	if !spaced || end <= from || line[from] == '#' || bytes.ContainsAny(number, "pP_") || bytes.ContainsRune(ms, '+') {
 		return nil, 0, 0, false
 	}
 	value, err := strconv.ParseFloat(string(number), 64)

@@ -61,7 +61,9 @@ func each(message []byte, visit func(f field) error) error {
 func (f *field) double() float64 { return math.Float64frombits(f.bits) }
 
 // text refers to the body.
-func (f *field) text() string { return unsafe.String(unsafe.SliceData(f.bytes), len(f.bytes)) }
+func (f *field) text() string { return asText(f.bytes) }
+
+func asText(content []byte) string { return unsafe.String(unsafe.SliceData(content), len(content)) }
 
 // is reports whether f is a field of a message with this number and type. Fields of other types are unknown ones.
 func (f *field) is(number protowire.Number, kind protowire.Type) bool {
@@ -319,10 +321,25 @@ func fixed64s(f field, visit func(bits uint64)) error {
 	return nil
 }
 
+// cutShort cuts a field of less than 128 bytes off a message. nil: it begins with another one.
+func cutShort(message []byte, number byte) (content, rest []byte) {
+	if len(message) < 2 || message[0] != number<<3|byte(protowire.BytesType) || int(message[1]) > len(message)-2 ||
+		message[1] >= 0x80 {
+		return nil, nil
+	}
+	end := 2 + int(message[1])
+	return message[2:end:end], message[end:]
+}
+
 // appendAttribute decodes a message KeyValue.
 func appendAttribute(dst []attribute, message []byte) ([]attribute, error) {
 	if len(dst) >= maxParts {
 		return dst, errParts
+	}
+	key, value := cutShort(message, 1)
+	inner, rest := cutShort(value, 2)
+	if text, more := cutShort(inner, 1); text != nil && len(rest)+len(more) == 0 { // as most are: key and text
+		return append(dst, attribute{asText(key), asText(text)}), nil
 	}
 	a, err := decodeAttribute(message, 0)
 	return append(dst, attribute{a.key, textOf(a.value)}), err

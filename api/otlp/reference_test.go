@@ -155,7 +155,9 @@ func FuzzReference(f *testing.F) {
 			var rows []string
 			for i := range tr.batch.Len() {
 				from, _ := tr.batch.Span(i)
-				rows = append(rows, fmt.Sprintf("%q %d %v", tr.batch.AppendKey(nil, i), timestamps[from], values[from]))
+				name, err := tr.batch.Name(i)
+				rows = append(rows, fmt.Sprintf("%+v %v %q %d %v", name, err, tr.batch.AppendKey(nil, i), timestamps[from],
+					values[from]))
 			}
 			slices.Sort(rows) // a map's fields have no order
 			return fmt.Sprint(strings.Join(rows, "\n"), tr.points, tr.exemplars, tr.refused, tr.first, tr.metadata), nil

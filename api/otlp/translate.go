@@ -36,14 +36,17 @@ type translator struct {
 	of     *metric
 	name   string
 	reason string // why the metric's points are refused; "" for none
-	labels series.Labels
+	common []byte // of the heads of a point's series
+	head   []byte
 }
 
 // reset prepares the translator for another body.
 func (t *translator) reset() {
 	batch := t.batch
-	*t = translator{batch: batch, names: map[string]string{}, refused: map[string]int{}, pointOf: t.pointOf[:0]}
+	*t = translator{batch: batch, names: map[string]string{}, refused: map[string]int{}, pointOf: t.pointOf[:0],
+		common: t.common[:0], head: t.head[:0]}
 	batch.Reset()
+	batch.Read = t.read
 }
 
 // resource implements visitor. service.namespace and service.name are the job, service.instance.id is the instance.
@@ -161,28 +164,26 @@ func (t *translator) point(p *point) error {
 		return nil
 	}
 	t.infoAt = max(t.infoAt, p.at)
-	t.labels = t.labels[:0]
-	t.setAttributes(&t.labels, p.attributes)
-	t.labels.Set("job", cmp.Or(t.resourceLabels.Get("job"), t.labels.Get("job")))
-	t.labels.Set("instance", cmp.Or(t.resourceLabels.Get("instance"), t.labels.Get("instance")))
+	t.common = model.AppendLabel(t.common[:0], t.resourceLabels.Get("job"), t.resourceLabels.Get("instance"))
+	for _, a := range p.attributes {
+		t.common = model.AppendLabel(t.common, a.key, a.value)
+	}
 	switch t.of.kind {
 	case gauge, sum:
 		if !p.hasValue {
 			return nil
 		}
-		return t.add(p, "", p.value)
+		return t.add(p, "", "", "", p.value)
 	case histogram:
 		return t.histogram(p)
 	case exponentialHistogram:
 		return t.exponentialHistogram(p)
 	}
 	for _, q := range p.quantiles {
-		t.labels.Set("quantile", formatBound(q.quantile))
-		if err := t.add(p, "", q.value); err != nil {
+		if err := t.add(p, "", "quantile", formatBound(q.quantile), q.value); err != nil {
 			return err
 		}
 	}
-	t.labels.Set("quantile", "")
 	return t.totals(p)
 }
 
@@ -194,16 +195,13 @@ func (t *translator) histogram(p *point) error {
 			break
 		}
 		count += p.buckets[i]
-		t.labels.Set("le", formatBound(bound))
-		if err := t.add(p, "_bucket", float64(count)); err != nil {
+		if err := t.add(p, "_bucket", "le", formatBound(bound), float64(count)); err != nil {
 			return err
 		}
 	}
-	t.labels.Set("le", "+Inf")
-	if err := t.add(p, "_bucket", float64(p.count)); err != nil {
+	if err := t.add(p, "_bucket", "le", "+Inf", float64(p.count)); err != nil {
 		return err
 	}
-	t.labels.Set("le", "")
 	return t.totals(p)
 }
 
@@ -229,8 +227,12 @@ func (t *translator) exponentialHistogram(p *point) error {
 		t.refuse("exponential_histogram", err.Error())
 		return nil
 	}
-	t.labels.Set(model.LabelName, t.name)
-	err := t.batch.AddHistogram(&t.labels, carbonara.Timestamp(p.at), h)
+	t.setHead("", "", "")
+	var labels series.Labels
+	if err := t.read(t.head, &labels); err != nil {
+		return err
+	}
+	err := t.batch.AddHistogram(&labels, carbonara.Timestamp(p.at), h)
 	for len(t.pointOf) < t.batch.Len() {
 		t.pointOf = append(t.pointOf, t.points)
 	}
@@ -250,17 +252,39 @@ func (b *exponentialBuckets) native() (spans []native.Span, counts []float64) {
 
 // totals adds count and sum. A histogram may lack its sum. A summary without one has the sum 0.
 func (t *translator) totals(p *point) error {
-	if err := t.add(p, "_count", float64(p.count)); err != nil || !p.hasValue && t.of.kind != summary {
+	if err := t.add(p, "_count", "", "", float64(p.count)); err != nil || !p.hasValue && t.of.kind != summary {
 		return err
 	}
-	return t.add(p, "_sum", p.value)
+	return t.add(p, "_sum", "", "", p.value)
 }
 
-// add adds a measure of the series with a suffix.
-func (t *translator) add(p *point, suffix string, value float64) error {
-	t.labels.Set(model.LabelName, t.name+suffix)
+// add adds a measure of the series with a suffix, and with a label of its own, "" for none.
+func (t *translator) add(p *point, suffix, label, text string, value float64) error {
+	t.setHead(suffix, label, text)
 	t.pointOf = append(t.pointOf, t.points)
-	return t.batch.Add(t.labels, carbonara.Timestamp(p.at), value)
+	return t.batch.AddHead(t.head, carbonara.Timestamp(p.at), value)
+}
+
+// setHead makes the head of a series, in pairs as model.Labels: name and suffix, its own label, job and instance of the
+// resource, attributes.
+func (t *translator) setHead(suffix, label, text string) {
+	t.head = model.AppendLabel(model.AppendLabel(t.head[:0], t.name, suffix), label, text)
+	t.head = append(t.head, t.common...)
+}
+
+// read sets the labels of a head.
+func (t *translator) read(head []byte, labels *series.Labels) error {
+	var pairs []attribute
+	for key, value := range model.Labels(head).All() {
+		pairs = append(pairs, attribute{key, value})
+	}
+	name, own, resource := pairs[0], pairs[1], pairs[2]
+	t.setAttributes(labels, pairs[3:])
+	labels.Set("job", cmp.Or(resource.key, labels.Get("job")))
+	labels.Set("instance", cmp.Or(resource.value, labels.Get("instance")))
+	labels.Set(own.key, own.value)
+	labels.Set(model.LabelName, name.key+name.value)
+	return nil
 }
 
 func (t *translator) refuse(reason, text string) {
