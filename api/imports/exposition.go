@@ -24,8 +24,8 @@ import (
 // maxProtobufBytes is the most of a body of protobuf, which becomes structs.
 const maxProtobufBytes = 4 << 20
 
-// decodeText reads Prometheus' exposition format line by line: so a fault ends with its line. The parser reads names and
-// labels of unknown series only, and lines of another form than most.
+// decodeText reads Prometheus' exposition format line by line: so a fault ends with its line. The parser reads names
+// and labels of unknown series only, and lines of another form than most.
 func (b *body) decodeText() error {
 	kind, parameters, _ := mime.ParseMediaType(b.kind)
 	switch {

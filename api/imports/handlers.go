@@ -152,8 +152,8 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 			return err
 		}
 		a.writer.Describe(r.Context(), who, b.metadata) // types decide on archive policies
-		push := series.Push{Protocol: protocol, Scope: string(b.labels.Append(nil)), Rows: &b.batch, MaxFuture: ingest.MaxFutureOfSenders,
-			Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
+		push := series.Push{Protocol: protocol, Scope: string(b.labels.Append(nil)), Rows: &b.batch,
+			MaxFuture: ingest.MaxFutureOfSenders, Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
 		if _, err := a.writer.Append(r.Context(), who, &push, &b.batch.Named); err != nil {
 			return err
 		}
