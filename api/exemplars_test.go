@@ -33,6 +33,28 @@ func withExemplar(name, trace string, ms uint64, value float64) string {
 	return string(s2.EncodeSnappy(nil, message))
 }
 
+// Exemplars of OTLP are those of the series, of a histogram that of the bucket.
+func TestExemplarsOfOTLP(t *testing.T) {
+	s := newServer(t, func(*api.Options) {})
+	const exemplar = `"exemplars": [{"timeUnixNano": "61000000000", "asDouble": 0.7, "traceId": "0102", "spanId": "03",
+		"filteredAttributes": [{"key": "user.id", "value": {"stringValue": "7"}}]}, {"asInt": "2"}]`
+	s.want(t, "POST /v1/metrics", `{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value":
+		{"stringValue": "cart"}}]}, "scopeMetrics": [{"metrics": [{"name": "h", "histogram": {"aggregationTemporality": 2,
+		"dataPoints": [{"timeUnixNano": "62000000000", "count": 2, "bucketCounts": [0, 1, 1], "explicitBounds": [0.5, 1], `+
+		exemplar+`}]}}, {"name": "c", "sum": {"aggregationTemporality": 2, "isMonotonic": true, "dataPoints":
+		[{"timeUnixNano": "62000000000", "asInt": "5", `+strings.ReplaceAll(exemplar, `"7"`, `"`+strings.Repeat("x", 128)+`"`)+
+		`}]}}]}]}]}`, 200, "{}", "user", "jd", "Content-Type", "application/json")
+	s.refreshAll(t, "jd")
+	for _, c := range []struct{ query, series, labels string }{
+		{"h_bucket", `"__name__":"h_bucket","job":"cart","le":"1"`, `"span_id":"03","trace_id":"0102","user_id":"7"`},
+		{"c_total", `"__name__":"c_total","job":"cart"`, `"span_id":"03","trace_id":"0102"`}, // too long an attribute
+	} {
+		s.want(t, "GET /api/v1/query_exemplars?start=0&end=100&query="+c.query, "", 200, `{"status":"success","data":[{"seriesLabels":{`+
+			c.series+`},"exemplars":[{"labels":{`+c.labels+`},"value":"0.7","timestamp":61}]}]}`, "user", "jd")
+	}
+	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="otlp",reason="exemplar"} 2`)
+}
+
 // Exemplars are answered as Prometheus answers them: of all processes, in order and once, to those who see the series.
 func TestExemplars(t *testing.T) {
 	elsewhere := exemplars.New(1 << 10)

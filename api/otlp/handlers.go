@@ -82,6 +82,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	t := &s.translator
 	t.batch = &s.batch
 	t.reset()
+	t.latest = a.writer.Latest()
 	s.batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.batch.Acquire = nil }()
 	if err = form.decode(s.body, t); err == nil {
@@ -110,7 +111,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 		a.writer.Refuse(protocol, reason, points, t.first)
 		refused += points
 	}
-	a.writer.Refuse(protocol, "exemplar", t.exemplars, "exemplars are not stored")
+	a.writer.KeepExemplars(who, protocol, &t.exemplars)
 	if first == "" && outcome.First != nil {
 		first = web.AsError(outcome.First).Description()
 	}

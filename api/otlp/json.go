@@ -30,7 +30,7 @@ type (
 		Attributes     []jsonAttribute
 		TimeUnixNano   jsonUint
 		Flags          uint64
-		Exemplars      []struct{}
+		Exemplars      []jsonExemplar
 		AsDouble       *jsonDouble
 		AsInt          *jsonInt
 		Count          jsonUint
@@ -43,6 +43,13 @@ type (
 		ZeroCount          jsonUint
 		ZeroThreshold      jsonDouble
 		Positive, Negative jsonBuckets
+	}
+	jsonExemplar struct {
+		FilteredAttributes []jsonAttribute
+		TimeUnixNano       jsonUint
+		AsDouble           *jsonDouble
+		AsInt              *jsonInt
+		TraceID, SpanID    string
 	}
 	jsonBuckets struct {
 		Offset       int32
@@ -192,7 +199,19 @@ func (j *jsonMetric) visit(v visitor) error {
 
 func (j *jsonPoint) plain() point {
 	p := point{attributes: plainAttributes(j.Attributes), at: uint64(j.TimeUnixNano), flags: j.Flags,
-		exemplars: len(j.Exemplars), count: uint64(j.Count)}
+		count: uint64(j.Count)}
+	for i := range j.Exemplars {
+		in := &j.Exemplars[i]
+		e := exemplar{at: uint64(in.TimeUnixNano), trace: in.TraceID, span: in.SpanID,
+			attributes: plainAttributes(in.FilteredAttributes)}
+		switch {
+		case in.AsDouble != nil:
+			e.value = float64(*in.AsDouble)
+		case in.AsInt != nil:
+			e.value = float64(*in.AsInt)
+		}
+		p.exemplars = append(p.exemplars, e)
+	}
 	switch {
 	case j.AsDouble != nil:
 		p.value, p.hasValue = float64(*j.AsDouble), true

@@ -37,7 +37,7 @@ type point struct {
 	attributes []attribute
 	at         uint64 // nanoseconds since 1970
 	flags      uint64
-	exemplars  int
+	exemplars  []exemplar
 
 	value    float64 // of a number; the sum of a histogram or summary
 	hasValue bool
@@ -64,6 +64,14 @@ type exponentialBuckets struct {
 }
 
 type quantile struct{ quantile, value float64 }
+
+// An exemplar has IDs of trace and span as hex digits.
+type exemplar struct {
+	attributes  []attribute
+	at          uint64 // nanoseconds since 1970
+	value       float64
+	trace, span string
+}
 
 // noValue is the flag of a point that says that its series has ended.
 const noValue = 1

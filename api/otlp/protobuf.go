@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"unsafe"
@@ -12,12 +13,13 @@ import (
 const (
 	maxNesting    = 16       // of the values of attributes
 	maxValueBytes = 16 << 10 // of an attribute's value that is a list or a map
-	maxParts      = 10_000   // attributes and quantiles of a point
+	maxParts      = 10_000   // attributes, quantiles and exemplars of a point
+	maxIDBytes    = 64       // of an exemplar, which may have 128 characters
 )
 
 var (
 	errNesting = errors.New("otlp: an attribute's value is nested too deep")
-	errParts   = errors.New("otlp: a point has too many attributes or quantiles")
+	errParts   = errors.New("otlp: a point has too many attributes, quantiles or exemplars")
 )
 
 // A field is one field of a message.
@@ -159,7 +161,7 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 			return nil
 		}
 		*p = point{attributes: p.attributes[:0], buckets: p.buckets[:0], bounds: p.bounds[:0],
-			quantiles: p.quantiles[:0]}
+			quantiles: p.quantiles[:0], exemplars: p.exemplars[:0]}
 		if err := p.decode(m.kind, f.bytes); err != nil {
 			return err
 		}
@@ -170,7 +172,7 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 // decode decodes a point of a kind.
 func (p *point) decode(of kind, message []byte) error {
 	return each(message, func(f field) (err error) {
-		if len(p.attributes)+len(p.quantiles) > maxParts {
+		if len(p.attributes)+len(p.quantiles)+len(p.exemplars) > maxParts {
 			return errParts
 		}
 		if f.is(3, protowire.Fixed64Type) {
@@ -198,7 +200,7 @@ func (p *point) number(f field) (err error) {
 	case f.is(6, protowire.Fixed64Type):
 		p.value, p.hasValue = float64(int64(f.bits)), true
 	case f.is(5, protowire.BytesType):
-		p.exemplars++
+		err = p.exemplar(f.bytes)
 	case f.is(7, protowire.BytesType):
 		p.attributes, err = appendAttribute(p.attributes, f.bytes)
 	case f.is(8, protowire.VarintType):
@@ -218,7 +220,7 @@ func (p *point) histogram(f field) (err error) {
 	case f.number == 7:
 		return fixed64s(f, func(bits uint64) { p.bounds = append(p.bounds, math.Float64frombits(bits)) })
 	case f.is(8, protowire.BytesType):
-		p.exemplars++
+		err = p.exemplar(f.bytes)
 	case f.is(9, protowire.BytesType):
 		p.attributes, err = appendAttribute(p.attributes, f.bytes)
 	case f.is(10, protowire.VarintType):
@@ -246,10 +248,34 @@ func (p *point) exponentialHistogram(f field) (err error) {
 	case f.is(10, protowire.VarintType):
 		p.flags = f.bits
 	case f.is(11, protowire.BytesType):
-		p.exemplars++
+		err = p.exemplar(f.bytes)
 	case f.is(14, protowire.Fixed64Type):
 		p.zeroThreshold = f.double()
 	}
+	return err
+}
+
+// exemplar decodes a message Exemplar.
+func (p *point) exemplar(message []byte) error {
+	var e exemplar
+	err := each(message, func(f field) (err error) {
+		switch {
+		case f.is(2, protowire.Fixed64Type):
+			e.at = f.bits
+		case f.is(3, protowire.Fixed64Type):
+			e.value = f.double()
+		case f.is(6, protowire.Fixed64Type):
+			e.value = float64(int64(f.bits))
+		case f.is(4, protowire.BytesType):
+			e.span = hex.EncodeToString(f.bytes[:min(len(f.bytes), maxIDBytes)])
+		case f.is(5, protowire.BytesType):
+			e.trace = hex.EncodeToString(f.bytes[:min(len(f.bytes), maxIDBytes)])
+		case f.is(7, protowire.BytesType):
+			e.attributes, err = appendAttribute(e.attributes, f.bytes)
+		}
+		return err
+	})
+	p.exemplars = append(p.exemplars, e)
 	return err
 }
 

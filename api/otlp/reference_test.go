@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // visitReference visits the points of a message that OpenTelemetry's own types hold.
@@ -36,7 +38,7 @@ func visitReferenceMetric(in *metricspb.Metric, v visitor) error {
 	numbers := func(list []*metricspb.NumberDataPoint) {
 		for _, in := range list {
 			p := point{attributes: referenceAttributes(in.Attributes), at: in.TimeUnixNano, flags: uint64(in.Flags),
-				exemplars: len(in.Exemplars)}
+				exemplars: referenceExemplars(in.Exemplars)}
 			switch in.Value.(type) {
 			case *metricspb.NumberDataPoint_AsDouble:
 				p.value, p.hasValue = in.GetAsDouble(), true
@@ -57,8 +59,8 @@ func visitReferenceMetric(in *metricspb.Metric, v visitor) error {
 		m.kind, m.temporality = histogram, int(data.Histogram.AggregationTemporality)
 		for _, in := range data.Histogram.DataPoints {
 			points = append(points, point{attributes: referenceAttributes(in.Attributes), at: in.TimeUnixNano,
-				flags: uint64(in.Flags), exemplars: len(in.Exemplars), value: in.GetSum(), hasValue: in.Sum != nil,
-				count: in.Count, buckets: in.BucketCounts, bounds: in.ExplicitBounds})
+				flags: uint64(in.Flags), exemplars: referenceExemplars(in.Exemplars), value: in.GetSum(),
+				hasValue: in.Sum != nil, count: in.Count, buckets: in.BucketCounts, bounds: in.ExplicitBounds})
 		}
 	case *metricspb.Metric_Summary:
 		m.kind = summary
@@ -80,6 +82,21 @@ func visitReferenceMetric(in *metricspb.Metric, v visitor) error {
 		}
 	}
 	return nil
+}
+
+func referenceExemplars(list []*metricspb.Exemplar) (all []exemplar) {
+	for _, in := range list {
+		e := exemplar{attributes: referenceAttributes(in.FilteredAttributes), at: in.TimeUnixNano,
+			trace: hex.EncodeToString(in.TraceId), span: hex.EncodeToString(in.SpanId)}
+		switch in.Value.(type) {
+		case *metricspb.Exemplar_AsDouble:
+			e.value = in.GetAsDouble()
+		case *metricspb.Exemplar_AsInt:
+			e.value = float64(in.GetAsInt())
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 func referenceAttributes(list []*commonpb.KeyValue) []attribute {
@@ -128,6 +145,8 @@ func FuzzReference(f *testing.F) {
 		2, message(5, message(1, message(3, 7), 1, message(6, message(1, pair("a", "b")))))))))))
 	f.Add(export(nil, message(1, "s", 11, message(1, message(3, uint64(1e9), 4, uint64(6), 5, 2.5, 6, message(1, 0.5, 2, 7.5))))))
 	f.Add(export(nil, message(1, "s", 11, message(1, message(3, uint64(1e9), 4, uint64(6)))))) // no sum
+	f.Add(export(nil, message(1, "c", 7, message(1, message(3, uint64(1e9), 4, 1.5, 5, message(2, uint64(1e9), 6, uint64(7), 4, "s",
+		5, "t", 7, pair("k", "v"))), 2, cumulative, 3, 1))))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var request metricspb.MetricsData
 		if proto.Unmarshal(body, &request) != nil {
@@ -145,6 +164,7 @@ func FuzzReference(f *testing.F) {
 		shown := func(decode func(v visitor) error) (string, error) {
 			tr := translator{batch: &series.Batch{}}
 			tr.reset()
+			tr.latest = carbonara.MaxTimestamp
 			if err := decode(&tr); err != nil {
 				return "", err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // translator makes series of a body's points. It is a visitor.
@@ -25,9 +27,10 @@ type translator struct {
 	pointOf  []int // of each row of the batch; -1 for target_info
 
 	points    int // visited
-	exemplars int
-	refused   map[string]int // points, by reason
-	first     string         // what is wrong with the first refused point
+	exemplars series.Exemplars
+	latest    carbonara.Timestamp // of exemplars
+	refused   map[string]int      // points, by reason
+	first     string              // what is wrong with the first refused point
 
 	resourceLabels series.Labels // job and instance
 	info           series.Labels // of target_info
@@ -149,7 +152,6 @@ var errTime = errors.New("the time of a point does not lie between 1970 and 2262
 // point implements visitor.
 func (t *translator) point(p *point) error {
 	t.points++
-	t.exemplars += p.exemplars
 	switch {
 	case t.reason != "":
 		t.refuse("unreadable", t.reason)
@@ -168,6 +170,11 @@ func (t *translator) point(p *point) error {
 	for _, a := range p.attributes {
 		t.common = model.AppendLabel(t.common, a.key, a.value)
 	}
+	for i := range p.exemplars {
+		if err := t.exemplar(p, &p.exemplars[i]); err != nil {
+			return err
+		}
+	}
 	switch t.of.kind {
 	case gauge, sum:
 		if !p.hasValue {
@@ -185,6 +192,39 @@ func (t *translator) point(p *point) error {
 		}
 	}
 	return t.totals(p)
+}
+
+// exemplar adds an exemplar of a point's series, of a histogram that of its bucket. As Prometheus does, it leaves out
+// attributes that are too long beside the IDs.
+func (t *translator) exemplar(p *point, in *exemplar) error {
+	t.setHead("", "", "")
+	if t.of.kind == histogram {
+		bound := "+Inf"
+		if at := sort.SearchFloat64s(p.bounds, in.value); at < len(p.bounds) && len(p.buckets) > 0 {
+			bound = formatBound(p.bounds[at])
+		}
+		t.setHead("_bucket", "le", bound)
+	}
+	var labels, own series.Labels
+	if err := t.read(t.head, &labels); err != nil {
+		return err
+	}
+	e := exemplars.Exemplar{Series: labels.Append(nil), Bits: math.Float64bits(in.value), Millis: -1}
+	if in.at != 0 && in.at <= math.MaxInt64 {
+		e.Millis = int64(in.at / 1e6)
+	}
+	t.setAttributes(&own, in.attributes)
+	for _, attributes := range []bool{true, false} {
+		if !attributes {
+			own = nil
+		}
+		own.Set("trace_id", in.trace)
+		own.Set("span_id", in.span)
+		if e.Labels = own.Append(nil); e.Valid() {
+			break
+		}
+	}
+	return t.exemplars.Add(&e, t.latest, t.batch.Acquire)
 }
 
 // histogram adds the cumulative counts of the buckets.

@@ -3,23 +3,15 @@ package prometheus
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
-// bytesPerExemplar is the memory of an exemplar until it is kept, without its texts.
-const bytesPerExemplar = 300
-
-// receivedExemplars are those of a request.
-type receivedExemplars struct {
-	List  []exemplars.Exemplar
-	Wrong int // left out: their labels are too long, or their times are none
-}
-
-// add adds a message Exemplar of version 1 or 2, whose labels are own, model.Labels as those of its series.
-func (r *receivedExemplars) add(message, series, own []byte, latest carbonara.Timestamp,
+// addExemplar adds a message Exemplar of version 1 or 2, whose labels are own, model.Labels as those of its series.
+func addExemplar(to *series.Exemplars, message, labels, own []byte, latest carbonara.Timestamp,
 	acquire func(int) error) error {
-	e := exemplars.Exemplar{Series: series, Labels: own}
+	e := exemplars.Exemplar{Series: labels, Labels: own}
 	if err := eachNumber(message, func(number protowire.Number, bits uint64) {
 		switch number {
 		case fieldExemplarValue:
@@ -30,13 +22,5 @@ func (r *receivedExemplars) add(message, series, own []byte, latest carbonara.Ti
 	}); err != nil {
 		return err
 	}
-	if !e.Valid() || !isTime(e.Millis, latest) {
-		r.Wrong++
-		return nil
-	}
-	r.List = append(r.List, e)
-	if acquire == nil {
-		return nil
-	}
-	return acquire(bytesPerExemplar + len(series) + len(own))
+	return to.Add(&e, latest, acquire)
 }

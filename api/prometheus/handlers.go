@@ -102,15 +102,6 @@ func wrongTimeError(name string, latest carbonara.Timestamp) error {
 		web.ShowTime(latest), name)
 }
 
-// latest returns the last timestamp that a measure of a remote write may have.
-func (a *Handlers) latest() carbonara.Timestamp {
-	most := ingest.MaxFutureOfRemoteWrite
-	if a.Limits.MaxFuture != 0 {
-		most = min(most, a.Limits.MaxFuture)
-	}
-	return carbonara.FromTime(a.Now()).Add(most)
-}
-
 // readRemoteWrite reads and decodes a body.
 func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
 	version2, err := requireRemoteWrite(r)
@@ -125,7 +116,7 @@ func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *sc
 
 // readVersion1 is readRemoteWrite with checked headers.
 func (a *Handlers) readVersion1(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
-	s.rows.request.Latest = a.latest()
+	s.rows.request.Latest = a.writer.Latest()
 	s.rows.request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.rows.request.Acquire = nil }()
 	if err := a.readMessage(w, r, s, s.rows.request.Acquire); err != nil {

@@ -61,7 +61,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 		}
 		outcome.Add(&more)
 	}
-	a.keepExemplars(who, &request.Exemplars)
+	a.writer.KeepExemplars(who, protocol, &request.Exemplars)
 	if err := outcome.Err(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	if err := a.readMessage(w, r, s, two.Batch.Acquire); err != nil {
 		return err
 	}
-	latest := a.latest()
+	latest := a.writer.Latest()
 	if err := two.Decode(s.rows.request.plain, latest); err != nil {
 		return refusal(err)
 	}
@@ -96,7 +96,7 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 	}
 	w.Header().Set(written+"Samples-Written", strconv.Itoa(stored.Numbers))
 	w.Header().Set(written+"Histograms-Written", strconv.Itoa(stored.Histograms))
-	w.Header().Set(written+"Exemplars-Written", strconv.Itoa(a.keepExemplars(who, &two.Exemplars)))
+	w.Header().Set(written+"Exemplars-Written", strconv.Itoa(a.writer.KeepExemplars(who, protocol, &two.Exemplars)))
 	a.writer.Refuse(protocol, "native_histogram", two.WrongHistograms, two.WrongHistogram)
 	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
 	a.writer.Refuse(protocol, "time", two.WrongTimes, two.WrongTime)
@@ -104,17 +104,6 @@ func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth
 		return err
 	}
 	return refusedElements(two.Duplicate, two.WrongHistogram, two.WrongTime, latest)
-}
-
-// keepExemplars keeps exemplars of a user's series, and returns how many.
-func (a *Handlers) keepExemplars(who *auth.Identity, received *receivedExemplars) int {
-	list := received.List
-	for i := range list {
-		list[i].Creator = who.User
-	}
-	a.writer.Refuse(protocol, "exemplar", received.Wrong, "an exemplar's labels are longer than 128 characters, or its time is none")
-	a.Activity.Exemplars.Add(list)
-	return len(list)
 }
 
 // refusedElements returns the answer to a request with refused elements, each the name of a series; "" for none.

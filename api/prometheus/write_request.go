@@ -29,7 +29,7 @@ type WriteRequest struct {
 	KeepsHistograms bool
 	Histograms      series.Batch
 	WrongHistogram  string
-	Exemplars       receivedExemplars
+	Exemplars       series.Exemplars
 
 	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out. 0: a
 	// timestamp that is none is an error.
@@ -90,7 +90,7 @@ const (
 // decode makes the message in plain the request.
 func (r *WriteRequest) decode() error {
 	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
-	r.WrongHistogram, r.WrongTime, r.Exemplars = "", "", receivedExemplars{}
+	r.WrongHistogram, r.WrongTime, r.Exemplars = "", "", series.Exemplars{}
 	r.Histograms.Reset()
 	r.Histograms.Acquire = r.Acquire
 	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
@@ -247,7 +247,7 @@ func (r *WriteRequest) parseExemplars(message []byte, s Series) error {
 		}); err != nil {
 			return err
 		}
-		return r.Exemplars.add(content, labels, ownLabels(r.labels).Append(nil), r.latest(), r.Acquire)
+		return addExemplar(&r.Exemplars, content, labels, ownLabels(r.labels).Append(nil), r.latest(), r.Acquire)
 	})
 }
 

@@ -28,7 +28,7 @@ type WriteRequest2 struct {
 	WrongTime      string // name of the first series of which a measure was left out for its timestamp
 	Duplicate      string // name of the first series that has a label twice; its measures are left out
 
-	Exemplars receivedExemplars
+	Exemplars series.Exemplars
 
 	symbols []string
 	seen    map[string]bool // names with metadata
@@ -183,7 +183,7 @@ func (r *WriteRequest2) timeseries(message []byte, latest carbonara.Timestamp) e
 			if labels == nil {
 				labels = r.labels.Append(nil)
 			}
-			return r.Exemplars.add(content, labels, r.own.Append(nil), latest, r.Batch.Acquire)
+			return addExemplar(&r.Exemplars, content, labels, r.own.Append(nil), latest, r.Batch.Acquire)
 		case fieldMetadata2:
 			return r.metadata(name, content)
 		}
