@@ -67,6 +67,10 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/queries/unread", a.Authorized("list queries", a.Timed(a.listUnread)))
 	at("GET", "/v1/silent", a.Authorized("list queries", a.Timed(a.listSilent)))
 	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
+	at("GET", "/v1/metric/{id}/archive/content",
+		a.Authenticated(a.Timed(a.withMetric("get measures", metrics.getContent))))
+	at("PUT", "/v1/metric/{id}/archive/content",
+		a.Authenticated(a.Timed(a.withMetric("put archive", metrics.putContent))))
 	at("POST", "/v1/metric/{id}/backfill",
 		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
 	at("POST", "/v1/metric/{id}/backfill/{from}",

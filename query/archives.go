@@ -32,6 +32,9 @@ type Archives interface {
 	// which says where the next one begins.
 	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
 
+	// Content returns a part of the content of a metric's archive, or puts one into it.
+	Content(ctx context.Context, r *model.ContentRequest) (model.Content, error)
+
 	// Replace takes measures that were accepted for metrics before the call out of their archives, and puts others in
 	// their place. With an error some archives may be done; the result says how many.
 	Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error)

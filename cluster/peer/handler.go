@@ -30,6 +30,7 @@ type LocalSacks interface {
 	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
+	Content(ctx context.Context, r *model.ContentRequest) (model.Content, error)
 	Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error)
 }
 
@@ -86,6 +87,7 @@ func (p *Process) Handler() http.Handler {
 	at("last-measures", ofArchives(p, p.lastMeasures))
 	at("rebuild", p.rebuild)
 	at("backfill", ofArchives(p, p.backfill))
+	at("content", ofArchives(p, p.content))
 	at("replace", ofArchives(p, p.replace))
 	at("find", ofIndex(p, p.find))
 	at("version", ofIndex(p, p.version))

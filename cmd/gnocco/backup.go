@@ -23,7 +23,9 @@ const besideBackup = "gnocco-backup"
 
 func newBackup() *cobra.Command { return orBeside(shared.NewBackup(openFolder), "to") }
 
-func newRestore() *cobra.Command { return orBeside(shared.NewRestore(openFolder), "from") }
+func newRestore() *cobra.Command {
+	return new(selectedRestore).addTo(orBeside(shared.NewRestore(openFolder), "from"))
+}
 
 func openFolder(_ context.Context, dir string, _ []string, _ string) (*shared.Place, error) {
 	return &shared.Place{Storage: backup.Folder(dir)}, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 func newExport() *cobra.Command {
@@ -24,8 +25,8 @@ func newExport() *cobra.Command {
 	var read readFlags
 	var from string
 	cmd := &cobra.Command{
-		Use:   "export csv|jsonl|prometheus [SELECTOR...]",
-		Short: "Write aggregates of metrics as CSV, JSON lines or Prometheus' text",
+		Use:   "export csv|jsonl|prometheus|archive [SELECTOR...]",
+		Short: "Write aggregates of metrics as CSV, JSON lines or Prometheus' text, or whole archives",
 		Long: `Write aggregates of metrics to standard output, metric by metric, those of all metrics without a
 SELECTOR, in the order of their names. Each has the time at which its group begins. If an export ends
 early, it says by which --from another one goes on.
@@ -36,17 +37,19 @@ early, it says by which --from another one goes on.
   jsonl       an object a metric, as VictoriaMetrics exports it: labels, values, times in ms;
               gnocco import jsonl reads it
   prometheus  a line an aggregate, in Prometheus' text format: labels, value, time in ms
+  archive     all of each metric, for another Gnocco: its archive to the bit, resource, type, labels,
+              archive policy; without a SELECTOR also all policies, rules and types of resources;
+              gnocco import archive reads it
 
 With --granularity all, each metric has its aggregates of all granularities, the finest first; csv has
 one more column with it. An import takes one granularity.`,
 		Example: `  gnocco export csv house/outside --start -7d
   gnocco export jsonl '{job="node"}' --aggregation max --granularity 1h
-  gnocco export csv | gnocco import csv --url http://other:8041 -`,
+  gnocco export archive '{project_id="p"}' | gnocco import archive --url http://other:8041 -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			form := exportForms[args[0]]
-			if form == nil {
-				return fmt.Errorf("format %q is none of csv, jsonl and prometheus", args[0])
+			if args[0] != archiveForm && exportForms[args[0]] == nil {
+				return fmt.Errorf("format %q is none of csv, jsonl, prometheus and archive", args[0])
 			}
 			c, err := remote.client()
 			if err != nil {
@@ -56,15 +59,14 @@ one more column with it. An import takes one granularity.`,
 			if err != nil {
 				return err
 			}
-			r, err := newReader(cmd.Context(), c, &read)
+			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+			export, err := beginExport(cmd.Context(), c, &read, args, out)
 			if err != nil {
 				return err
 			}
 			at := sort.Search(len(found), func(i int) bool { return found[i].shown() >= from })
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			write := form(out, read.granularity == allGranularities)
 			for _, s := range found[at:] {
-				if err := exportMetric(cmd.Context(), r, s, write); err != nil {
+				if err := export(s); err != nil {
 					return fmt.Errorf("%s: %w (to go on here: --from '%[1]s')", s.shown(), errors.Join(err, out.Flush()))
 				}
 			}
@@ -73,10 +75,35 @@ one more column with it. An import takes one granularity.`,
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "")
-	cmd.ValidArgsFunction = firstOf([]string{"csv", "jsonl", "prometheus"}, ask(&remote, proposeSelectors))
+	cmd.ValidArgsFunction = firstOf([]string{"csv", "jsonl", "prometheus", archiveForm}, ask(&remote, proposeSelectors))
 	completeFlags(cmd, &remote)
 	cmd.Flags().StringVar(&from, "from", "", "leave out the metrics before this one, in the order of an export")
 	return cmd
+}
+
+// archiveForm is the form of an export that has whole archives.
+const archiveForm = "archive"
+
+// beginExport returns what writes each metric.
+func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []string, out io.Writer) (
+	func(*foundSeries) error, error) {
+	if args[0] == archiveForm {
+		if *read != (readFlags{}) {
+			return nil, errors.New("an export of archives has all of each metric: " +
+				"--start, --stop, --aggregation and --granularity do not go with it")
+		}
+		e, err := exportArchives(ctx, c, out, len(args) == 1)
+		if err != nil {
+			return nil, err
+		}
+		return func(s *foundSeries) error { return e.metric(ctx, s) }, nil
+	}
+	r, err := newReader(ctx, c, read)
+	if err != nil {
+		return nil, err
+	}
+	write := exportForms[args[0]](out, read.granularity == allGranularities)
+	return func(s *foundSeries) error { return exportMetric(ctx, r, s, write) }, nil
 }
 
 // exportMetric writes a metric's aggregates of each granularity that is asked for.

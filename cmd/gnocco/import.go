@@ -20,9 +20,9 @@ import (
 func newImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "Send measures from files to a server",
+		Short: "Send measures from files, or archives, to a server",
 	}
-	cmd.AddCommand(newImportCSV(), newImportLines(), newImportBlocks())
+	cmd.AddCommand(newImportCSV(), newImportLines(), newImportBlocks(), newImportArchive())
 	return cmd
 }
 

@@ -20,7 +20,7 @@ func TestCommandsOfPages(t *testing.T) {
 	defer other.end(syscall.SIGTERM)
 	inPlace := strings.NewReplacer(
 		"gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco", "gnocco restore --from backup --data restored",
-		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup",
+		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup", "house/outside", "x/cpu", `project_id="p"`, `project_id="x"`,
 		"http://127.0.0.1:8041", one.url, "http://other:8041", other.url,
 	)
 	run := func(page, command string, want ...string) {
@@ -53,6 +53,6 @@ bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
 	run("how-to/correlate.md", "gnocco correlate", " 1")
 	run("how-to/correlate.md", "curl", `"id"`)
 	run("how-to/import-and-export.md", "gnocco export", "122 measures")
-	run("how-to/back-up.md", "gnocco ")
+	run("how-to/back-up.md", "gnocco ", "2 metrics are there, 0 of them new")
 	run("how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
 }

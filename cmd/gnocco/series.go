@@ -46,6 +46,7 @@ const everything = `{metric_id=~".+"}`
 type foundSeries struct {
 	id, policy     string
 	unit           string
+	kind           string            // type of its resource
 	resource, name string            // as sent; resource is "" for a metric without one
 	labels         map[string]string // without the four above
 }
@@ -53,7 +54,8 @@ type foundSeries struct {
 // newFoundSeries takes what a list of series says of a metric beside its labels.
 func newFoundSeries(labels map[string]string) *foundSeries {
 	s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
-		resource: labels["original_resource_id"], unit: labels["metric_unit"], labels: labels}
+		resource: labels["original_resource_id"], unit: labels["metric_unit"], kind: labels["resource_type"],
+		labels: labels}
 	if s.resource == "" {
 		s.resource = labels["resource_id"]
 	}

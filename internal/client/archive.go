@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 )
 
 // Archive is what a server says of a metric's archive.
@@ -21,8 +22,60 @@ func (c *Client) Archive(ctx context.Context, metric string) (*Archive, error) {
 	err := again(ctx, func() error {
 		return c.Do(ctx, http.MethodGet, "/v1/metric/"+metric+"/archive?refresh=true", nil, &answer)
 	})
-	if hasStatus(err, http.StatusNotFound) {
+	if HasStatus(err, http.StatusNotFound) {
 		return nil, nil
 	}
 	return &answer, err
 }
+
+// mostContentTries bounds how often a content is read that changes meanwhile.
+const mostContentTries = 20
+
+// ArchiveContent returns the content of a metric's archive, in parts.
+func (c *Client) ArchiveContent(ctx context.Context, metric string) (parts [][]byte, err error) {
+	for range mostContentTries {
+		if parts, err = c.archiveContent(ctx, metric); !HasStatus(err, http.StatusConflict) {
+			break
+		}
+	}
+	return parts, err
+}
+
+func (c *Client) archiveContent(ctx context.Context, metric string) (parts [][]byte, err error) {
+	for after := ""; ; {
+		var answer struct {
+			Content []byte `json:"content"`
+			Next    string `json:"next"`
+		}
+		err := again(ctx, func() error {
+			return c.Do(ctx, http.MethodGet, contentPath(metric)+"?after="+url.QueryEscape(after), nil, &answer)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if parts = append(parts, answer.Content); answer.Next == "" {
+			return parts, nil
+		}
+		after = answer.Next
+	}
+}
+
+// PutArchiveContent puts the content of another metric's archive into a metric without measures. It reports whether any
+// of it was new.
+func (c *Client) PutArchiveContent(ctx context.Context, metric string, parts [][]byte) (written bool, err error) {
+	for _, part := range parts {
+		var answer struct {
+			Written int `json:"written"`
+		}
+		err := again(ctx, func() error {
+			return c.Do(ctx, http.MethodPut, contentPath(metric), map[string][]byte{"content": part}, &answer)
+		})
+		if err != nil {
+			return written, err
+		}
+		written = written || answer.Written > 0
+	}
+	return written, nil
+}
+
+func contentPath(metric string) string { return "/v1/metric/" + metric + "/archive/content" }

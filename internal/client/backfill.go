@@ -13,8 +13,8 @@ func (c *Client) CreateBackfill(ctx context.Context, metric string) (history str
 		ID string `json:"id"`
 	}
 	err = c.Do(ctx, http.MethodPost, "/v1/metric/"+metric+"/backfill", nil, &answer)
-	if hasStatus(err, http.StatusBadRequest) || hasStatus(err, http.StatusForbidden) ||
-		hasStatus(err, http.StatusNotFound) || hasStatus(err, http.StatusMethodNotAllowed) {
+	if HasStatus(err, http.StatusBadRequest) || HasStatus(err, http.StatusForbidden) ||
+		HasStatus(err, http.StatusNotFound) || HasStatus(err, http.StatusMethodNotAllowed) {
 		return "", false, err
 	}
 	return answer.ID, true, err

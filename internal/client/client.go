@@ -128,7 +128,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, ans
 			}
 		}
 		err := c.sendAs(ctx, token, method, path, body, answer)
-		if c.tokens == nil || refused != "" || !hasStatus(err, http.StatusUnauthorized) {
+		if c.tokens == nil || refused != "" || !HasStatus(err, http.StatusUnauthorized) {
 			return err
 		}
 		refused = token

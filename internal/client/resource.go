@@ -10,9 +10,9 @@ import (
 // EnsureArchivePolicy creates an archive policy, given as the API wants it, unless one of that name is there.
 func (c *Client) EnsureArchivePolicy(ctx context.Context, name string, policy any) error {
 	err := c.Do(ctx, http.MethodGet, "/v1/archive_policy/"+url.PathEscape(name), nil, nil)
-	if hasStatus(err, http.StatusNotFound) {
+	if HasStatus(err, http.StatusNotFound) {
 		err = c.Do(ctx, http.MethodPost, "/v1/archive_policy", policy, nil)
-		if hasStatus(err, http.StatusConflict) { // somebody else did
+		if HasStatus(err, http.StatusConflict) { // somebody else did
 			err = nil
 		}
 	}
@@ -27,9 +27,9 @@ func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) 
 	}
 	path := "/v1/resource/generic/" + url.PathEscape(id)
 	err := c.Do(ctx, http.MethodGet, path, nil, &resource)
-	if hasStatus(err, http.StatusNotFound) {
+	if HasStatus(err, http.StatusNotFound) {
 		err = c.Do(ctx, http.MethodPost, "/v1/resource/generic", map[string]string{"id": id}, &resource)
-		if hasStatus(err, http.StatusConflict) {
+		if HasStatus(err, http.StatusConflict) {
 			err = c.Do(ctx, http.MethodGet, path, nil, &resource)
 		}
 	}
@@ -38,18 +38,23 @@ func (c *Client) EnsureResource(ctx context.Context, id string) (string, error) 
 
 // Metric is what a list of metrics says of one.
 type Metric struct {
-	ID            string        `json:"id"`
-	Name          string        `json:"name"`
-	ArchivePolicy ArchivePolicy `json:"archive_policy"`
+	ID            string            `json:"id"`
+	Name          string            `json:"name"`
+	Unit          string            `json:"unit"`
+	Type          string            `json:"type"`
+	Labels        map[string]string `json:"labels"`
+	ArchivePolicy ArchivePolicy     `json:"archive_policy"`
 }
 
 // ArchivePolicy is a metric's archive policy.
 type ArchivePolicy struct {
 	Name       string   `json:"name"`
+	BackWindow int      `json:"back_window"`
 	Methods    []string `json:"aggregation_methods"`
 	Definition []struct {
 		Granularity string  `json:"granularity"`
-		Timespan    *string `json:"timespan"` // nil: without limit
+		Points      *int64  `json:"points,omitempty"`
+		Timespan    *string `json:"timespan,omitempty"` // nil: without limit
 	} `json:"definition"`
 }
 
@@ -102,6 +107,20 @@ func (c *Client) CreateMetrics(ctx context.Context, resource string, create map[
 		return nil, err
 	}
 	return c.Metrics(ctx, resource)
+}
+
+// EnsureNamed returns the metric of a resource by its name, and creates it if it is not there.
+func (c *Client) EnsureNamed(ctx context.Context, resource, name string, create NewMetric) (*Metric, error) {
+	metric, path := new(Metric), metricsPath(resource)
+	get := func() error { return c.Do(ctx, http.MethodGet, path+"/"+url.PathEscape(name), nil, metric) }
+	err := get()
+	if HasStatus(err, http.StatusNotFound) {
+		err = c.Do(ctx, http.MethodPost, path, map[string]NewMetric{name: create}, nil)
+		if err == nil || HasStatus(err, http.StatusConflict) {
+			err = get()
+		}
+	}
+	return metric, err
 }
 
 // Metrics returns the metrics of a resource by name.

@@ -47,16 +47,13 @@ func (c *Client) series(ctx context.Context, labels map[string]string) (*Metric,
 		query.Set("labels."+name, value)
 	}
 	for {
-		var page []struct {
-			Metric
-			Labels map[string]string `json:"labels"`
-		}
+		var page []Metric
 		if err := c.Do(ctx, http.MethodGet, "/v1/metric?"+query.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		for i := range page {
 			if maps.Equal(page[i].Labels, labels) {
-				return &page[i].Metric, nil
+				return &page[i], nil
 			}
 		}
 		if len(page) == 0 {

@@ -38,8 +38,8 @@ func newStatusError(request *http.Request, response *http.Response, body []byte)
 	return e
 }
 
-// hasStatus reports whether err is an answer with this status.
-func hasStatus(err error, status int) bool {
+// HasStatus reports whether err is an answer with this status.
+func HasStatus(err error, status int) bool {
 	var answer *StatusError
 	return errors.As(err, &answer) && answer.Status == status
 }
