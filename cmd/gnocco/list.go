@@ -16,7 +16,7 @@ import (
 // listings make the tables of gnocco list, by kind.
 var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
-	"ledger": listLedger, "queries": listQueries, "costs": listCosts, "unread": listUnread,
+	"projects": listProjects, "ledger": listLedger, "queries": listQueries, "costs": listCosts, "unread": listUnread,
 }
 
 func newList() *cobra.Command {
@@ -27,7 +27,7 @@ func newList() *cobra.Command {
 		Use:   "list KIND [SELECTOR...]",
 		Short: "List the metrics, resources, archive policies and queries of a server, and more",
 		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
-policy a new metric gets), the ledger (deletions and corrections of measures), queries (that run),
+policy a new metric gets), projects (and their quotas), the ledger (deletions and corrections of measures), queries (that run),
 costs (of queries so far) or unread (metrics that no query has read). Only metrics may be selected.
 
 ` + selectorHelp,
@@ -110,9 +110,9 @@ func listPolicies(ctx context.Context, c *client.Client, _ []string) (*table, er
 		for _, item := range p.Definition {
 			timespan := "always"
 			if item.Timespan != nil {
-				timespan = *item.Timespan
+				timespan = shortSpan(*item.Timespan)
 			}
-			items = append(items, item.Granularity+" for "+timespan)
+			items = append(items, shortSpan(item.Granularity)+" for "+timespan)
 		}
 		t.add(p.Name, strings.Join(items, "; "), strings.Join(p.Methods, ", "))
 	}

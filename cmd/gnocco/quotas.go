@@ -65,14 +65,7 @@ given by flags become the quota of PROJECT, -1 for none; a bound without a flag 
 			if err != nil {
 				return err
 			}
-			t := &table{columns: []string{"project", "series", "series_quota", "measures/s", "measures_quota", "requests/s",
-				"requests_quota"}}
-			for _, u := range all {
-				q := &u.Quota
-				t.add(u.Project, u.Series, boundText(q.Series), u.Measures, boundText(q.Measures), u.Requests,
-					boundText(q.Requests))
-			}
-			return t.write(cmd.OutOrStdout(), output)
+			return usageTable(all).write(cmd.OutOrStdout(), output)
 		},
 	}
 	flags := cmd.Flags()
@@ -83,6 +76,23 @@ given by flags become the quota of PROJECT, -1 for none; a bound without a flag 
 	flags.Int64("requests", 0, "most requests of the project in a second (-1: any number)")
 	flags.BoolVar(&reset, "reset", false, "give the project the server's quota")
 	return cmd
+}
+
+// listProjects lists the projects that have anything, with their quotas.
+func listProjects(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	all, err := usages(ctx, c, "", nil)
+	return usageTable(all), err
+}
+
+func usageTable(all []usage) *table {
+	t := &table{columns: []string{"project", "series", "series_quota", "measures/s", "measures_quota", "requests/s",
+		"requests_quota"}}
+	for _, u := range all {
+		q := &u.Quota
+		t.add(u.Project, u.Series, boundText(q.Series), u.Measures, boundText(q.Measures), u.Requests,
+			boundText(q.Requests))
+	}
+	return t
 }
 
 // usages asks for all projects, or for that of a path, which gets the bounds if there are any. Users who may not manage

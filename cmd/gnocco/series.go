@@ -21,8 +21,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-const selectorHelp = `A SELECTOR is the name of metrics, RESOURCE/NAME, the ID of a metric, or a selector in PromQL such as
-up{job="node"}.`
+const selectorHelp = `A SELECTOR is the name of metrics, RESOURCE/NAME, a resource, the ID of a metric, or a selector in PromQL
+such as up{job="node"}.`
 
 // selector returns what an argument means in PromQL. Of a resource it means only the metric called name, unless that
 // is "": PromQL may have another name for it.
@@ -112,31 +112,45 @@ func find(ctx context.Context, c *client.Client, selectors []string) ([]*foundSe
 	var all []*foundSeries
 	seen := make(map[string]bool)
 	for _, text := range selectors {
-		match, name := selector(text)
-		met := text == everything
-		var answer struct {
-			Data []map[string]string `json:"data"`
-		}
-		query := url.Values{"match[]": {match}, "ids": {"true"}}
-		if err := c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer); err != nil {
+		found, err := matching(ctx, c, text)
+		if err != nil {
 			return nil, err
 		}
-		for _, labels := range answer.Data {
-			s := newFoundSeries(labels)
-			if name != "" && s.name != name {
-				continue
-			}
-			met = true
+		for _, s := range found {
 			if !seen[s.id] {
 				seen[s.id], all = true, append(all, s)
 			}
 		}
-		if !met {
+		if len(found) == 0 && text != everything {
 			return nil, noMetric(ctx, c, text)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *foundSeries) int { return strings.Compare(a.shown(), b.shown()) })
 	return all, nil
+}
+
+// matching returns the metrics that a selector means, those of a resource where no metric has the name.
+func matching(ctx context.Context, c *client.Client, text string) (found []*foundSeries, err error) {
+	match, name := selector(text)
+	matches := []string{match}
+	if !strings.Contains(text, "{") {
+		matches = append(matches, fmt.Sprintf(`{original_resource_id=%q}`, text))
+	}
+	for i := 0; i < len(matches) && len(found) == 0; i++ {
+		var answer struct {
+			Data []map[string]string `json:"data"`
+		}
+		query := url.Values{"match[]": {matches[i]}, "ids": {"true"}}
+		if err := c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer); err != nil {
+			return nil, err
+		}
+		for _, labels := range answer.Data {
+			if s := newFoundSeries(labels); i > 0 || name == "" || s.name == name {
+				found = append(found, s)
+			}
+		}
+	}
+	return found, nil
 }
 
 // noMetric returns the error of a selector that means nothing.
@@ -286,7 +300,7 @@ func (r *reader) each(ctx context.Context, s *foundSeries, granularity time.Dura
 	if policy != nil && errors.As(err, &answer) && answer.Status == http.StatusNotFound {
 		var kept []string
 		for _, item := range policy.Definition {
-			kept = append(kept, item.Granularity)
+			kept = append(kept, shortSpan(item.Granularity))
 		}
 		return fmt.Errorf("no %s of %s: archive policy %s keeps %s of %s", method, granularity, s.policy,
 			strings.Join(policy.Methods, ", "), strings.Join(kept, ", "))

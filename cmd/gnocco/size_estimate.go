@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -138,7 +138,23 @@ func (p *sizePlan) estimate() (*table, []string, error) {
 		"disk until it is deleted), other values than %s, other policies' CPU.", p.values)), nil
 }
 
-// spanText is a timespan without a clock of zeros.
+// spanText is a timespan in the largest unit that divides it, such as 90m or 365d.
 func spanText(d time.Duration) string {
-	return strings.TrimSuffix(model.FormatTimespan(d), ", 0:00:00")
+	for _, unit := range []struct {
+		width time.Duration
+		name  string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if d >= unit.width && d%unit.width == 0 {
+			return strconv.FormatInt(int64(d/unit.width), 10) + unit.name
+		}
+	}
+	return d.String()
+}
+
+// shortSpan is spanText of a timespan as a server writes it.
+func shortSpan(text string) string {
+	if d, err := model.ParseTimespan(text); err == nil {
+		return spanText(d)
+	}
+	return text
 }
