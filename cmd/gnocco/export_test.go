@@ -145,7 +145,7 @@ func TestExportAndImport(t *testing.T) {
 	for args, want := range map[string]string{
 		"csv nothing":                 "no metric is nothing",
 		"xml":                         `format "xml" is none of`,
-		"csv cpu --aggregation 50pct": "no 50pct of 1s: archive policy seconds keeps sum, count of 0:00:01",
+		"csv cpu --aggregation 50pct": "no 50pct of 1s: archive policy seconds keeps sum, count of 1s",
 		"csv {":                       "parse error",
 	} {
 		_, stderr, status := run(t, "", append([]string{"export", "--url", first.url}, strings.Fields(args)...)...)
