@@ -19,7 +19,8 @@ func FuzzPutContent(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = store.Close() })
-	plan := carbonara.PlanOf([]time.Duration{time.Second}, []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum})
+	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
+	plan := carbonara.PlanOf([]time.Duration{time.Second}, columns)
 	from, to := uuid.New(), uuid.New()
 	c := store.NewCheckpoint()
 	c.AppendRaw(from, 0, []carbonara.Timestamp{1e9, 2e9}, []float64{1, 2})
