@@ -144,8 +144,13 @@ func (s *session) start() {
 			s.options.Logger.Warn("claims on sacks not looked at", "member", s.member.ID, "error", err)
 		}
 	})
+	said := "" // the same error is logged once
 	s.loop(s.options.Poll, func() {
-		if err := s.detector.look(0); err != nil {
+		err := s.detector.look(0)
+		if text := fmt.Sprint(err); err == nil {
+			said = ""
+		} else if text != said {
+			said = text
 			s.options.Logger.Warn("members not read", "member", s.member.ID, "error", err)
 		}
 	})
