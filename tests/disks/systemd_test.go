@@ -17,8 +17,8 @@ import (
 var units = flag.Bool("disks.units", false, "run TestUnits, which takes some minutes")
 
 // unitsInit makes this machine's root the lower layer of the guest's, where nothing else can be written, with the units
-// and programs where they are installed, and a FUSE file system as the shared disk. Arguments: folders of modules, of the
-// units and programs, and the script.
+// and programs where they are installed, and a FUSE file system as the shared disk. Arguments: folders of modules, of
+// the units and programs, and the script.
 const unitsInit = `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t tmpfs tmp /mnt
