@@ -59,10 +59,11 @@ done
 after "the start"
 for n in 1 2; do
 	pkill -9 bindfs
-	while ! mountpoint -q /srv/gnocco; do sleep .5; done
+	for _ in {1..200}; do mountpoint -q /srv/gnocco && break; sleep .5; done
 	after "death $n"
 done
 echo "TRIAL $(systemctl show gnocco-api -p NRestarts)"
+journalctl -b --no-pager -u srv-gnocco.mount -u gnocco-api -u gnocco-metricd@1 | grep -v level=WARN | tail -50
 poweroff -f
 `
 
@@ -98,6 +99,7 @@ func TestUnits(t *testing.T) {
 	defer cancel()
 	uml := exec.CommandContext(ctx, "linux.uml", "mem=1500M", "rootfstype=hostfs", "rootflags=/", "ro", "init="+init,
 		"con=null", "con0=null,fd:1", "uml_dir="+dir, "umid=units", "panic=1")
+	uml.WaitDelay = time.Second // its threads are processes
 	uml.Env = append(os.Environ(), "TMPDIR=/dev/shm")
 	console, err := uml.CombinedOutput()
 	for _, want := range []string{"after the start: ", "after death 1: ", "after death 2: "} {
