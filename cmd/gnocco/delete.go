@@ -110,8 +110,12 @@ func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*fou
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "measures of %d metrics %s; groups %d -> %d, %d bytes less\n", metrics, verb,
-		before, after, bytes)
+	change := fmt.Sprintf("%d bytes less", bytes)
+	if bytes < 0 { // compressed, fewer measures can take more
+		change = fmt.Sprintf("%d bytes more", -bytes)
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "measures of %d metrics %s; groups %d -> %d, %s\n", metrics, verb, before, after,
+		change)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,8 +120,8 @@ func queryText(route, text string) string {
 	if len(text) == 0 || text[0] != '/' {
 		text = route + " " + text
 	}
-	line := []rune(fmt.Sprintf("%q", text))
-	line = line[1 : len(line)-1]
+	quoted := fmt.Sprintf("%q", text) // without line ends and what a terminal would obey
+	line := []rune(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`))
 	if len(line) > most {
 		line = append(line[:most-1], '…')
 	}
