@@ -13,9 +13,13 @@ import (
 	"testing"
 )
 
-var startPre = regexp.MustCompile(`(?m)^ExecStartPre=-\+/bin/sh -c '([^']+)'$`)
+// mountUnit runs as root, and no program of ours.
+const mountUnit = "gnocco-mount.service"
 
-// Before its start a unit unmounts a dead data folder, and leaves a live one and a folder that is no mount alone.
+var firstCommand = regexp.MustCompile(`(?m)^ExecStart=-/bin/sh -c '([^']+)'$`)
+
+// Before processes start a unit unmounts a dead data folder, and leaves a live one and a folder that is no mount alone.
+// tests/disks tries the units under systemd.
 func TestDeadMountIsUnmounted(t *testing.T) {
 	// The mounts are those of one thread, which ends with the test.
 	runtime.LockOSThread()
@@ -23,12 +27,12 @@ func TestDeadMountIsUnmounted(t *testing.T) {
 		syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")); err != nil {
 		t.Skip("mounts need root:", err)
 	}
-	for _, unit := range []string{"gnocco-api.service", "gnocco-metricd@.service"} {
+	for _, unit := range []string{mountUnit} {
 		content, err := os.ReadFile("../systemd/" + unit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		command := startPre.FindStringSubmatch(string(content))
+		command := firstCommand.FindStringSubmatch(string(content))
 		if command == nil {
 			t.Errorf("%s unmounts nothing", unit)
 			continue

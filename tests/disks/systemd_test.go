@@ -32,16 +32,16 @@ for u in systemd-tmpfiles-setup.service systemd-tmpfiles-clean.timer systemd-ude
 done
 cp %[2]s/gnocco-*.service $etc/; cp %[3]s/gnocco %[3]s/metricd usr/local/bin/
 echo gnocco:x:8041:8041::/:/bin/false >>etc/passwd; echo gnocco:x:8041: >>etc/group
-echo 'bindfs#/srv/real /srv/gnocco fuse defaults,nofail,_netdev,allow_other 0 0' >etc/fstab
+echo 'bindfs#/srv/real /srv/gnocco fuse nofail,_netdev,allow_other,attr_timeout=0,entry_timeout=0 0 0' >etc/fstab
 printf '[Unit]\nRequires=basic.target\nWants=trial.service\nAfter=basic.target\nAllowIsolate=yes\n' >$etc/trial.target
 printf '[Service]\nExecStart=/bin/bash %[4]s\nStandardOutput=file:/dev/tty0\nStandardError=file:/dev/tty0\n' >$etc/trial.service
 pivot_root . old
 exec chroot . /lib/systemd/systemd --unit=trial.target --show-status=no </dev/console >/dev/console 2>&1
 `
 
-// unitsTrial kills the FUSE server below the units, twice.
+// unitsTrial kills the FUSE server below the units, twice. For a while it cannot be started again.
 const unitsTrial = `ip link set lo up
-mountpoint -q /srv/gnocco || systemctl start srv-gnocco.mount
+systemctl start srv-gnocco.mount
 chown gnocco:gnocco /srv/gnocco
 setpriv --reuid 8041 --regid 8041 --clear-groups gnocco init --data /srv/gnocco --state /tmp/gnocco-node
 systemctl start gnocco-api gnocco-metricd@1
@@ -58,12 +58,11 @@ for _ in {1..100}; do
 done
 after "the start"
 for n in 1 2; do
-	pkill -9 bindfs
-	for _ in {1..200}; do mountpoint -q /srv/gnocco && break; sleep .5; done
+	mv /usr/bin/bindfs /usr/bin/away; pkill -9 bindfs; sleep 15; mv /usr/bin/away /usr/bin/bindfs
 	after "death $n"
 done
 echo "TRIAL $(systemctl show gnocco-api -p NRestarts)"
-journalctl -b --no-pager -u srv-gnocco.mount -u gnocco-api -u gnocco-metricd@1 | grep -v level=WARN | tail -50
+journalctl -b --no-pager -u srv-gnocco.mount -u gnocco-mount -u gnocco-api -u gnocco-metricd@1 | grep -v level=WARN | tail -50
 poweroff -f
 `
 

@@ -192,7 +192,8 @@ It uses CUDA devices where there are any.`)
 		"gnocco: maintainer-script-calls-systemctl [postinst:*]",
 		"gnocco: maintainer-script-calls-systemctl [postrm:*]",
 	}, "\n")+"\n")
-	install, remove, removed := p.units(common, "gnocco.service", "gnocco-api.service", "gnocco-metricd@.service")
+	install, remove, removed := p.units(common, "gnocco.service", "gnocco-api.service",
+		"gnocco-metricd@.service", "gnocco-mount.service")
 	p.info.Scripts.PostInstall = p.script(user("gnocco", "/var/lib/gnocco", userID) + install)
 	p.info.Scripts.PreRemove = p.script(remove)
 	p.info.Scripts.PostRemove = p.script(removed)
