@@ -269,3 +269,24 @@ func TestDecodeTakesMemory(t *testing.T) {
 		t.Errorf("%d measures, memory for %d: %v", l.Len(), l.Paid, err)
 	}
 }
+
+// A measurement of InfluxDB may have equals signs, one of Gnocchi not.
+func TestMeasurementWithEqualsSigns(t *testing.T) {
+	var l influxdb.Lines
+	f := func(body, name, region string) {
+		t.Helper()
+		if faults := decode(t, &l, body, nanoseconds()); faults != nil {
+			t.Fatal(faults)
+		}
+		labels, err := l.Labels(0, "")
+		if err != nil || labels.Get("__name__") != name || labels.Get("region") != region {
+			t.Errorf("%q: %q (%v)", body, labels, err)
+		}
+	}
+	f("cpu=load,region=east value=1 5", "cpu=load_value", "east")
+	f("cpu=,region=east value=1 5", "cpu=_value", "east")
+	f("a=b=c value=1 5", "a=b=c_value", "")
+	if _, err := l.Target(0, "region"); err == nil {
+		t.Error("Gnocchi's mapping takes it")
+	}
+}

@@ -59,7 +59,7 @@ func (l *Lines) AppendLineKey(dst []byte, i, end int) []byte {
 // Target returns the target of measure i, whose resource is named by a tag. The error is an ErrNoTag or a *LineError.
 func (l *Lines) Target(i int, tag string) (*Target, error) {
 	of := l.of[i]
-	head, fieldName, tags, err := l.names(of)
+	head, fieldName, tags, err := l.names(of, false)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (l *Lines) Target(i int, tag string) (*Target, error) {
 // tag has its name. The error is a *LineError.
 func (l *Lines) Labels(i int, database string) (model.Labels, error) {
 	of := l.of[i]
-	measurement, fieldName, tags, err := l.names(of)
+	measurement, fieldName, tags, err := l.names(of, true)
 	if err != nil {
 		return "", err
 	}
@@ -100,9 +100,15 @@ func (l *Lines) Labels(i int, database string) (model.Labels, error) {
 	return model.Labels(labels), nil
 }
 
-// names returns the measurement, name and tags of a field.
-func (l *Lines) names(of field) (measurement, name string, tags map[string]string, err error) {
+// names returns the measurement, name and tags of a field. InfluxDB lets a measurement have equals signs, Gnocchi does
+// not.
+func (l *Lines) names(of field, equals bool) (measurement, name string, tags map[string]string, err error) {
 	measurement, rest, ok := parseName(l.text(of.head))
+	for equals && ok && len(rest) > 0 && rest[0] == '=' {
+		var part string
+		part, rest, _ = parseName(rest[1:])
+		measurement += "=" + part
+	}
 	if !ok {
 		return "", "", nil, &LineError{of.line, "no measurement"}
 	}
