@@ -110,6 +110,9 @@ func (s *sack) backfilled(ctx context.Context, to, from uuid.UUID) (*heads.Head,
 				return nil, err
 			}
 		}
+		if !m.SchemaPending() {
+			continue // an archive of imported groups may lack the narrow granularities
+		}
 		schema, err := s.store.Schema(m.ID)
 		if err != nil {
 			return nil, err

@@ -143,6 +143,13 @@ func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 		"dropped by the server %d, refused %d\n",
 		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
 		r.Refused)
+	if r.Groups > 0 || r.Unkept > 0 {
+		fmt.Fprintf(w, "put %d groups of aggregates; in %d periods metrics have other measures, and stay as they are\n",
+			r.Groups, r.Occupied)
+	}
+	if r.Unkept > 0 {
+		fmt.Fprintf(w, "%d metrics took no aggregates: their archive policy keeps no groups of that width, or none so old\n", r.Unkept)
+	}
 }
 
 func importFile(importer *csvimport.Importer, name string, stdin io.Reader, reading *progress.Reading,

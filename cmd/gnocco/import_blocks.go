@@ -18,8 +18,12 @@ block or a folder with blocks below it, such as Prometheus' data folder or a sna
 that only the write-ahead log has are in no block. Blocks are only read.
 
 Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write.
-Labels that Thanos or Mimir has for a whole block count as well. Native histograms and Thanos'
-downsampled blocks are named and left out.
+Labels that Thanos or Mimir has for a whole block count as well. Native histograms are named and left
+out.
+
+Aggregates of 5 minutes and an hour, in blocks that Thanos downsampled, become the groups of that
+width and of its multiples that the archive policy has; they need the role admin. Where a metric has
+other measures, these stay. Import all blocks of a series at once, or older ones later.
 
 Order, history, reports and exit statuses are those of gnocco import csv. Samples wait in a temporary
 file (20 bytes each; TMPDIR).`,

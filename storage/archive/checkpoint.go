@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -33,19 +34,30 @@ func (s *Store) NewCheckpointWithSize(bytes int) *Checkpoint {
 // PutGroups adds new or changed groups to the metric's splits: they replace those with the same start.
 func (c *Checkpoint) PutGroups(metric uuid.UUID, groups *carbonara.Groups) {
 	c.groups += groups.Len()
-	for from := 0; from < groups.Len(); {
-		key := carbonara.SplitKeyOf(groups.Starts[from], groups.Granularity)
-		to := from + 1
-		for to < groups.Len() && key.Contains(groups.Starts[to]) {
-			to++
-		}
-		part := groups
-		if from > 0 || to < groups.Len() {
-			slice := groups.Slice(from, to)
-			part = &slice
-		}
+	for key, part := range splitsOf(groups) {
 		c.putSplit(mergeKey, metric, key, part)
-		from = to
+	}
+}
+
+// splitsOf cuts groups where splits begin.
+func splitsOf(groups *carbonara.Groups) iter.Seq2[carbonara.SplitKey, *carbonara.Groups] {
+	return func(yield func(carbonara.SplitKey, *carbonara.Groups) bool) {
+		for from := 0; from < groups.Len(); {
+			key := carbonara.SplitKeyOf(groups.Starts[from], groups.Granularity)
+			to := from + 1
+			for to < groups.Len() && key.Contains(groups.Starts[to]) {
+				to++
+			}
+			part := groups
+			if from > 0 || to < groups.Len() {
+				slice := groups.Slice(from, to)
+				part = &slice
+			}
+			if !yield(key, part) {
+				return
+			}
+			from = to
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -67,14 +68,56 @@ func (s *Store) content(metric uuid.UUID, token []byte, least int) (c model.Cont
 			return c, err
 		}
 		c.Next = append(slices.Clone(version), key[kindOffset:]...)
-		part = append(binary.AppendUvarint(part, uint64(len(key)-kindOffset)), key[kindOffset:]...)
-		part = append(binary.AppendUvarint(part, uint64(len(value))), value...)
+		part = appendContent(part, key, value)
 	}
 	if !iter.Valid() {
 		c.Next = nil
 	}
-	c.Part = binary.BigEndian.AppendUint64(part, xxhash.Sum64(part))
+	c.Part = sealContent(part)
 	return c, iter.Error()
+}
+
+func appendContent(part, key, value []byte) []byte {
+	part = append(binary.AppendUvarint(part, uint64(len(key)-kindOffset)), key[kindOffset:]...)
+	return append(binary.AppendUvarint(part, uint64(len(value))), value...)
+}
+
+func sealContent(part []byte) []byte { return binary.BigEndian.AppendUint64(part, xxhash.Sum64(part)) }
+
+// ContentOfGroups returns the content of an archive that has these groups, granularities ascending, and no measures any
+// more. Its parts have at least so many bytes. Later measures of the last group are too old.
+func ContentOfGroups(groups []carbonara.Groups, least int) (parts [][]byte) {
+	part := []byte{contentFormat}
+	add := func(key, value []byte) {
+		if part = appendContent(part, key, value); len(part) >= least {
+			parts, part = append(parts, sealContent(part)), []byte{contentFormat}
+		}
+	}
+	var end, start carbonara.Timestamp
+	value := math.NaN()
+	for i := range groups {
+		g := &groups[i]
+		if g.Len() == 0 {
+			continue
+		}
+		last := g.Starts[g.Len()-1]
+		end = max(end, last.Add(g.Granularity))
+		if start < last {
+			if start, value = last, math.NaN(); !g.Unknown(g.Len()-1, carbonara.ColumnLast) {
+				value = g.Column(carbonara.ColumnLast)[g.Len()-1]
+			}
+		}
+	}
+	add(RawKey(uuid.Nil), carbonara.AppendRaw(nil, end, []carbonara.Timestamp{start}, []float64{value}))
+	for i := range groups {
+		for key, split := range splitsOf(&groups[i]) {
+			add(splitKey(nil, uuid.Nil, key.Granularity, key.Start), carbonara.AppendSplit(nil, key, split))
+		}
+	}
+	if len(part) > 1 {
+		parts = append(parts, sealContent(part))
+	}
+	return parts
 }
 
 // contentVersion returns what changes with every measure that the archive takes.

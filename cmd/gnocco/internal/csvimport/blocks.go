@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -64,51 +65,27 @@ func (i *Importer) Blocks(ctx context.Context, folder string) error {
 }
 
 func (i *Importer) block(ctx context.Context, folder string) (err error) {
-	text, err := os.ReadFile(filepath.Join(folder, metaFile))
+	b, err := i.open(folder)
 	if err != nil {
-		return fmt.Errorf("csvimport: %w", err)
+		return err
 	}
-	var meta blockMeta
-	if err := json.Unmarshal(text, &meta); err != nil {
-		return refusal("%s %s: %w", folder, metaFile, err)
+	if b.resolution == 0 {
+		defer func() { err = errors.Join(err, b.close()) }()
+	} else { // is read when it is sent
+		i.blocks = append(i.blocks, b)
+		i.options.Note(fmt.Sprintf("%s has aggregates of %v by Thanos", folder, b.resolution))
 	}
-	if r := meta.Thanos.Downsample.Resolution; r > 0 {
-		return refusal("%s has aggregates of %d s by Thanos, which are not read: leave it out, and import the block of samples",
-			folder, r/1000)
-	}
-	names, err := index.NewFileReader(filepath.Join(folder, "index"), index.DecodePostingsRaw)
-	if err != nil {
-		return refusal("%s: %w", folder, err)
-	}
-	defer func() { err = errors.Join(err, names.Close()) }()
-	samples, err := chunks.NewDirReader(filepath.Join(folder, "chunks"), nil)
-	if err != nil {
-		return refusal("%s: %w", folder, err)
-	}
-	defer func() { err = errors.Join(err, samples.Close()) }()
-	deleted, _, err := tombstones.ReadTombstones(folder)
-	if err != nil {
-		return refusal("%s: %w", folder, err)
-	}
-	defer func() { err = errors.Join(err, deleted.Close()) }()
-	b := &block{Importer: i, folder: folder, labels: meta.Thanos.Labels, index: names, chunks: samples}
 	name, every := index.AllPostingsKey()
-	all, err := names.Postings(ctx, name, every)
+	all, err := b.index.Postings(ctx, name, every)
 	if err != nil {
 		return refusal("%s: %w", folder, err)
 	}
 	for all.Next() {
-		if b.deleted, err = deleted.Get(all.At()); err != nil {
-			return refusal("%s: %w", folder, err)
-		}
 		if err := b.series(all.At()); err != nil {
 			return err
 		}
 	}
-	if b.histograms > 0 {
-		i.result.Rejected += int64(b.histograms)
-		i.options.Note(fmt.Sprintf("%s: %d samples are native histograms, and left out", folder, b.histograms))
-	}
+	b.noteHistograms()
 	if err := all.Err(); err != nil {
 		return refusal("%s: %w", folder, err)
 	}
@@ -120,14 +97,63 @@ type block struct {
 	*Importer
 	folder     string
 	labels     map[string]string // of all series
+	resolution time.Duration     // of aggregates; 0: the block has samples
 	index      *index.Reader
 	chunks     *chunks.Reader
-	deleted    tombstones.Intervals // of a series
-	histograms int                  // samples left out
+	deleted    tombstones.Reader
+	histograms int // samples left out
 
 	builder labels.ScratchBuilder
 	metas   []chunks.Meta
 	samples chunkenc.Iterator
+}
+
+// open opens a block. Close of the importer closes one of aggregates.
+func (i *Importer) open(folder string) (_ *block, err error) {
+	text, err := os.ReadFile(filepath.Join(folder, metaFile))
+	if err != nil {
+		return nil, fmt.Errorf("csvimport: %w", err)
+	}
+	var meta blockMeta
+	if err := json.Unmarshal(text, &meta); err != nil {
+		return nil, refusal("%s %s: %w", folder, metaFile, err)
+	}
+	b := &block{Importer: i, folder: folder, labels: meta.Thanos.Labels,
+		resolution: time.Duration(meta.Thanos.Downsample.Resolution) * time.Millisecond}
+	defer func() {
+		if err != nil {
+			err = errors.Join(refusal("%s: %w", folder, err), b.close())
+		}
+	}()
+	if b.index, err = index.NewFileReader(filepath.Join(folder, "index"), index.DecodePostingsRaw); err != nil {
+		return b, err
+	}
+	if b.chunks, err = chunks.NewDirReader(filepath.Join(folder, "chunks"), chunkPool{chunkenc.NewPool()}); err != nil {
+		return b, err
+	}
+	b.deleted, _, err = tombstones.ReadTombstones(folder)
+	return b, err
+}
+
+func (b *block) close() (err error) {
+	if b.index != nil {
+		err = b.index.Close()
+	}
+	if b.chunks != nil {
+		err = errors.Join(err, b.chunks.Close())
+	}
+	if b.deleted != nil {
+		err = errors.Join(err, b.deleted.Close())
+	}
+	b.index, b.chunks, b.deleted = nil, nil, nil
+	return err
+}
+
+func (b *block) noteHistograms() {
+	if b.histograms > 0 {
+		b.result.Rejected += int64(b.histograms)
+		b.options.Note(fmt.Sprintf("%s: %d samples are native histograms, and left out", b.folder, b.histograms))
+	}
 }
 
 // series reads the samples of a series. Chunks may overlap.
@@ -144,6 +170,16 @@ func (b *block) series(ref storage.SeriesRef) error {
 		return nil
 	}
 	number := b.number(name, nil)
+	deleted, err := b.deleted.Get(ref)
+	if err != nil {
+		return refusal("%s: %w", b.folder, err)
+	}
+	if m := b.metrics[number]; b.resolution > 0 {
+		if m.aggregates = append(m.aggregates, aggregatesOf{b, ref}); len(b.metas) > 0 {
+			m.newest = max(m.newest, min(carbonara.Timestamp(b.metas[len(b.metas)-1].MaxTime)*1e6, b.latest))
+		}
+		return nil
+	}
 	for _, meta := range b.metas {
 		chunk, _, err := b.chunks.ChunkOrIterable(meta)
 		if err != nil {
@@ -156,7 +192,7 @@ func (b *block) series(ref storage.SeriesRef) error {
 				continue
 			}
 			ms, v := b.samples.At()
-			if value.IsStaleNaN(v) || b.isDeleted(ms) {
+			if value.IsStaleNaN(v) || isDeleted(deleted, ms) {
 				continue
 			}
 			if err := b.sample(b.folder, number, ms, v); err != nil {
@@ -170,21 +206,29 @@ func (b *block) series(ref storage.SeriesRef) error {
 	return nil
 }
 
-// isDeleted reports whether the series' sample at a time was deleted.
-func (b *block) isDeleted(ms int64) bool {
-	return slices.ContainsFunc(b.deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) })
+// isDeleted reports whether a series' sample at a time was deleted.
+func isDeleted(deleted tombstones.Intervals, ms int64) bool {
+	return slices.ContainsFunc(deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) })
 }
 
 // sample adds a sample of a series.
 func (i *Importer) sample(folder string, number uint32, ms int64, v float64) error {
-	t := carbonara.Timestamp(ms) * 1e6
 	m := i.metrics[number]
-	if ms < 0 || ms > int64(carbonara.MaxTimestamp)/1e6 || t > i.latest {
-		i.result.Rejected++
-		i.options.Reject(folder, 0, fmt.Sprintf("time %d ms of series %s lies before 1970 or ahead of the clock", ms, m))
+	t, ok := i.timeOf(folder, m, ms)
+	if !ok {
 		return nil
 	}
 	m.newest = max(m.newest, t)
 	m.rows++
 	return i.rows.add(t, v, number)
+}
+
+// timeOf returns the time of a sample, and reports one that no archive takes.
+func (i *Importer) timeOf(folder string, m *metric, ms int64) (t carbonara.Timestamp, ok bool) {
+	t = carbonara.Timestamp(ms) * 1e6
+	if ok = ms >= 0 && ms <= int64(carbonara.MaxTimestamp)/1e6 && t <= i.latest; !ok {
+		i.result.Rejected++
+		i.options.Reject(folder, 0, fmt.Sprintf("time %d ms of series %s lies before 1970 or ahead of the clock", ms, m))
+	}
+	return t, ok
 }

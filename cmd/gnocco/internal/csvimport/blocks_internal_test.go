@@ -124,7 +124,17 @@ func TestBlocks(t *testing.T) {
 		t.Error("a deleted sample is read, or a stale one")
 	}
 	block(start, `"thanos":{"downsample":{"resolution":300000}},`, labels.FromStrings("__name__", "up"), 1)
-	if _, err := read(); !errors.As(err, &refused) || !strings.Contains(err.Error(), "aggregates of 300 s by Thanos") {
-		t.Errorf("a downsampled block: %v", err)
+	if got, err := read(); err != nil || !strings.Contains(got, "has aggregates of 5m0s by Thanos") {
+		t.Errorf("a downsampled block: %s, %v", got, err)
+	}
+}
+
+// A damaged chunk of aggregates is refused.
+func TestAggregatesThatDoNotDecode(t *testing.T) {
+	for _, data := range []string{"", "\x80", "\x05\x01", "\x00\x00", "\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+		a := aggregatesOf{block: new(block)}
+		if rows, err := a.rows(aggregateChunk{data: []byte(data)}, true); err == nil {
+			t.Errorf("%q: %v", data, rows)
+		}
 	}
 }

@@ -24,6 +24,10 @@ type Result struct {
 	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the
 	// finest one that keeps them.
 	Coarser map[time.Duration]int64
+
+	Groups   int64 // of Thanos' aggregates, put into archives or there already
+	Occupied int64 // periods of such groups in which a metric has other measures: they stayed as they were
+	Unkept   int   // metrics that took none: their archive policy has no granularity that is made of them, or rates
 }
 
 // Lost returns how many measures of the files the archives will not have, rejected ones aside.
@@ -44,6 +48,7 @@ type Importer struct {
 	ignored map[string]bool     // names of options.Ignore that a column has
 	latest  carbonara.Timestamp // measures may have
 	rows    spool
+	blocks  []*block // of aggregates
 	result  Result
 }
 
@@ -61,8 +66,14 @@ func New(options Options) (*Importer, error) {
 // maxFuture is how far ahead of the clock a measure may be: a file has no forecasts, but may have a wrong year.
 const maxFuture = 24 * time.Hour
 
-// Close removes temporary files.
-func (i *Importer) Close() error { return i.rows.close() }
+// Close removes temporary files, and closes blocks.
+func (i *Importer) Close() error {
+	err := i.rows.close()
+	for _, b := range i.blocks {
+		err = errors.Join(err, b.close())
+	}
+	return err
+}
 
 // File reads a file to its end. Its name is for messages, and for its metric, if it has one column of values; "-" is
 // none.

@@ -25,11 +25,26 @@ type metric struct {
 	history       string              // metric that takes the older ones; "" if none does
 	older         int64               // measures of the files that are older
 	limits        limits
+	methods       []string       // of its archive policy
+	aggregates    []aggregatesOf // of Thanos' blocks
 
 	created bool // by this import
 	offered bool // the server may have measures of this import
 	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
+}
+
+// plan returns what its archive policy computes.
+func (m *metric) plan() (*carbonara.Plan, error) {
+	methods, err := carbonara.ParseMethods(m.methods)
+	if err != nil {
+		return nil, err
+	}
+	var granularities []time.Duration
+	for _, item := range m.limits.items {
+		granularities = append(granularities, item.granularity)
+	}
+	return carbonara.NewPlan(granularities, methods), nil
 }
 
 // foundArchive notes what the server says of the archive before the import, nil if it does not.

@@ -43,7 +43,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 	var series []*metric
 	for _, m := range i.metrics {
 		switch {
-		case m.rows == 0:
+		case m.rows == 0 && m.aggregates == nil:
 			continue
 		case m.labels != "":
 			series = append(series, m)
@@ -102,6 +102,9 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 	if !known {
 		i.options.Note("the server does not say which measures it dropped")
 	}
+	if err == nil {
+		err = i.sendAggregates(ctx, used)
+	}
 	return i.result, err
 }
 
@@ -149,7 +152,7 @@ const metricsAtOnce = 1000
 
 // is notes which metric of the server m is.
 func (m *metric) is(found *client.Metric) (err error) {
-	m.id, m.target = found.ID, found.ID
+	m.id, m.target, m.methods = found.ID, found.ID, found.ArchivePolicy.Methods
 	m.limits, err = newLimits(&found.ArchivePolicy, m.newest)
 	return err
 }
