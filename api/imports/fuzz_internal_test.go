@@ -70,6 +70,7 @@ func FuzzPlainLine(f *testing.F) {
 		`{"metric":{},"values": [] ,"timestamps": [] }`, `{"metric":{"a":"b",},"values":[1],"timestamps":[1]}`,
 		`{"metric":{"a":"b","a":""},"values":[01],"timestamps":[1]}`, `{"metric":{"a":"\u0041"},"values":1,"timestamps":2}`,
 		`{"metric":{"a":"b"},"values":[1],"timestamps":[1],"x":2}`, `{"metric":{"a":"b"}},"values":[1],"timestamps":[1]}`,
+		`{"metric":{"__name__":"b},"values":[1],"timestamps":[1]}`, `{"metric":{"a":"b"},"values":[-0.5e+1,0],"timestamps":[1,10]}`,
 		`{"metric":{"a","b"},"values":[1],"timestamps":[1]}`, `{"metric":{"a":"b":"c"},"values":[1],"timestamps":[1]}`,
 	} {
 		f.Add(seed)
@@ -78,23 +79,22 @@ func FuzzPlainLine(f *testing.F) {
 		if !utf8.ValidString(text) {
 			return
 		}
-		var b body
-		times, values, ok := b.plainLine([]byte(text))
+		head, times, values, ok := cutMetric([]byte(text))
 		if !ok {
 			return
 		}
 		var want jsonLine
-		if err := json.Unmarshal([]byte(text), &want); err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
-		var labels series.Labels
+		var labels, got series.Labels
+		fault, err := json.Unmarshal([]byte(text), &want), new(body).readMetric(head, &got)
 		for name, value := range want.Metric {
 			labels.Set(name, value)
 		}
-		if !slices.Equal(labels, b.scratch) || !bytes.Equal(times, want.Timestamps) ||
-			!bytes.Equal(values, want.Values) {
-			t.Fatalf("%q: %v %s %s, want %v %s %s", text, b.scratch, times, values,
-				labels, want.Timestamps, want.Values)
+		if fault != nil && err == nil || fault == nil && err != nil && labels.Get("__name__") != "" {
+			t.Fatalf("%q: %v, want %v", text, err, fault)
+		}
+		if fault == nil && (err == nil && !slices.Equal(labels, got) || !bytes.Equal(times, inside(want.Timestamps)) ||
+			!bytes.Equal(values, inside(want.Values))) {
+			t.Fatalf("%q: %v %s %s, want %v %s %s", text, got, times, values, labels, want.Timestamps, want.Values)
 		}
 	})
 }

@@ -55,6 +55,8 @@ type body struct {
 	labels   series.Labels // these replace the series' own ones
 	scratch  series.Labels // of one series
 	read     jsonLine
+	times    []carbonara.Timestamp // of the series, and
+	values   []float64
 	now      carbonara.Timestamp
 	refused  series.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
@@ -68,7 +70,7 @@ type body struct {
 
 func (b *body) reset() {
 	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read,
-		symbols: labels.NewSymbolTable()}
+		times: b.times, values: b.values, symbols: labels.NewSymbolTable()}
 	b.batch.Reset()
 	b.batch.Read = b.readHead
 }

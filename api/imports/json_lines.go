@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A jsonLine is one series as VictoriaMetrics exports it. Timestamps are milliseconds since 1970.
@@ -18,19 +20,21 @@ type jsonLine struct {
 	Values, Timestamps json.RawMessage
 }
 
-// decodeJSON reads JSON lines.
+// decodeJSON reads JSON lines. Labels of unknown series only are read.
 func (b *body) decodeJSON() error {
+	b.batch.Read = b.readMetric
 	for line := range bytes.Lines(b.text) {
 		b.line++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
 		b.total++
-		var refused *lineError
-		if err := b.jsonLine(line); errors.As(err, &refused) {
+		if err := b.jsonLine(line); err != nil {
+			var refused *lineError
+			if !errors.As(err, &refused) {
+				return err
+			}
 			b.refused.Unreadable(b.line, refused.reason)
-		} else if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -49,8 +53,8 @@ func (b *body) jsonLine(text []byte) error {
 	if !utf8.Valid(text) { // encoding/json would replace invalid bytes by another character
 		return refuse("not valid UTF-8")
 	}
-	times, values, ok := b.plainLine(text)
-	if !ok {
+	head, times, values, known := cutMetric(text)
+	if !known {
 		line := &b.read // its map and slices are used again
 		clear(line.Metric)
 		line.Values, line.Timestamps = line.Values[:0], line.Timestamps[:0]
@@ -61,74 +65,102 @@ func (b *body) jsonLine(text []byte) error {
 		for name, value := range line.Metric {
 			b.scratch.Set(name, value)
 		}
-		times, values = line.Timestamps, line.Values
-	}
-	times, values = inside(times), inside(values)
-	if b.scratch.Get("__name__") == "" {
-		return refuse(`"metric" has no "__name__"`)
+		if b.scratch.Get(model.LabelName) == "" {
+			return refuse(`"metric" has no "__name__"`)
+		}
+		times, values = inside(line.Timestamps), inside(line.Values)
 	}
 	if t, v := count(times), count(values); t != v || t == 0 {
 		return refuse("%d timestamps and %d values", t, v)
 	}
-	for _, adding := range []bool{false, true} {
-		times, values, first := times, values, true
-		for len(times) > 0 {
-			var time, number []byte
-			time, times, _ = bytes.Cut(times, []byte(","))
-			number, values, _ = bytes.Cut(values, []byte(","))
-			at, value, ok, err := measure(bytes.TrimSpace(time), bytes.TrimSpace(number))
-			switch {
-			case err != nil:
-				return refuse("%s", err)
-			case !adding || !ok:
-			case first:
-				err, first = b.add(at, value), false
-			default:
-				err = b.batch.Append(at, value)
-			}
-			if err != nil {
-				return err
-			}
+	b.times, b.values = b.times[:0], b.values[:0]
+	for len(times) > 0 {
+		var time, number []byte
+		time, times, _ = bytes.Cut(times, []byte(","))
+		number, values, _ = bytes.Cut(values, []byte(","))
+		at, value, ok, err := measure(bytes.TrimSpace(time), bytes.TrimSpace(number))
+		if err != nil {
+			return refuse("%s", err)
+		}
+		if ok {
+			b.times, b.values = append(b.times, at), append(b.values, value)
+		}
+	}
+	for i, at := range b.times {
+		var err error
+		switch {
+		case i > 0:
+			err = b.batch.Append(at, b.values[i])
+		case known:
+			b.lines = append(b.lines, b.line)
+			err = b.batch.AddHead(head, at, b.values[i])
+		default:
+			err = b.add(at, b.values[i])
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// plainLine reads a line as VictoriaMetrics writes it, without escapes, faster than encoding/json reads any line. ok is
-// false for another form, or no JSON.
-func (b *body) plainLine(line []byte) (times, values []byte, ok bool) {
-	b.scratch = b.scratch[:0]
-	text, ok := strings.CutPrefix(string(line), `{"metric":{`)
-	for ok && text != "" && text[0] != '}' {
-		var name, value string
-		if name, text, ok = plainText(text, ':'); ok {
-			value, text, ok = plainText(text, ',')
-			b.scratch.Set(name, value)
-		}
-	}
-	text, begun := strings.CutPrefix(text, `},"values":`)
-	numbers, text, parted := strings.Cut(text, `,"timestamps":`)
-	text, closed := strings.CutSuffix(text, "}")
-	times, values = bytes.TrimSpace([]byte(text)), bytes.TrimSpace([]byte(numbers))
-	return times, values, ok && begun && parted && closed && json.Valid(times) && json.Valid(values)
+// cutMetric takes a line as VictoriaMetrics writes it apart, faster than encoding/json reads any line: all before the
+// bracket that ends the labels, which are not read, times and values. ok is false for another form, or no JSON.
+func cutMetric(line []byte) (head, times, values []byte, ok bool) {
+	head, rest, parted := bytes.Cut(line, []byte(`},"values":[`))
+	values, rest, closed := bytes.Cut(rest, []byte(`],"timestamps":[`))
+	times, ended := bytes.CutSuffix(rest, []byte("]}"))
+	return head, times, values, parted && closed && ended && bytes.HasPrefix(head, []byte(`{"metric":{`)) &&
+		areNumbers(times) && areNumbers(values)
 }
 
-// plainText cuts a string without escapes off JSON, and what follows it: the separator, or nothing before a bracket.
-func plainText(text string, separator byte) (inside, rest string, ok bool) {
-	if text == "" || text[0] != '"' {
-		return "", "", false
-	}
-	for i := 1; i < len(text)-1; i++ {
-		switch c := text[i]; {
-		case c == '\\' || c < ' ':
-			return "", "", false
-		case c == '"' && text[i+1] == separator:
-			return text[1:i], text[i+2:], strings.HasPrefix(text[i+2:], `"`)
-		case c == '"':
-			return text[1:i], text[i+1:], separator == ',' && text[i+1] == '}'
+// areNumbers reports whether JSON would read a list of numbers.
+func areNumbers(list []byte) bool {
+	digits, point, exponent := 0, false, false // of a number
+	zero := false                              // it begins with 0
+	for i, c := range list {
+		first := i == 0 || list[i-1] == ','
+		switch {
+		case c >= '0' && c <= '9':
+			if zero && digits == 1 && !point && !exponent {
+				return false
+			}
+			if digits++; digits == 1 && !point && !exponent {
+				zero = c == '0'
+			}
+			continue
+		case c == '-' && (first || list[i-1]|0x20 == 'e'), c == '+' && !first && list[i-1]|0x20 == 'e':
+			continue
+		case digits == 0:
+			return false
+		case c == '.' && !point && !exponent:
+			point = true
+		case c|0x20 == 'e' && !exponent:
+			exponent = true
+		case c == ',':
+			point, exponent, zero = false, false, false
+		default:
+			return false
 		}
+		digits = 0
 	}
-	return "", "", false
+	return digits > 0
+}
+
+// readMetric reads the labels of a line.
+func (b *body) readMetric(head []byte, dst *series.Labels) error {
+	var line jsonLine
+	if err := json.Unmarshal(append(bytes.Clone(head), "}}"...), &line); err != nil {
+		return web.BadRequest("%s", err)
+	}
+	for name, value := range line.Metric {
+		dst.Set(name, value)
+	}
+	if dst.Get(model.LabelName) == "" {
+		return web.BadRequest(`"metric" has no "__name__"`)
+	}
+	dst.SetAll(b.labels)
+	return nil
 }
 
 // inside returns the text between the brackets of a list.
