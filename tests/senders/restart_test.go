@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,16 +26,18 @@ var programs = sync.OnceValues(func() (string, error) { return testprogram.Build
 type process struct {
 	t             *testing.T
 	data, address string
+	args          []string
 	log           *os.File
 	cmd           *exec.Cmd
+	outages       [][2]time.Time
 }
 
-func startProcess(t *testing.T) *process {
+func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	check(t, err)
-	p := &process{t: t, data: filepath.Join(dir, "data"), address: freeAddress(t), log: log}
+	p := &process{t: t, data: filepath.Join(dir, "data"), address: freeAddress(t), args: args, log: log}
 	p.run()
 	t.Cleanup(func() {
 		p.end(syscall.SIGKILL)
@@ -52,7 +55,8 @@ func (p *process) run() {
 	p.t.Helper()
 	dir, err := programs()
 	check(p.t, err)
-	p.cmd = exec.Command(filepath.Join(dir, "gnocco"), "serve", "--data", p.data, "--listen", p.address, "--min-free-bytes", "0")
+	p.cmd = exec.Command(filepath.Join(dir, "gnocco"), append([]string{"serve", "--data", p.data, "--listen", p.address,
+		"--min-free-bytes", "0"}, p.args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	check(p.t, p.cmd.Start())
 	eventually(p.t, func() string {
@@ -78,9 +82,11 @@ func (p *process) restart() {
 	p.t.Helper()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		time.Sleep(4 * time.Second) // of work
+		down := time.Now()
 		p.end(signal)
 		time.Sleep(2 * time.Second) // of nothing
 		p.run()
+		p.outages = append(p.outages, [2]time.Time{down, time.Now()})
 	}
 }
 
@@ -139,23 +145,157 @@ func TestRestartLosesNothing(t *testing.T) {
 	}
 }
 
-// collectd's write_http goes on after a restart. It drops what it could not send meanwhile.
-func TestCollectdGoesOnAfterRestart(t *testing.T) {
-	program := installed(t, "collectd")
-	needsPlugin(t, "/usr/lib/collectd/write_http.so")
-	t.Parallel()
-	p := startProcess(t)
-	launchCollectd(t, program, "LoadPlugin cpu\n"+blocksOf(t, "collectd.md", "apache", "127.0.0.1:8041", p.address)[0])
-	counted := func() string {
-		return awaits(query(t, p.url(), `count(collectd_load{value="longterm"})`, time.Now()), "1")
+// Senders without a buffer lose what they would send while Gnocco is away, and go on afterwards. How much more they lose
+// stands in the table of docs/send.
+func TestRestartLosesWhatComesMeanwhile(t *testing.T) {
+	type sender struct {
+		needs    string   // plugin of collectd, or module of Python
+		flag     string   // of the port that it sends to, if it is not HTTP's
+		args     []string // more ones
+		config   func(p *process, address string) string
+		selector string        // of the series that it sends once a second, or more often
+		before   time.Duration // by which values that it gathered may be lost
+		after    time.Duration // until it has connected again
 	}
-	eventually(t, counted)
-	p.restart()
-	again := time.Now()
-	eventually(t, func() string {
-		return awaits(query(t, p.url(), fmt.Sprintf("max_over_time(timestamp(collectd_load{value=\"longterm\"})[5m:1s]) >= bool %d",
-			again.Unix()+1), time.Now()), "1")
-	})
+	with := func(script string) func(p *process, address string) string {
+		return func(p *process, address string) string {
+			host, port, _ := cutLast(address, ':')
+			_, http, _ := cutLast(p.address, ':')
+			return strings.NewReplacer("HOST", host, "PORT", port, "HTTP", http).Replace(script)
+		}
+	}
+	for name, of := range map[string]sender{
+		"collectd write_http": {needs: "write_http", selector: `collectd_load{value="longterm"}`, config: with(`
+LoadPlugin write_http
+<Plugin write_http>
+  <Node "gnocco">
+    URL "http://127.0.0.1:HTTP/api/v1/import/collectd"
+    Header "Authorization: Basic YWRtaW46"
+    Format "JSON"
+  </Node>
+</Plugin>`), before: 4 * time.Second, after: 3 * time.Second},
+		"collectd network": {needs: "network", flag: "--collectd-listen", selector: `collectd_load{value="2"}`,
+			config: with("LoadPlugin network\n<Plugin network>\n  Server \"HOST\" \"PORT\"\n</Plugin>"),
+			before: 4 * time.Second, after: 3 * time.Second},
+		"collectd write_graphite": {needs: "write_graphite", flag: "--graphite-listen",
+			selector: `{__name__=~".*load_longterm|.*load.load.longterm"}`, config: with(`
+LoadPlugin write_graphite
+<Plugin write_graphite>
+  <Node "gnocco">
+    Host "HOST"
+    Port "PORT"
+    Protocol "tcp"
+  </Node>
+</Plugin>`), before: 4 * time.Second, after: 3 * time.Second},
+		"python3-statsd": {needs: "statsd", flag: "--statsd-listen", args: []string{"--statsd-labels",
+			"--statsd-flush-interval", "1s"}, selector: "temperature", config: with(`
+import statsd, time
+c = statsd.StatsClient("HOST", PORT)
+while True:
+    c.gauge("temperature", 21.5)
+    time.sleep(0.3)
+`), before: 2 * time.Second, after: 2 * time.Second},
+		"python3-influxdb": {needs: "influxdb", selector: "room_celsius", config: with(`
+import time
+from influxdb import InfluxDBClient
+c = InfluxDBClient("127.0.0.1", HTTP, "admin", "", "home", timeout=5)
+while True:
+    try:
+        c.write_points([{"measurement": "room", "fields": {"celsius": 21.5}, "time": time.time_ns()}])
+    except Exception as e:
+        print(e)
+    time.sleep(0.3)
+`), before: time.Second, after: 2 * time.Second},
+		"ceilometer": {needs: "ceilometer", selector: `{"memory.usage"}`, config: with(`
+import datetime, os, sys, tempfile, time
+from ceilometer import publisher, sample, service
+from ceilometer.cmd import storage
+f = tempfile.NamedTemporaryFile("w", delete=False)
+f.write("[service_credentials]\nauth_type = gnocchi-basic\nuser = admin\nendpoint = http://127.0.0.1:HTTP\n")
+f.close()
+sys.argv = ["ceilometer-upgrade", "--retry", "3", "--config-file", f.name]
+conf = service.prepare_service([], [f.name])
+p = publisher.get_publisher(conf, "gnocchi://", "ceilometer.sample.publisher")
+storage.upgrade()
+while True:
+    p.publish_samples([sample.Sample("memory.usage", "gauge", "MB", 512, "u", "p", "11111111-2222-3333-4444-555555555555",
+        datetime.datetime.now(datetime.timezone.utc).isoformat(),
+        {"host": "h", "display_name": "n", "flavor": {"id": "f", "name": "n"}})])
+    time.sleep(0.3)
+`), before: 2 * time.Second, after: 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := "/usr/bin/python3"
+			isCollectd := strings.HasPrefix(name, "collectd")
+			if isCollectd {
+				program = installed(t, "collectd")
+				needsPlugin(t, "/usr/lib/collectd/"+of.needs+".so")
+			} else if installed(t, program); exec.Command(program, "-c", "import "+of.needs).Run() != nil {
+				t.Skip("Python has no " + of.needs)
+			}
+			t.Parallel()
+			address, args := freeAddress(t), of.args
+			if of.flag != "" {
+				args = append(args, of.flag, address, strings.TrimSuffix(of.flag, "-listen")+"-creator", "admin")
+			}
+			p := startProcess(t, args...)
+			c, err := client.New(p.url(), client.Options{User: "admin"})
+			check(t, err)
+			for _, policy := range []string{"prometheus", "ceilometer-low"} {
+				check(t, c.Do(t.Context(), http.MethodPost, "/v1/archive_policy", map[string]any{"name": policy, "back_window": 3600,
+					"definition": []map[string]any{{"granularity": 0.1}}, "aggregation_methods": []string{"last", "mean"}}, nil))
+			}
+			if isCollectd {
+				launchCollectd(t, program, "LoadPlugin load\nLoadPlugin cpu\nLoadPlugin memory\n"+of.config(p, address)+"\n")
+			} else {
+				launch(t, program, "-W", "ignore", "-c", of.config(p, address))
+			}
+			measures := func() (times []float64) {
+				answer, err := ask(t, p.url(), "query", url.Values{"query": {of.selector + "[10m]"},
+					"time": {fmt.Sprint(time.Now().Unix() + 60)}})
+				if err == nil && len(answer) == 1 {
+					times = answer[0].times
+				}
+				return times
+			}
+			since := func(at time.Time) func() string {
+				return func() string {
+					times := measures()
+					if len(times) > 0 && times[len(times)-1] > float64(at.UnixMilli())/1000 {
+						return ""
+					}
+					return fmt.Sprintf("no measure after %v: %v", at, times)
+				}
+			}
+			eventually(t, since(time.Unix(0, 0)))
+			p.restart()
+			eventually(t, since(time.Now().Add(of.after)))
+			times := measures()
+			lost := 0.0
+			for i := 1; i < len(times); i++ {
+				if times[i]-times[i-1] < 1.9 { // an interval of 1 s at most
+					continue
+				}
+				from, to := time.UnixMilli(int64(times[i-1]*1000)), time.UnixMilli(int64(times[i]*1000))
+				lost += to.Sub(from).Seconds() - 1
+				in := false
+				for _, outage := range p.outages {
+					in = in || from.After(outage[0].Add(-of.before)) && to.Before(outage[1].Add(of.after))
+				}
+				t.Logf("no measures from %v to %v", from.Format("05.0"), to.Format("05.0"))
+				if !in {
+					t.Errorf("no measures from %v to %v, but outages %v", from, to, p.outages)
+				}
+			}
+			for _, outage := range p.outages {
+				t.Logf("away from %v to %v", outage[0].Format("05.0"), outage[1].Format("05.0"))
+			}
+			t.Logf("lost %.1f s", lost)
+			if len(times) < 8 || lost == 0 {
+				t.Errorf("lost %v s of %v", lost, times)
+			}
+		})
+	}
 }
 
 // The commands of docs/send/csv.md send what they say.
