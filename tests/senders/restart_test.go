@@ -145,8 +145,8 @@ func TestRestartLosesNothing(t *testing.T) {
 	}
 }
 
-// Senders without a buffer lose what they would send while Gnocco is away, and go on afterwards. How much more they lose
-// stands in the table of docs/send.
+// Senders without a buffer lose what they would send while Gnocco is away, and go on afterwards, as the table of
+// docs/send says.
 func TestRestartLosesWhatComesMeanwhile(t *testing.T) {
 	type sender struct {
 		needs    string   // plugin of collectd, or module of Python
