@@ -182,6 +182,6 @@ func sortSeries(all []*series, byLabels bool) []*series {
 		slices.SortFunc(all, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
 		return all
 	}
-	return inOrder(all, func(s **series) int { return (*s).sack },
+	return inOrder([][]*series{all}, func(s **series) int { return (*s).sack },
 		func(a, b *series) int { return model.CompareIDs(a.metric.ID, b.metric.ID) })
 }

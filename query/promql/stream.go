@@ -14,7 +14,7 @@ import (
 // stream is the series of a pipeline whose results are groups. Each is made when its turn comes, in memory that later
 // ones use again, and without its labels: a million series then take little more than their order does.
 type stream struct {
-	found  []found
+	found  []found // in order
 	kinds  []kind
 	names  []labels.Labels // by kind: the name alone
 	memory []series
@@ -35,7 +35,8 @@ type kind struct {
 }
 
 const (
-	foundBytes    = 128     // that one takes, about, while the list of them grows and is put in order
+	foundBytes    = 64      // that one takes in the list of them, and in the list in order
+	mostInBlock   = 1 << 14 // that are found, in one piece of memory
 	mostInStream  = 1 << 16 // series that are made at once
 	streamedBytes = 512     // that each of these takes, with its reads
 )
@@ -49,6 +50,9 @@ func (c *computation) findStream(ctx context.Context, matchers []*labels.Matcher
 	s, fold, archives := &stream{}, c.NewFold(c.at.N), c.source.engine.options.Archives
 	numbers, sameName := map[kind]uint32{}, true
 	var shown labels.Labels
+	var block []found // since a list that grows is copied, and a collector is behind with its copies
+	var blocks [][]found
+	n, last := 0, uint32(0)
 	distinct, err := c.source.engine.options.Series.Each(ctx, c.source.Sees, foundBytes, matchers,
 		func(f *postings.Found) error {
 			if f.Part() != "" {
@@ -56,32 +60,36 @@ func (c *computation) findStream(ctx context.Context, matchers []*labels.Matcher
 			}
 			one := found{id: f.ID()}
 			of := kind{f.Name(), f.Policy(), f.Pushed()}
-			var known bool
-			if n := len(s.found); n > 0 {
-				one.kind = s.found[n-1].kind // most are of the same kind as the one before
-				known = s.kinds[one.kind] == of
-			}
-			if !known {
+			one.kind = last // most are of the same kind as the one before
+			if n == 0 || s.kinds[last] != of {
+				var known bool
 				if one.kind, known = numbers[of]; !known {
 					one.kind = uint32(len(s.kinds))
 					numbers[of], s.kinds = one.kind, append(s.kinds, of)
 					s.names = append(s.names, labels.FromStrings(model.LabelName, of.name))
 				}
+				last = one.kind
 			}
 			sameName = sameName && of.name == s.kinds[0].name && !f.Has("__type__") && !f.Has("__unit__")
 			if c.Groups() {
 				f.OverwriteLabels(&shown)
 			}
 			one.group, one.sack = fold.Group(shown), int32(archives.Sack(one.id))
-			s.found = append(s.found, one)
+			if len(block) == cap(block) {
+				block = make([]found, 0, min(max(n, 16), mostInBlock))
+				blocks = append(blocks, block)
+			}
+			block = append(block, one)
+			blocks[len(blocks)-1] = block
+			n++
 			return nil
 		})
 	if err != nil || !distinct || c.DropsNames() && !sameName {
 		return false, err
 	}
-	s.found = inOrder(s.found, func(f *found) int { return int(f.sack) },
+	s.found = inOrder(blocks, func(f *found) int { return int(f.sack) },
 		func(a, b found) int { return model.CompareIDs(a.id, b.id) })
-	c.stream, c.fold, c.n = s, fold, len(s.found)
+	c.stream, c.fold, c.n = s, fold, n
 	return true, nil
 }
 
@@ -114,23 +122,29 @@ func (c *computation) next(ctx context.Context, from, to int) ([]*series, error)
 }
 
 // inOrder returns items by sack, and in a sack as compare has them. Items that were created together mostly lie so.
-func inOrder[T any](items []T, sackOf func(*T) int, compare func(a, b T) int) []T {
+func inOrder[T any](blocks [][]T, sackOf func(*T) int, compare func(a, b T) int) []T {
 	var next []int // by sack: where its next item goes
-	for i := range items {
-		sack := sackOf(&items[i])
-		for len(next) < sack+2 {
-			next = append(next, 0)
+	all := 0
+	for _, items := range blocks {
+		all += len(items)
+		for i := range items {
+			sack := sackOf(&items[i])
+			for len(next) < sack+2 {
+				next = append(next, 0)
+			}
+			next[sack+1]++
 		}
-		next[sack+1]++
 	}
 	for sack := 1; sack < len(next); sack++ {
 		next[sack] += next[sack-1]
 	}
-	ordered := make([]T, len(items))
-	for i := range items {
-		sack := sackOf(&items[i])
-		ordered[next[sack]] = items[i]
-		next[sack]++
+	ordered := make([]T, all)
+	for _, items := range blocks {
+		for i := range items {
+			sack := sackOf(&items[i])
+			ordered[next[sack]] = items[i]
+			next[sack]++
+		}
 	}
 	from := 0
 	for _, to := range next {
