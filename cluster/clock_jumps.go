@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // clockWatch keeps the clocks of all processes that accept measures close to one another: of two requests with equal
@@ -88,8 +89,8 @@ func compare(others []clockDistance) time.Duration {
 }
 
 // clockDistances asks the other processes that accept measures what their clocks say. Those that do not answer are left
-// out.
-func (m *membership) clockDistances(ctx context.Context, now func() int64) (found []clockDistance) {
+// out, and so are those with this machine's clock: they jump together.
+func (m *membership) clockDistances(ctx context.Context, own incoming.Clock) (found []clockDistance) {
 	members, err := m.session.Members(ctx)
 	if err != nil {
 		return nil
@@ -103,9 +104,9 @@ func (m *membership) clockDistances(ctx context.Context, now func() int64) (foun
 			continue
 		}
 		all.Go(func() {
-			began := now()
-			reading, err := m.client.Clock(ctx, other.Address)
-			ended := now()
+			began := own.Now()
+			reading, err := m.client.Clock(ctx, other.Address, own.ID)
+			ended := own.Now()
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -122,8 +123,8 @@ func (m *membership) clockDistances(ctx context.Context, now func() int64) (foun
 // ended, and the system time of a machine that starts may be wrong. The machine's clock has another identity then, and
 // all processes of the machine derive the same one. Earlier alignments come first, and each is of another time. So the
 // others, which may end meanwhile, are asked once.
-func (c *clocks) align(boot claim.Clock, ask func(now func() int64) []clockDistance) error {
-	others, by := ask(c.own.Now), "the latest of the others'"
+func (c *clocks) align(boot claim.Clock, ask func(own incoming.Clock) []clockDistance) error {
+	others, by := ask(c.own), "the latest of the others'"
 	off := compare(others)
 	if len(others) == 0 {
 		by = "the latest stamps in the data folder, and no other process answers"
@@ -162,26 +163,30 @@ func (w *clockWatch) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if w.read() || n%int(compareInterval/readInterval) == 0 {
+		if jumped, _ := w.read(); jumped || n%int(compareInterval/readInterval) == 0 {
 			_ = w.compare(ctx)
 		}
 	}
 }
 
-// read reports whether the clock may have jumped since it was compared.
-func (w *clockWatch) read() bool {
+// read reports whether the clock may have jumped since it was read, and whether that is so since it was compared.
+func (w *clockWatch) read() (jumped, doubt bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	w.doubt = w.doubt || now-w.last > int64(readInterval+maxApart)
-	w.last = now
-	return w.doubt
+	jumped = now-w.last > int64(readInterval+maxApart)
+	w.last, w.doubt = now, w.doubt || jumped
+	return jumped, w.doubt
 }
 
 // check implements incoming.Clock.
 func (w *clockWatch) check() error {
-	if w.read() {
-		if err := w.compare(context.Background()); err != nil {
+	if _, doubt := w.read(); doubt {
+		err := w.compare(context.Background())
+		w.mu.Lock()
+		w.doubt = false // also if nobody answered: measures are accepted
+		w.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}
@@ -203,13 +208,14 @@ func (w *clockWatch) keepReading() error {
 	return nil
 }
 
-// compare ends the process if its clock is ahead of all others, or has been behind another one for long. Processes that
-// do not answer keep none from accepting measures.
+// compare ends the process if its clock is ahead of all others, or has been behind another one for long. While nobody
+// answers, a doubt stays for the next stamp: processes that start together do not listen yet.
 func (w *clockWatch) compare(ctx context.Context) error {
-	off := compare(w.ask(ctx))
+	others := w.ask(ctx)
+	off := compare(others)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.doubt = false
+	w.doubt = w.doubt && len(others) == 0
 	if off <= 0 {
 		w.behind = 0
 	} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
 // A process notices a jump of its clock before its next stamp, and ends if its clock is ahead of all others. One that
@@ -53,6 +54,30 @@ func TestClockJump(t *testing.T) {
 	f("alone", 2*time.Second, nil, true, false)
 	f("others are far away", 2*time.Second, at(-time.Hour), true, false)
 	f("another one is ahead", 2*time.Second, at(3*time.Second), true, false)
+}
+
+// Processes that start together do not reach each other at once, so the first stamp waits for a comparison. A comparison
+// that nobody answers keeps no measures away.
+func TestFirstStampIsCompared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, lost := time.Now(), error(nil)
+		var others []clockDistance
+		now := func() int64 { return int64(time.Since(began)) }
+		w := &clockWatch{now: now, last: now(), doubt: true, lose: func(err error) { lost = err },
+			keep: func(int64) error { return nil }, ask: func(context.Context) []clockDistance { return others }}
+		go w.run(t.Context())
+		time.Sleep(compareInterval + readInterval/2)
+		if others = []clockDistance{{-int64(time.Minute), -int64(time.Minute)}}; lost != nil {
+			t.Fatal("it ends before another process answers")
+		}
+		if err := w.check(); !errors.Is(err, model.ErrUnavailable) || lost == nil {
+			t.Errorf("a stamp a minute ahead is given: %v", err)
+		}
+		others, lost, w.doubt = nil, nil, true
+		if err := w.check(); err != nil || lost != nil {
+			t.Errorf("no stamp while nobody answers: %v", err)
+		}
+	})
 }
 
 // A process whose clock stays behind another one ends: the other would have, had its clock jumped.
@@ -111,11 +136,11 @@ func TestAlignClock(t *testing.T) {
 	align := func(c *clocks, distance time.Duration) time.Duration {
 		t.Helper()
 		asked := 0
-		if err := c.align(stoppedClock{}, func(now func() int64) []clockDistance {
+		if err := c.align(stoppedClock{}, func(own incoming.Clock) []clockDistance {
 			if asked++; asked > 1 {
 				return nil // they have ended
 			}
-			d := reference.Now() + int64(distance) - now()
+			d := reference.Now() + int64(distance) - own.Now()
 			return []clockDistance{{d - 1e6, d + 1e6}, {d - 1e9, d - 1e9}}
 		}); err != nil {
 			t.Fatal(err)
@@ -139,7 +164,7 @@ func TestAlignClock(t *testing.T) {
 		{time.Second, 2 * time.Second}, {2 * maxFollow, 2 * maxFollow}} { // 2 s: as it was set before
 		alone := open(0)
 		if err := errors.Join(alone.folder.KeepReading(reference.Now()+int64(d.stamps)),
-			alone.align(stoppedClock{}, func(func() int64) []clockDistance { return nil })); err != nil {
+			alone.align(stoppedClock{}, func(incoming.Clock) []clockDistance { return nil })); err != nil {
 			t.Fatal(err)
 		}
 		if ahead := time.Duration(alone.Now() - reference.Now()); ahead != d.want {

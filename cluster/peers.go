@@ -109,7 +109,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		Quotas:    p.options.Quotas,
 		ShowNames: p.members.session.ShowNames,
 		Pulse:     func() peer.Pulse { return peer.Pulse{Member: p.members.own(), Pulse: p.members.session.Pulse()} },
-		Clock:     p.clocks.Now,
+		Clock:     p.clocks.own,
 		Logger:    p.logger,
 	}
 	if p.workers != nil {

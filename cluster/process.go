@@ -184,15 +184,15 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 
 // alignClock keeps the clock close to those of other processes, from now on.
 func (p *Process) alignClock(ctx context.Context) error {
-	if err := p.clocks.align(p.options.Machine.Clock, func(now func() int64) []clockDistance {
-		return p.members.clockDistances(ctx, now)
+	if err := p.clocks.align(p.options.Machine.Clock, func(own incoming.Clock) []clockDistance {
+		return p.members.clockDistances(ctx, own)
 	}); err != nil || !p.options.Role.HasAPI() {
 		return err
 	}
 	own := &p.clocks.own
 	w := &clockWatch{now: own.Now, last: own.Now(), doubt: true, lose: p.members.session.Lose,
 		keep: p.folder.KeepReading,
-		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, own.Now) }}
+		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, *own) }}
 	own.Check = w.check
 	watching, stop := context.WithCancel(context.Background())
 	var watcher sync.WaitGroup

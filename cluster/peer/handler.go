@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -55,7 +56,7 @@ type Process struct {
 	Status   func() *Status
 	Activity *activity.Tracker // nil for a process without queries
 	Pulse    func() Pulse
-	Clock    func() int64 // what it says, in nanoseconds
+	Clock    incoming.Clock
 	// ShowNames is claim.Session's.
 	ShowNames func() (round uint64, err error)
 	Budget    *budget.Budget // the memory that requests share; nil: no bound
@@ -97,7 +98,7 @@ func (p *Process) Handler() http.Handler {
 	at("wake", inJSON(p.wake))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
-	at("clock", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Clock()) })
+	at("clock", inJSON(p.clock))
 	at("show-names", func(w http.ResponseWriter, _ *http.Request) error {
 		round, err := p.ShowNames()
 		if err != nil {
@@ -168,6 +169,14 @@ func (p *Process) wake(ctx context.Context, request *wakeRequest) (none, error) 
 		return none{}, nil
 	}
 	return none{}, p.Wake(ctx, request.Leaving)
+}
+
+// clock returns what the clock says, in nanoseconds, unless the asking process has the same one.
+func (p *Process) clock(_ context.Context, request *clockRequest) (int64, error) {
+	if request.Own == p.Clock.ID {
+		return 0, fmt.Errorf("%w: it is the same clock", model.ErrUnavailable)
+	}
+	return p.Clock.Now(), nil
 }
 
 // api answers a request that another process passes on.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
@@ -26,19 +28,25 @@ func (c *Client) ShowNames(ctx context.Context, address string) (round uint64, e
 
 // Pulse asks a process for its pulse.
 func (c *Client) Pulse(ctx context.Context, address string) (pulse Pulse, err error) {
-	err = c.askSilent(ctx, address, "pulse", &pulse)
+	err = c.askSilent(ctx, address, "pulse", struct{}{}, &pulse)
 	return pulse, err
 }
 
-// Clock asks a process what its clock says, in nanoseconds.
-func (c *Client) Clock(ctx context.Context, address string) (now int64, err error) {
-	err = c.askSilent(ctx, address, "clock", &now)
+// clockRequest asks for another clock's reading.
+type clockRequest struct {
+	Own uuid.UUID `json:"own"` // the asking process's clock
+}
+
+// Clock asks a process what its clock says, in nanoseconds. One that has the same clock as own refuses: it has jumped
+// with it. A dead process's address may even be our own by now.
+func (c *Client) Clock(ctx context.Context, address string, own uuid.UUID) (now int64, err error) {
+	err = c.askSilent(ctx, address, "clock", clockRequest{own}, &now)
 	return now, err
 }
 
 // askSilent asks a process even if it is silent to others.
-func (c *Client) askSilent(ctx context.Context, address, what string, into any) error {
-	answer, err := c.send(ctx, address, what, struct{}{})
+func (c *Client) askSilent(ctx context.Context, address, what string, request, into any) error {
+	answer, err := c.send(ctx, address, what, request)
 	if err != nil {
 		return fmt.Errorf("peer: %s at %s: %w: %w", what, address, ErrUnreachable, err)
 	}

@@ -65,8 +65,15 @@ func bubbleRand() uint32 {
 }
 
 // productEdits take what differs from run to run out of the figures that processes show each other. Each machine has
-// its own system time. The lock of the data folder is a real file's, which a dead process of a bubble would keep.
+// its own system time. The lock of the data folder is a real file's, which a dead process of a bubble would keep. A
+// command whose store fails ends alone.
 var productEdits = []edit{
+	{"storage/engine/options.go", "o.Fail = ExitOnFailure(o.Logger, os.Exit)",
+		`exit := os.Exit
+		if m, ok := o.FS.(interface{ Exit(status int) }); ok {
+			exit = m.Exit
+		}
+		o.Fail = ExitOnFailure(o.Logger, exit)`},
 	{"cluster/clocks.go", "time.Now().UnixNano()-int64(boot.Now())",
 		"boot.(interface{ WallTime() time.Time }).WallTime().UnixNano()-int64(boot.Now())"},
 	{"cluster/datafolder/folder.go", "	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK,",

@@ -21,6 +21,9 @@ type mount struct {
 	d *disk
 }
 
+// Exit ends the process whose store fails (storage/engine, as the tests edit it).
+func (m *mount) Exit(status int) { m.p.exit(status) }
+
 // call has something done on the disk at one moment, with the disk's lock held.
 func (m *mount) call(do func() error) error {
 	m.p.step()

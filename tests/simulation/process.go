@@ -199,16 +199,19 @@ func (p *process) options() server.Options {
 					return w.network.dial(ctx, p, s.machine.host, address)
 				},
 				Clock: processClock{p},
-				Exit: func(status int) {
-					w.log("exit", "process", s.name, "status", status)
-					p.kill("exit")
-					select {}
-				},
+				Exit:  p.exit,
 			}}}
 	if s.role == cluster.RoleMetricd {
 		options.Listen = ""
 	}
 	return options
+}
+
+// exit is os.Exit for one process.
+func (p *process) exit(status int) {
+	p.slot.w.log("exit", "process", p.slot.name, "status", status)
+	p.kill("exit")
+	select {}
 }
 
 // restart ends a process as a supervisor does, and lets another one start.
