@@ -207,11 +207,18 @@ func (s *incomingStores) dismiss(ctx context.Context, name string, store *incomi
 	return s.environment.ownership.remove(ctx, name)
 }
 
+// closeStore closes a store, unless the disk does not take what waits: then it stays open, and is closed later.
 func (s *incomingStores) closeStore(name string, store *incoming.Store) error {
 	s.mu.Lock()
 	delete(s.open, name)
 	s.mu.Unlock()
-	return store.Close()
+	err := store.Close()
+	if errors.Is(err, incoming.ErrTimeout) {
+		s.mu.Lock()
+		s.open[name] = store
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // close closes all of them, and lets others take them.

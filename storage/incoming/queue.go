@@ -67,16 +67,12 @@ func (q *queue) next(group []*request, maxBytes int) (_ []*request, acknowledged
 	return group, acknowledged, closed
 }
 
-// close refuses what comes from now on; false if it did so already.
-func (q *queue) close() bool {
+// close refuses what comes from now on.
+func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
-		return false
-	}
 	q.closed = true
 	q.signal()
-	return true
 }
 
 func (q *queue) signal() {

@@ -163,20 +163,21 @@ func (s *Store) Last(sack int) uint64 {
 }
 
 // Close commits what waits, and closes the store, after calls in progress. Later calls get ErrClosed. If the disk does
-// not take what waits, the store stays open and the error is ErrTimeout.
+// not take what waits, the store stays open and the error is ErrTimeout: it can be closed later.
 func (s *Store) Close() error {
-	if !s.queue.close() {
-		return ErrClosed
-	}
+	s.queue.close()
 	select {
 	case <-s.committed:
 	case <-time.After(s.options.Timeout):
 		return fmt.Errorf("incoming: close: %w", ErrTimeout)
 	}
-	s.instruments.unregister()
 	s.reading.Lock()
 	defer s.reading.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
 	s.closed = true
+	s.instruments.unregister()
 	if s.options.Collector != nil {
 		s.options.Collector.Unregister(s.db)
 	}

@@ -306,7 +306,7 @@ func (m messages) Write(text []byte) (int, error) {
 }
 
 // A disk that hangs holds up nobody beyond context and timeout, and what was given up before the committer took it
-// is never stored.
+// is never stored. A close that the disk holds up can be done later.
 func TestHangingDisk(t *testing.T) { synctest.Test(t, testHangingDisk) }
 
 func testHangingDisk(t *testing.T) {
@@ -338,9 +338,15 @@ func testHangingDisk(t *testing.T) {
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("append: %v", err)
 	}
+	if err := s.Close(); !errors.Is(err, incoming.ErrTimeout) {
+		t.Errorf("close: %v", err)
+	}
 	hanging.Store(false)
 	close(hang)
 	closeStore(t, s)
+	if err := s.Close(); !errors.Is(err, incoming.ErrClosed) {
+		t.Errorf("close again: %v", err)
+	}
 	s = open(t, incoming.Options{FS: fs})
 	if got := metricsOf(t, drain(t, s, 1, 0)); !slices.Equal(got, metrics) {
 		t.Errorf("stored %v, want %v", got, metrics)
