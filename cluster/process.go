@@ -473,10 +473,11 @@ func (p *Process) TakeAll(ctx context.Context) error {
 	}
 }
 
-// notHeld returns the name of a sack or an incoming store that this process does not hold, "" for none. Damaged ones do
-// not count.
+// notHeld returns the name of a store that this process does not hold, "" for none: measures get into the archives
+// only with the index. Damaged ones do not count.
 func (p *Process) notHeld() (string, error) {
 	names, err := p.folder.IncomingNames()
+	names = append(names, datafolder.IndexName)
 	for sack := range p.cluster.Sacks {
 		names = append(names, datafolder.SackName(sack))
 	}
