@@ -26,7 +26,8 @@ type localArchives struct {
 	damaged *damagedStores
 	sacks   int // of the cluster
 	lease   claim.Lease
-	reach   func(context.Context) error // returns once metricd takes from all incoming stores
+	// reach returns once metricd takes from all incoming stores, or after the deadline.
+	reach func(ctx context.Context, deadline time.Time) error
 }
 
 // valid returns an error once this process may hold nothing any more.
@@ -83,10 +84,10 @@ func (l *localArchives) rebuild(ctx context.Context, metrics []*model.Metric) (m
 }
 
 // refresh refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is about to
-// be adopted.
+// be opened or adopted.
 func (l *localArchives) refresh(ctx context.Context, sacks []int) error {
 	for deadline := time.Now().Add(holderWait); ; {
-		err := l.reach(ctx)
+		err := l.reach(ctx, deadline)
 		if err == nil {
 			err = l.explain(l.metricd.RefreshSacks(ctx, sacks))
 		}

@@ -82,16 +82,13 @@ func (s *sources) reconcile(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// reachWait is how long a refresh waits for incoming stores that are about to be opened or adopted.
-const reachWait = 2 * time.Second
-
 // reach returns once the sacks take from all incoming stores of the data folder: a refresh that missed one would
-// pretend.
-func (s *sources) reach(ctx context.Context) error {
+// pretend. After the deadline it looks once.
+func (s *sources) reach(ctx context.Context, deadline time.Time) error {
 	if err := s.stores.lost(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(reachWait); ; {
+	for {
 		names, err := s.folder.IncomingNames()
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -64,11 +65,11 @@ func TestSourcesPassOldListing(t *testing.T) {
 func TestRefreshNeedsAnnouncedStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, known := sourcesOn(t, vfs.Default)
-		if err := s.reach(t.Context()); err != nil {
+		if err := s.reach(t.Context(), time.Now().Add(holderWait)); err != nil {
 			t.Fatal(err)
 		}
 		known.announce("incoming/b")
-		if err := s.reach(t.Context()); !errors.Is(err, model.ErrUnavailable) {
+		if err := s.reach(t.Context(), time.Now().Add(holderWait)); !errors.Is(err, model.ErrUnavailable) {
 			t.Errorf("a refresh without the announced store gives %v", err)
 		}
 	})
