@@ -56,8 +56,8 @@ func TestClockJump(t *testing.T) {
 	f("another one is ahead", 2*time.Second, at(3*time.Second), true, false)
 }
 
-// Processes that start together do not reach each other at once, so the first stamp waits for a comparison. A comparison
-// that nobody answers keeps no measures away.
+// Processes that start together do not reach each other at once, so the first stamp waits for a comparison. One that
+// nobody answers keeps no measures away.
 func TestFirstStampIsCompared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, lost := time.Now(), error(nil)
