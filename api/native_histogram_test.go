@@ -307,6 +307,7 @@ func TestNativeHistogramIsOneSeries(t *testing.T) {
 	f("/api/v1/metadata", `{"status":"success","data":{"size":[{"type":"histogram","help":"","unit":""}],`+
 		`"took":[{"type":"histogram","help":"","unit":""}]}}`)
 	f("/api/v1/series?ids=true&match[]=took", `~"metric_type":"histogram"`)
+	f("/api/v1/series?ids=true&match[]=took", `~"data":[{"__histogram__":"count","__name__":"took",`)
 	f("/api/v1/series_count?label=job", `~"total":2`)
 	f("/v1/metric?labels.__histogram__=positive:0:1", `~"__histogram__": "positive:0:1"`)
 	f("/api/v1/query?time=16&query=took{__histogram__=%22positive:0:1%22}",

@@ -13,6 +13,7 @@ interface Change {
   before: number;
   after: number;
   per_second: boolean;
+  quantile: number | null;
 }
 interface Answer {
   metrics: number;
@@ -118,7 +119,7 @@ export function Changed() {
             <tbody>
               {value.changes.map((c) => {
                 const name = c.labels.__name__ ?? c.id,
-                  unit = unitOf(name),
+                  unit = unitOf(name.replace(/_bucket$/, "")),
                   per = c.per_second ? "/s" : "";
                 return (
                   <tr key={c.id}>
@@ -133,7 +134,10 @@ export function Changed() {
                       >
                         {name}
                       </a>{" "}
-                      <small>{place(c.labels)}</small>
+                      <small>
+                        {c.quantile && `${c.quantile}-quantile `}
+                        {place(c.labels)}
+                      </small>
                     </td>
                     <td class="number" data-figure="before" data-value={c.before}>
                       {show(c.before, unit)}

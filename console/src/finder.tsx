@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, titles as titlesOf } from "./metrics";
+import { countFound, countNames, findSeries, isNative, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { lazy } from "./lazy";
 import { Notice, useLoad } from "./widgets";
@@ -158,9 +158,11 @@ interface NameProps {
   first?: Series;
 }
 
-const toggle = (chosen: Metric[], id: string) => {
-  const ids = chosen.map((m) => m.id);
-  change({ q: null, lang: null, m: ids.includes(id) ? ids.filter((i) => i !== id) : [...ids, id] });
+const toggle = (chosen: Metric[], series: Series) => {
+  const id = series.id,
+    ids = chosen.map((m) => m.id);
+  if (isNative(series)) void import("./lazy_pages").then((m) => m.drawNative(series));
+  else change({ q: null, lang: null, m: ids.includes(id) ? ids.filter((i) => i !== id) : [...ids, id] });
 };
 
 // Name is a line of the list: a metric, or the name of several, which opens to what tells them apart.
@@ -168,8 +170,8 @@ function Name({ name, value, text, labels, chosen, first }: NameProps) {
   const [open, setOpen] = useState(false);
   const some = chosen.some((m) => m.id === first?.id || m.name === name);
   const only = async () => {
-    const id = first?.id ?? (await findSeries(text, [...labels, ["__name__", name]]))[0]?.id;
-    if (id) toggle(chosen, id);
+    const its = first ?? (await findSeries(text, [...labels, ["__name__", name]]))[0];
+    if (its) toggle(chosen, its);
   };
   return (
     <li>
@@ -210,18 +212,24 @@ function Members({ name, text, labels, chosen }: NameProps) {
   return (
     <ul>
       <Questions name={name} series={series} its={its} />
-      <li>
-        <button type="button" class="all" onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}>
-          {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
-        </button>
-      </li>
+      {!series.some(isNative) && (
+        <li>
+          <button
+            type="button"
+            class="all"
+            onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}
+          >
+            {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
+          </button>
+        </li>
+      )}
       {rows.map(({ s, title }) => (
         <li key={s.id}>
           <button
             type="button"
             aria-pressed={chosen.some((m) => m.id === s.id)}
             title={about(s)}
-            onClick={() => toggle(chosen, s.id)}
+            onClick={() => toggle(chosen, s)}
           >
             <span>{breakable(title)}</span>
           </button>
@@ -279,7 +287,7 @@ const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels.job ??
 
 export const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
 
-export const bounds = new Set(["le", "quantile"]); // of histograms and summaries, and no place
+export const bounds = new Set(["le", "quantile", "__histogram__"]); // of histograms and summaries, and no place
 
 // choose leaves out the facets that tell nothing apart, and ranks the others by the number of series that have them.
 function choose(found: Counts, labels: [string, string][]): Facet[] {

@@ -101,7 +101,7 @@ export const count = (n: number, noun: string) =>
 // unitOfQuery guesses the unit of an expression's values from the names in it; "" where they do not agree.
 export function unitOfQuery(query: string): Unit {
   const bare = query.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, ""),
-    names = [...query.matchAll(/\{\s*"([^"]+)"/g)].map((m) => m[1]),
+    names = [...query.matchAll(/(?:\{\s*|\b__name__=)"([^"]+)"/g)].map((m) => m[1]),
     words =
       bare.replace(/\{[^}]*\}|\b(by|without|on|ignoring)\s*\([^)]*\)/g, " ").match(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g) ??
       [];

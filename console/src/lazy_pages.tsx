@@ -2,6 +2,7 @@
 export { Changed } from "./changes_panel";
 export { First } from "./empty_state";
 export { MetricPage } from "./pages/metric";
+export { drawNative, readQuantiles } from "./histograms";
 export { picture } from "./export_png";
 export { Policies } from "./pages/policies";
 export { QueryView } from "./query";

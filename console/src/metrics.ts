@@ -1,6 +1,6 @@
 import { read } from "./api";
 import { timespan } from "./format";
-import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote, selector } from "./paths";
+import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
 
 export interface Item {
   granularity: number;
@@ -111,6 +111,9 @@ export interface Series {
   labels: Labels;
   of: { name: string | null; unit: string | null; policy: string; type?: string };
 }
+
+// isNative reports whether a series stands for a native histogram.
+export const isNative = ({ labels }: Series) => Boolean(labels.__histogram__);
 
 // titles returns the names of metrics, and behind those that several have what differs between these.
 export function titles(metrics: { id: string; name: string | null; place: Labels }[]): string[] {
@@ -296,7 +299,7 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
 export const isCounter = ({ type, policy: { methods }, resource, name }: Metric) =>
   methods.some((m) => m === "last" || m === "max") &&
   (type
-    ? type === "counter"
+    ? type === "counter" || type === "histogram"
     : methods.includes("increase") || (!resource && /_(total|count|sum|bucket)$/.test(name ?? "")));
 
 // usualMethod is what a chart of a metric shows: of Ceilometer's counters, which have no rates, by how much they grow
@@ -307,7 +310,7 @@ export const usualMethod = ({ policy: { methods } }: Metric) =>
 const placeOf = ({ __name__: _, ...labels }: Labels) =>
   labels.resource_id ?? JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-interface Matrix {
+export interface Matrix {
   data: { result: { metric: Labels; values: [number, string][] }[] };
 }
 
@@ -389,45 +392,6 @@ export async function readShown(
   ]);
   const found = new Map(all.flat().map((c) => [c.metric.id, c]));
   return metrics.map((m) => found.get(m.id)!).filter(Boolean);
-}
-
-// quantilesOf is a query for three quantiles of a classic histogram.
-export const quantilesOf = (selector: string) =>
-  ["0.5", "0.9", "0.99"]
-    .map(
-      (q) => `label_replace(histogram_quantile(${q}, sum by (le) (rate(${selector}[5m]))), "quantile", "${q}", "", "")`,
-    )
-    .join(" or ");
-
-// readQuantiles reads these of a histogram, by the name and the filters of one of its buckets, as metrics of their own.
-export async function readQuantiles(
-  bucket: Metric,
-  labels: [string, string][],
-  from: number,
-  to: number,
-  signal?: AbortSignal,
-): Promise<{ query: string; columns: Columns[] }> {
-  const item = bucket.policy.items[0],
-    step = Math.max(item.granularity, Math.ceil((to - from) / 300)),
-    query = quantilesOf(selector("", [...labels, ["__name__", bucket.name ?? ""]]));
-  const { data } = await read<Matrix>(
-    "/api/v1/query_range?" +
-      new URLSearchParams({
-        query,
-        start: String(Math.ceil(from / step) * step),
-        end: String(Math.floor(to / step) * step),
-        step: String(step),
-      }),
-    undefined,
-    signal,
-  );
-  const columns = data.result.map(({ metric: { quantile }, values }, i) => ({
-    metric: { ...bucket, id: i ? bucket.id + quantile : bucket.id, name: quantile, place: {}, type: "gauge" },
-    item: { ...item, granularity: step },
-    times: values.map(([time]) => time),
-    values: { quantile: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
-  }));
-  return { query, columns };
 }
 
 // Archive is what is kept of a metric, in bytes; times in seconds since 1970.

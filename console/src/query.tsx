@@ -6,6 +6,7 @@ import { axisOf, AxisMenu } from "./axis";
 import { duration, moment, show, unitOfQuery, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
+import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
 import { readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
@@ -189,7 +190,13 @@ const nothing: Answer = { rows: noRows, total: 0, notes: [] };
 interface Reply {
   data: {
     resultType: string;
-    result: { metric: Record<string, string>; values?: [number, string][]; value?: [number, string] }[];
+    result: {
+      metric: Record<string, string>;
+      values?: [number, string][];
+      value?: [number, string];
+      histogram?: unknown;
+      histograms?: unknown;
+    }[];
   };
   infos?: string[];
   warnings?: string[];
@@ -203,7 +210,7 @@ async function promql(query: string, from: number, to: number, step: number, sig
     undefined,
     signal,
   );
-  return answer(query, reply, step);
+  return answer(query, reply, step, (q) => promql(q, from, to, step, signal));
 }
 
 // promqlAt asks for the values of one moment. A number or a text is one row without labels.
@@ -216,13 +223,22 @@ async function promqlAt(query: string, time: number, signal: AbortSignal): Promi
   const { resultType, result } = reply.data;
   if (resultType === "scalar" || resultType === "string")
     reply.data.result = [{ metric: {}, value: result as unknown as [number, string] }];
-  return answer(query, reply, 1);
+  return answer(query, reply, 1, (q) => promqlAt(q, time, signal));
 }
 
-// answer names series by the labels that tell them apart: of several, those that all share are left out.
-function answer(query: string, { data, infos = [], warnings = [] }: Reply, step: number): Answer {
-  const shared = (n: string, v: string) => data.result.length > 1 && data.result.every(({ metric }) => metric[n] === v);
-  const all = data.result.map(({ metric, values, value }, i) => {
+// answer names series by the labels that tell them apart: of several, those that all share are left out. Of native
+// histograms it asks for quantiles.
+async function answer(
+  query: string,
+  { data, infos = [], warnings = [] }: Reply,
+  step: number,
+  ask: (query: string) => Promise<Answer>,
+): Promise<Answer> {
+  const { result } = data,
+    shared = (n: string, v: string) => result.length > 1 && result.every(({ metric }) => metric[n] === v),
+    notes = [...warnings, ...infos];
+  const numbers = result.filter((r) => r.values ?? r.value);
+  const all = numbers.map(({ metric, values, value }, i) => {
     const { __name__: name, ...labels } = metric,
       samples = values ?? (value ? [value] : []),
       called = labels.display_name ?? labels.host_name; // so that nobody has to read UUIDs
@@ -239,7 +255,14 @@ function answer(query: string, { data, infos = [], warnings = [] }: Reply, step:
       step,
     };
   });
-  return { rows: all, total: all.length, notes: [...warnings, ...infos] };
+  if (result.some((r) => r.histograms ?? r.histogram)) {
+    const { rows } = await ask(quantilesIn(query));
+    all.push(...rows);
+    notes.push(
+      "Native histograms are drawn by their quantiles 0.5, 0.9 and 0.99: of a counter, those of all since its start. rate(…[5m]) gives those of five minutes.",
+    );
+  }
+  return { rows: all, total: all.length, notes };
 }
 
 const letter = (i: number) => String.fromCharCode(65 + i);

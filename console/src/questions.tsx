@@ -1,19 +1,23 @@
 import { bounds, order } from "./finder";
-import { isCounter, metricsOf, quantilesOf, usualMethod } from "./metrics";
+import { quantileBy, quantilesOf } from "./histograms";
+import { isCounter, isNative, metricsOf, usualMethod } from "./metrics";
 import type { Series } from "./metrics";
-import { quote } from "./paths";
 import { change } from "./router";
 
 const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
 
 // Questions offers queries of the series of a name, which its selects.
 export function Questions({ name, series, its }: { name: string; series: Series[]; its: string }) {
-  if (name.endsWith("_bucket"))
+  if (series.length && (name.endsWith("_bucket") || series.every(isNative)))
     return (
       <>
-        <Question text="Quantiles 0.5, 0.9, 0.99" asked={() => ask(quantilesOf(its))} />
+        <Question text="Quantiles 0.5, 0.9, 0.99" asked={() => ask(quantilesOf(its, series[0]))} />
         {splitting(series).map((label) => (
-          <Question key={label} text={`99th percentile by ${label}`} asked={() => ask(quantileBy(its, label))} />
+          <Question
+            key={label}
+            text={`99th percentile by ${label}`}
+            asked={() => ask(quantileBy(its, series[0], label))}
+          />
         ))}
       </>
     );
@@ -47,7 +51,3 @@ async function highestOf(series: Series[], selector: string): Promise<string> {
   const method = usualMethod(metric);
   return `topk(40, avg_over_time(${method === "mean" ? selector : selector.replace(/}$/, `,__aggregation__="${method}"}`)}${span}))`;
 }
-
-// quantileBy is a query for the 99th percentile of a classic histogram by a label.
-const quantileBy = (selector: string, label: string) =>
-  `histogram_quantile(0.99, sum by (le, ${/^[A-Za-z_]\w*$/.test(label) ? label : quote(label)}) (rate(${selector}[5m])))`;

@@ -5,9 +5,9 @@ import { perSecond, show, unitOf } from "./format";
 import {
   archiveFor,
   isCounter,
+  isNative,
   metricsOf,
   newestBefore,
-  readQuantiles,
   readShown,
   standardSpan,
   titles,
@@ -68,10 +68,12 @@ export function Tiles({ finder }: { finder: FinderState }) {
       const histograms: Promise<Drawn>[] = [];
       for (const [, series] of groups) {
         const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
-        if (tile.length && series[0].labels.le && /_bucket$/.test(series[0].name)) {
+        if (tile.length && (isNative(series[0]) || (series[0].labels.le && /_bucket$/.test(series[0].name)))) {
           const range = readRange(params, standardSpan(tile));
           histograms.push(
-            readQuantiles(tile[0], finder.labels, range.from, range.to, signal).then((drawn) => ({ range, ...drawn })),
+            import("./lazy_pages")
+              .then((m) => m.readQuantiles(tile[0], series[0], finder.labels, range.from, range.to, signal))
+              .then((drawn) => ({ range, ...drawn })),
           );
         } else if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
       }

@@ -168,11 +168,13 @@ func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 
 // withPart adds which part of a native histogram a metric is.
 func (s *state) withPart(m *metric, shown labels.Labels) labels.Labels {
-	part := s.find(m, s.part)
-	if part == 0 || !m.pushed {
+	if s.part == 0 || !m.pushed {
 		return shown
 	}
-	return labels.NewBuilder(shown).Set(model.LabelHistogram, s.texts[part]).Labels()
+	if part := s.find(m, s.part); part != 0 {
+		shown = labels.NewBuilder(shown).Set(model.LabelHistogram, s.texts[part]).Labels()
+	}
+	return shown
 }
 
 // withIDs adds to a metric's labels what tells where it is kept, and as what.
@@ -183,5 +185,5 @@ func (s *state) withIDs(m *metric, shown labels.Labels) labels.Labels {
 		r := &s.resources[m.resource]
 		b.Set(labelResourceID, r.id.String()).Set(labelOriginalID, s.texts[r.original])
 	}
-	return b.Labels()
+	return s.withPart(m, b.Labels())
 }

@@ -27,11 +27,8 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 		var builder labels.ScratchBuilder
 		return s.each(ctx, sees, matchers, seriesBytes, func(place uint32) error {
 			ids = append(ids, s.metrics[place].id)
-			shown := s.labels(&s.metrics[place], &builder)
-			if s.part != 0 {
-				shown = s.withPart(&s.metrics[place], shown)
-			}
-			found = append(found, Series{Labels: shown})
+			m := &s.metrics[place]
+			found = append(found, Series{Labels: s.withPart(m, s.labels(m, &builder))})
 			return nil
 		})
 	})
@@ -54,7 +51,8 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 
 // Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
 // limit (0: all). ids adds what only matchers know
-// otherwise: metric_id, metric_name, metric_unit and archive_policy, resource_id and original_resource_id.
+// otherwise: metric_id, metric_name, metric_unit and archive_policy, resource_id and original_resource_id, and the part
+// of a native histogram that stands for it.
 func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool,
 	lists ...[]*labels.Matcher) ([]labels.Labels, error) {
 	var found []labels.Labels

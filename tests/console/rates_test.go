@@ -1,11 +1,16 @@
 package console_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/prompb"
 )
 
 // A counter is drawn as its rate, or as it stands; a histogram as quantiles.
@@ -76,4 +81,70 @@ func TestCeilometersCounters(t *testing.T) {
 	check(t, err)
 	b.visitHash("metric?id=" + metrics["cpu"].ID)
 	b.wait("document.querySelector('#host')?.textContent === 'web-1'")
+}
+
+// Native histograms are found by their names, drawn as quantiles, and split by a label.
+func TestNativeHistograms(t *testing.T) {
+	s, _ := start(t, nil)
+	request := new(prompb.WriteRequest)
+	for at, its := range []struct{ name, job string }{{"took_seconds", "a"}, {"took_seconds", "b"}, {"lonely_seconds", "a"}} {
+		series := prompb.TimeSeries{Labels: []prompb.Label{{Name: "__name__", Value: its.name}, {Name: "job", Value: its.job}}}
+		for i := range 60 {
+			h := &histogram.Histogram{Count: uint64(10 * i), Sum: 7 * float64(i), ZeroThreshold: 1e-128,
+				PositiveSpans:   []histogram.Span{{Offset: int32(at), Length: 1}}, // (0.5, 1], (1, 2], (2, 4]
+				PositiveBuckets: []int64{int64(10 * i)}}
+			series.Histograms = append(series.Histograms,
+				prompb.FromIntHistogram(time.Now().Add(time.Duration(i-60)*5*time.Second).UnixMilli(), h))
+		}
+		request.Timeseries = append(request.Timeseries, series)
+	}
+	body, err := request.Marshal()
+	check(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/api/v1/write",
+		bytes.NewReader(s2.EncodeSnappy(nil, body)))
+	check(t, err)
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	r.Header.Set("Content-Encoding", "snappy")
+	r.SetBasicAuth("admin", "secret")
+	answer, err := http.DefaultClient.Do(r)
+	check(t, err)
+	if answer.Body.Close(); answer.StatusCode != http.StatusNoContent {
+		t.Fatal(answer.Status)
+	}
+	b := open(t, s.URL(), "#/explore?from=10m")
+	eval[bool](b, axe+"\n;true")
+	b.wait("document.querySelector('.tile[data-name^=took_seconds] .now')?.textContent.split(' · ').length === 3")
+	b.accessible("native-tiles")
+	if got := b.texts(".found button"); fmt.Sprint(got) != "[lonely_secondsa ▸took_seconds2]" {
+		t.Errorf("%q", got)
+	}
+	near := func(series string, want float64) {
+		t.Helper()
+		if got := b.figure(series, "mean"); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", series, got, want)
+		}
+	}
+	b.click(".found button", "lonely_seconds")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 3")
+	near("{quantile=0.5}", math.Sqrt(8)) // halfway between 2 and 4, by ratio
+	b.accessible("native-drawn")
+	b.click(".found button", "took_seconds")
+	b.wait("document.querySelectorAll('.found ul button').length === 4")
+	if got := b.texts(".found ul button"); fmt.Sprint(got) !=
+		"[Quantiles 0.5, 0.9, 0.99 99th percentile by job job=a job=b]" {
+		t.Errorf("%q", got)
+	}
+	b.click(".found ul button", "by job")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
+	near("{job=a}", math.Exp2(-0.01))
+	near("{job=b}", math.Exp2(0.99))
+	b.click(".found ul button", "job=b")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 3")
+	near("{quantile=0.9}", math.Exp2(0.9))
+	// A typed name is drawn, also as a table of one moment.
+	b.visitHash("explore?from=10m&q=took_seconds")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 6")
+	b.waitText("Native histograms are drawn by their quantiles")
+	b.click("#drawn button", "Instant")
+	b.wait("document.querySelectorAll('#instant tbody tr').length === 6")
 }

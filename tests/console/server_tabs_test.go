@@ -57,6 +57,17 @@ func TestServerTabs(t *testing.T) {
 	b.click(".tabs a", "Changes")
 	b.wait("document.querySelector('#ledger tbody tr')?.textContent.includes('a spike')")
 	b.accessible("server-changes")
+	// Others see what their own project uses.
+	other := open(t, s.URL(), "#/server?tab=projects")
+	other.allow = "status of 403"
+	eval[bool](other, axe+"\n;true")
+	other.click(".settings button", "admin")
+	other.write(".sign-in input", "somebody")
+	other.click(".sign-in button", "Sign in")
+	other.waitText("Your project")
+	other.wait("document.querySelectorAll('#quotas tbody tr').length === 1 && " +
+		"document.querySelector('#quotas tbody tr').cells[1].textContent === '0'")
+	other.accessible("server-own-project")
 	// A query that runs can be ended: the requests are answered here.
 	b.act(`window.ended = "", window.ask = window.fetch, window.fetch = async (url, options) => {
 		const path = new URL(url).pathname

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { read, request } from "../api";
+import { read, request, type APIError } from "../api";
 import { count, duration, moment, show } from "../format";
 import { listSeries, type Facet } from "../metrics";
 import { ofResourcesPath, quote } from "../paths";
@@ -140,9 +140,23 @@ interface Usage {
   requests_per_second: number;
 }
 
-// ProjectsTab is what projects use of their quotas.
+// ProjectsTab is what projects use of their quotas: of all for administrators, of their own for others.
 export function ProjectsTab() {
-  const { value, error } = useLoad((signal) => read<Usage[]>("/v1/quotas", undefined, signal), [], 10);
+  const [own, setOwn] = useState(false);
+  const { value, error } = useLoad(
+    async (signal) => {
+      if (!own)
+        try {
+          return await read<Usage[]>("/v1/quotas", undefined, signal);
+        } catch (e) {
+          if ((e as APIError).status !== 403) throw e;
+          setOwn(true);
+        }
+      return [await read<Usage>("/v1/usage", undefined, signal)];
+    },
+    [own],
+    10,
+  );
   const of = (used: number, most: number) =>
     most < 0
       ? show(used, "", 6)
@@ -151,7 +165,7 @@ export function ProjectsTab() {
     <>
       {error && <Notice bad>{error}</Notice>}
       <Table
-        title="Quotas and usage"
+        title={own ? "Your project" : "Quotas and usage"}
         id="quotas"
         columns={["Project", "#Series", "#Measures/s", "#Requests/s", "Quota"]}
         aside="measures and requests of the last 10 s"

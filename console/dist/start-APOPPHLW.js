@@ -1,1 +1,0 @@
-import"./chunk-TL6MU74L.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-AVQIMSVU.js";import"./chunk-UFALDGWE.js";
