@@ -102,10 +102,16 @@ func (p *debPackage) manPages(common map[string][]byte, prefixes ...string) {
 		name, ok := strings.CutPrefix(path, "man/")
 		for _, prefix := range prefixes {
 			if ok && strings.HasPrefix(name, prefix) {
-				p.add("/usr/share/man/man1/"+name+".gz", compressed(content))
+				p.add("/usr/share/man/man"+name[len(name)-1:]+"/"+name+".gz", compressed(content))
 			}
 		}
 	}
+}
+
+func (p *debPackage) completions(common map[string][]byte, program string) {
+	p.add("/usr/share/bash-completion/completions/"+program, common["completion/bash/"+program])
+	p.add("/usr/share/zsh/vendor-completions/_"+program, common["completion/zsh/_"+program])
+	p.add("/usr/share/fish/vendor_completions.d/"+program+".fish", common["completion/fish/"+program+".fish"])
 }
 
 // units adds units, and returns their commands in the scripts: an installation starts none, an upgrade restarts running
@@ -169,9 +175,7 @@ It uses CUDA devices where there are any.`)
 	p.addFile("/usr/bin/gnocco", program, "", 0o755)
 	p.addFile("/usr/bin/metricd", "gnocco", files.TypeSymlink, 0)
 	p.manPages(common, "gnocco", "metricd")
-	p.add("/usr/share/bash-completion/completions/gnocco", common["completion/bash/gnocco"])
-	p.add("/usr/share/zsh/vendor-completions/_gnocco", common["completion/zsh/_gnocco"])
-	p.add("/usr/share/fish/vendor_completions.d/gnocco.fish", common["completion/fish/gnocco.fish"])
+	p.completions(common, "gnocco")
 	for path, content := range common {
 		if name, ok := strings.CutPrefix(path, "doc/"); ok && name != "LICENSE" {
 			if !strings.HasPrefix(name, "examples/") {
@@ -200,8 +204,8 @@ It uses CUDA devices where there are any.`)
 	return p.write(out)
 }
 
-// debianBackup writes the package of gnocco-backup.
-func (s *source) debianBackup(out, arch, program string) error {
+// debianBackup writes the package of gnocco-backup, with its pages and completions.
+func (s *source) debianBackup(out, arch, program string, help map[string][]byte) error {
 	p, err := s.newPackage("gnocco-backup", arch, `backups of Gnocco in buckets of S3, and encrypted
 The program by which gnocco's commands backup and restore use buckets and
 encrypt with age.`)
@@ -214,6 +218,8 @@ encrypt with age.`)
 	}
 	p.info.Depends = []string{"gnocco (>= " + s.version + ")"}
 	p.addFile("/usr/bin/gnocco-backup", program, "", 0o755)
+	p.manPages(help, "gnocco-backup")
+	p.completions(help, "gnocco-backup")
 	p.add("/usr/share/doc/gnocco-backup/LICENSES-of-others.gz", compressed(licenses))
 	p.documents(s, "gnocco-backup", strings.Join([]string{
 		"# As gnocco's.",

@@ -35,7 +35,7 @@ func tree(t *testing.T) (*source, map[string][]byte) {
 		"doc/examples/gnocco.toml": []byte("e"), "completion/bash/gnocco": []byte("b"),
 		"completion/zsh/_gnocco":      []byte("z"),
 		"completion/fish/gnocco.fish": []byte("f"),
-		"man/gnocco.1":                page("gnocco", s.version, "A database.\n\nUsage:\n  gnocco\n", at)}
+		"man/gnocco.1":                page("gnocco", 1, s.version, "A database.\n\nUsage:\n  gnocco\n", at)}
 	for _, dir := range []string{"../../deploy/systemd/", "../../deploy/systemd/gnocchi/"} {
 		units, err := filepath.Glob(dir + "*.service")
 		if err != nil {
@@ -81,7 +81,7 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := s.debian(dir, "amd64", program, common); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.debianBackup(dir, "amd64", program); err != nil {
+		if err := s.debianBackup(dir, "amd64", program, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.debianAsGnocchi(dir, common); err != nil {
@@ -192,7 +192,8 @@ func TestDebianPackages(t *testing.T) {
 	if err := s.debian(dir, "arm64", program, common); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.debianBackup(dir, "arm64", program); err != nil {
+	help := map[string][]byte{"man/gnocco-backup.8": []byte("m"), "completion/bash/gnocco-backup": []byte("b")}
+	if err := s.debianBackup(dir, "arm64", program, help); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.debianAsGnocchi(dir, common); err != nil {
@@ -215,7 +216,8 @@ func TestDebianPackages(t *testing.T) {
 		"./lib/systemd/system/gnocco-mount.service", "./usr/share/man/man1/gnocco.1.gz")
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: gnocco (>= "+s.version+")")
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco-backup",
-		"./usr/share/doc/gnocco-backup/LICENSES-of-others.gz")
+		"./usr/share/doc/gnocco-backup/LICENSES-of-others.gz", "./usr/share/man/man8/gnocco-backup.8.gz",
+		"./usr/share/bash-completion/completions/gnocco-backup")
 	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-f", "Conflicts: gnocchi-api, gnocchi-metricd, gnocchi-statsd",
 		"Depends: gnocco (>= "+s.version+")")
 	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco",
@@ -259,7 +261,7 @@ func TestPages(t *testing.T) {
 	if got := subcommands(help); !slices.Equal(got, []string{"api", "limits", "two-words"}) {
 		t.Errorf("subcommands are %q", got)
 	}
-	got := string(page("x-y", "1", help, at))
+	got := string(page("x-y", 1, "1", help, at))
 	for _, want := range []string{`.TH "X\-Y" 1 2026-02-14 "gnocco 1"`, `x\-y \- Do this`, ".SH FLAGS\n",
 		`  \-h, \-\-help`, "\n\\&.odd\n"} {
 		if !strings.Contains(got, want) {

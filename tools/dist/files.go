@@ -140,14 +140,7 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 			all["systemd/"+filepath.Base(unit)] = packagedUnit(content)
 		}
 	}
-	for shell, name := range map[string]string{"bash": "gnocco", "zsh": "_gnocco", "fish": "gnocco.fish"} {
-		script, err := exec.Command(program, "completion", shell).Output()
-		if err != nil {
-			return nil, fmt.Errorf("completion for %s: %w", shell, err)
-		}
-		all["completion/"+shell+"/"+name] = script
-	}
-	if err := manual(all, program, s.version, s.at); err != nil {
+	if err := s.helpOf(all, program); err != nil {
 		return nil, err
 	}
 	links := filepath.Join(filepath.Dir(program), "links")
@@ -164,6 +157,19 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 		}
 	}
 	return all, nil
+}
+
+// helpOf adds the completions of a program that runs here, and its pages.
+func (s *source) helpOf(all map[string][]byte, program string) error {
+	base := filepath.Base(program)
+	for shell, name := range map[string]string{"bash": base, "zsh": "_" + base, "fish": base + ".fish"} {
+		script, err := exec.Command(program, "completion", shell).Output()
+		if err != nil {
+			return fmt.Errorf("completion for %s: %w", shell, err)
+		}
+		all["completion/"+shell+"/"+name] = script
+	}
+	return manual(all, program, s.version, s.at)
 }
 
 var (

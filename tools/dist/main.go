@@ -102,6 +102,13 @@ func run(out string, arches []string) error {
 	if err != nil {
 		return err
 	}
+	nativeBackup, backupHelp := filepath.Join(work, "native", "gnocco-backup"), make(map[string][]byte)
+	if err := s.build("cmd/gnocco-backup", nativeBackup, runtime.GOARCH, true); err != nil {
+		return err
+	}
+	if err := s.helpOf(backupHelp, nativeBackup); err != nil {
+		return err
+	}
 	images := make(map[string][]file)
 	for _, arch := range arches {
 		step("%s: building", arch)
@@ -136,7 +143,7 @@ func run(out string, arches []string) error {
 		if err := s.build("cmd/gnocco-backup", backup, arch, true); err != nil {
 			return err
 		}
-		if err := s.debianBackup(out, arch, backup); err != nil {
+		if err := s.debianBackup(out, arch, backup, backupHelp); err != nil {
 			return err
 		}
 	}

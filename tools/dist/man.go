@@ -17,7 +17,11 @@ func manual(all map[string][]byte, program, version string, at time.Time, path .
 		return fmt.Errorf("%s %v --help: %w", program, path, err)
 	}
 	name := strings.Join(append([]string{filepath.Base(program)}, path...), "-")
-	all["man/"+name+".1"] = page(name, version, string(out), at)
+	section := 1
+	if filepath.Base(program) == "gnocco-backup" { // in section 1 its name is the page of gnocco backup
+		section = 8
+	}
+	all[fmt.Sprintf("man/%s.%d", name, section)] = page(name, section, version, string(out), at)
 	for _, command := range subcommands(string(out)) {
 		if command == "completion" || command == "help" {
 			continue
@@ -48,19 +52,19 @@ func subcommands(help string) (names []string) {
 	return names
 }
 
-// section is a line of a help text that heads what follows.
-var section = regexp.MustCompile(`^[A-Z][A-Za-z ]+:$`)
+// heading is a line of a help text that heads what follows.
+var heading = regexp.MustCompile(`^[A-Z][A-Za-z ]+:$`)
 
 // page writes a help text as a manual page.
-func page(name, version, help string, at time.Time) []byte {
+func page(name string, section int, version, help string, at time.Time) []byte {
 	var b strings.Builder
 	first, _, _ := strings.Cut(help, "\n")
 	summary, _, _ := strings.Cut(strings.TrimSuffix(first, "."), ". ")
-	fmt.Fprintf(&b, ".TH %s 1 %s \"gnocco %s\" \"Gnocco\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n",
-		quoted(strings.ToUpper(name)), at.Format(time.DateOnly), version, escaped(name), escaped(summary))
+	fmt.Fprintf(&b, ".TH %s %d %s \"gnocco %s\" \"Gnocco\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n",
+		quoted(strings.ToUpper(name)), section, at.Format(time.DateOnly), version, escaped(name), escaped(summary))
 	for line := range strings.Lines(strings.TrimRight(help, "\n") + "\n") {
 		line = strings.TrimRight(line, "\n")
-		if section.MatchString(line) {
+		if heading.MatchString(line) {
 			fmt.Fprintf(&b, ".fi\n.SH %s\n.nf\n", strings.ToUpper(strings.TrimSuffix(line, ":")))
 			continue
 		}
