@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +17,7 @@ import (
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show or check the settings of a command",
+		Short: "Show or check the settings of a command, or write them as a file",
 	}
 	var output string
 	show := &cobra.Command{
@@ -44,18 +47,88 @@ configuration file.`,
 			return err
 		},
 	}
-	cmd.AddCommand(show, check)
+	example := &cobra.Command{
+		Use:   "example [COMMAND]",
+		Short: "Write a configuration file with all settings of a command",
+		Long: `Write a configuration file (TOML) with each setting of a command (default: serve), its default and what
+it does. All settings are comments: remove the # before those to change.`,
+		Example: "  gnocco config example > gnocco.toml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, err := commandOf(cmd, args)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), exampleOf(target))
+			return err
+		},
+	}
+	cmd.AddCommand(show, check, example)
+	for _, sub := range cmd.Commands() {
+		sub.ValidArgsFunction = proposeCommands
+	}
 	return cmd
 }
 
-// settingsOf returns the settings that the environment and the file give to the command that args name.
-func settingsOf(cmd *cobra.Command, args []string) (*table, error) {
+// commandOf returns the command that args name, serve for none.
+func commandOf(cmd *cobra.Command, args []string) (*cobra.Command, error) {
 	if len(args) == 0 {
 		args = []string{"serve"}
 	}
 	target, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 || target == cmd.Root() {
 		return nil, fmt.Errorf("no command is called %s (gnocco --help lists all)", strings.Join(args, " "))
+	}
+	return target, nil
+}
+
+// proposeCommands proposes the commands below the one that args name.
+func proposeCommands(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+	parent, _, err := cmd.Root().Find(args)
+	if err == nil {
+		for _, child := range parent.Commands() {
+			if child.Runnable() || child.HasSubCommands() {
+				names = append(names, child.Name())
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// exampleOf returns a command's settings as a file of comments.
+func exampleOf(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Settings of %s with their defaults.\n", cmd.CommandPath())
+	eachSetting(cmd, func(flag *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(flag)
+		value := flag.DefValue
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			var items []string
+			for _, item := range list.GetSlice() {
+				items = append(items, strconv.Quote(item))
+			}
+			value = "[" + strings.Join(items, ", ") + "]"
+		} else if !json.Valid([]byte(value)) { // neither a number nor true or false
+			value = strconv.Quote(value)
+		}
+		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", strings.Join(strings.Fields(usage), " "), flag.Name, value)
+	})
+	return b.String()
+}
+
+// eachSetting calls use with the flags of a command that a file can set.
+func eachSetting(cmd *cobra.Command, use func(*pflag.Flag)) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "help" && flag.Name != configFlag {
+			use(flag)
+		}
+	})
+}
+
+// settingsOf returns the settings that the environment and the file give to the command that args name.
+func settingsOf(cmd *cobra.Command, args []string) (*table, error) {
+	target, err := commandOf(cmd, args)
+	if err != nil {
+		return nil, err
 	}
 	if err := target.ParseFlags(nil); err != nil {
 		return nil, err
@@ -64,10 +137,7 @@ func settingsOf(cmd *cobra.Command, args []string) (*table, error) {
 		return nil, err
 	}
 	t := &table{columns: []string{"setting", "value", "source"}}
-	target.Flags().VisitAll(func(flag *pflag.Flag) {
-		if flag.Name == "help" || flag.Name == configFlag {
-			return
-		}
+	eachSetting(target, func(flag *pflag.Flag) {
 		value, source := flag.Value.String(), "default"
 		if os.Getenv(variable(flag.Name)) != "" {
 			source = variable(flag.Name)

@@ -3,6 +3,7 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,29 @@ func TestConfig(t *testing.T) {
 	f(0, "\npassword,(not shown),GNOCCO_PASSWORD\n", warning, "show", "import", "csv", "-o", "csv")
 	f(0, "", warning, "check", "--config", file)
 	f(1, "", "no command is called nothing", "check", "nothing")
+	f(0, "\n# most items on one page of a list\n#max-limit = 1000\n", warning, "example")
+	f(0, "\n#select = []\n", warning, "example", "restore")
+	f(1, "", "no command is called nothing", "example", "nothing")
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	f(1, "", `invalid argument "many" for "--max-limit"`, "check")
+}
+
+// The example of each command is a file that this command reads as its defaults.
+func TestConfigExample(t *testing.T) {
+	withoutCredentials(t)
+	setting := regexp.MustCompile(`(?m)^#(\S+ = )`)
+	for _, command := range []string{"serve", "metricd", "demo", "restore", "import csv"} {
+		args := strings.Fields(command)
+		example, stderr, status := run(t, "", append([]string{"config", "example"}, args...)...)
+		file := filepath.Join(t.TempDir(), "gnocco.toml")
+		if err := os.WriteFile(file, []byte(setting.ReplaceAllString(example, "$1")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, _, _ := run(t, "", append([]string{"config", "show", "-o", "csv"}, args...)...)
+		after, stderr2, status2 := run(t, "", append([]string{"config", "show", "-o", "csv", "--config", file}, args...)...)
+		if n := strings.Count(after, ",file\n"); status != 0 || status2 != 0 || n < 4 || n != strings.Count(after, "\n")-1 ||
+			before != strings.ReplaceAll(after, ",file\n", ",default\n") {
+			t.Errorf("%s: %s%s%s\n%s", command, stderr, stderr2, before, after)
+		}
+	}
 }

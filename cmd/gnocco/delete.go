@@ -44,7 +44,7 @@ deleted measures.
 			for _, s := range found {
 				if yes {
 					if err := c.Do(cmd.Context(), "DELETE", "/v1/metric/"+s.id, nil, nil); err != nil {
-						return fmt.Errorf("%s: %w", s.shown(), err)
+						return s.failed(err)
 					}
 				}
 				if _, err := fmt.Fprintln(out, s.shown()); err != nil {

@@ -16,7 +16,8 @@ import (
 // listings make the tables of gnocco list, by kind.
 var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
-	"projects": listProjects, "ledger": listLedger, "queries": listQueries, "costs": listCosts, "unread": listUnread,
+	"projects": listProjects, "ledger": listLedger, "jobs": listJobs, "queries": listQueries, "costs": listCosts,
+	"unread": listUnread,
 }
 
 func newList() *cobra.Command {
@@ -27,7 +28,8 @@ func newList() *cobra.Command {
 		Use:   "list KIND [SELECTOR...]",
 		Short: "List the metrics, resources, archive policies and queries of a server, and more",
 		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
-policy a new metric gets), projects (and their quotas), the ledger (deletions and corrections of measures), queries (that run),
+policy a new metric gets), projects (and their quotas), the ledger (deletions and corrections of
+measures), jobs (rebuilds, changes of measures, correlations and queries that run), queries (that run),
 costs (of queries so far) or unread (metrics that no query has read). Only metrics may be selected.
 
 ` + selectorHelp,
@@ -149,22 +151,24 @@ func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error
 func listLedger(ctx context.Context, c *client.Client, _ []string) (*table, error) {
 	t := &table{columns: []string{"at", "user", "kind", "start", "stop", "metrics", "groups before", "groups after", "state",
 		"reason", "selector"}}
-	type entry struct {
-		ID       string `json:"id"`
-		At       string `json:"at"`
-		User     string `json:"user"`
-		Kind     string `json:"kind"`
-		Start    string `json:"start"`
-		Stop     string `json:"stop"`
-		Metrics  int    `json:"metrics"`
-		Before   int    `json:"groups_before"`
-		After    int    `json:"groups_after"`
-		State    string `json:"state"`
-		Reason   string `json:"reason"`
-		Selector string `json:"selector"`
-	}
-	return t, eachRow(ctx, c, "/v1/ledger", url.Values{}, func(e entry) (marker string) {
+	return t, eachRow(ctx, c, "/v1/ledger", url.Values{}, func(e ledgerEntry) (marker string) {
 		t.add(e.At, e.User, e.Kind, e.Start, e.Stop, e.Metrics, e.Before, e.After, e.State, e.Reason, e.Selector)
 		return e.ID
 	})
+}
+
+// ledgerEntry is a deletion or a correction of measures, as the server tells it.
+type ledgerEntry struct {
+	ID       string `json:"id"`
+	At       string `json:"at"`
+	User     string `json:"user"`
+	Kind     string `json:"kind"`
+	Start    string `json:"start"`
+	Stop     string `json:"stop"`
+	Metrics  int    `json:"metrics"`
+	Before   int    `json:"groups_before"`
+	After    int    `json:"groups_after"`
+	State    string `json:"state"`
+	Reason   string `json:"reason"`
+	Selector string `json:"selector"`
 }

@@ -32,7 +32,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "seconds  1s for 1000s", "", "list", "policies")
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
-	f(1, "", "none of costs, ledger, metrics, policies, projects, queries, resources, rules, types, unread", "list", "metric")
+	f(1, "", "none of costs, jobs, ledger, metrics, policies, projects, queries, resources, rules, types, unread", "list", "metric")
 	f(1, "", "no metric is attic (gnocco list", "list", "metrics", "attic")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
@@ -59,6 +59,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(1, "", "web", "quotas", "web")
 	f(0, "", "", "query", `count({__name__=~"no|none"})`)
 	f(0, `/api/v1/query count({__name__=~"no|none"})`, "", "top", "--count", "1")
+	f(0, "JOB  STATE  PROGRESS  SUBJECT  ID\n", "", "list", "jobs")
 	f(1, "", "Query 5f does not run", "top", "--kill", "5f")
 	f(0, "SECONDS  COUNT", "", "list", "costs")
 	f(0, "low      5m for 30d ", "", "list", "policies")
@@ -118,5 +119,26 @@ func TestCommandsThatAsk(t *testing.T) {
 	_, stderr, status = run(t, "", "list", "metrics", "--url", "http://127.0.0.1:1")
 	if status != 1 || !strings.Contains(stderr, "is a server running there? gnocco serve starts one") {
 		t.Errorf("without a server: %s", stderr)
+	}
+}
+
+// A process without workers begins a rebuild and goes no further.
+func TestListJobs(t *testing.T) {
+	withoutCredentials(t)
+	s := serveAs(t, "api", "--data", filepath.Join(t.TempDir(), "data"))
+	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"house","metrics":{"in":{"archive_policy_name":"seconds"}}}`,
+		http.StatusCreated, nil)
+	var found []struct{ ID string }
+	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &found)
+	s.call(http.MethodPost, "/v1/rebuild", `{"metric_id":"`+found[0].ID+`"}`, http.StatusAccepted, nil)
+	stdout, stderr, _ := run(t, "", "list", "jobs", "-o", "csv", "--url", s.url)
+	const want = "job,state,progress,subject,id\nrebuild,running,0 of 0 metrics,metric house/in,"
+	if !strings.HasPrefix(stdout, want) {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+	stdout, stderr, _ = run(t, "", "list", "jobs", "-o", "csv", "--url", s.url, "--user", "web")
+	if stdout != "job,state,progress,subject,id\n" {
+		t.Errorf("%s%s", stdout, stderr)
 	}
 }

@@ -26,6 +26,10 @@ func message(err error) string {
 	} else if errors.As(err, &failed) {
 		text = strings.Replace(text, failed.Error(), origin(failed.URL)+": "+failed.Err.Error(), 1)
 	}
+	var of *seriesError
+	if errors.As(err, &of) {
+		text = strings.ReplaceAll(text, of.of.id, of.of.shown())
+	}
 	for packages.MatchString(text) {
 		text = packages.ReplaceAllString(text, "$1")
 	}

@@ -30,6 +30,9 @@ func TestMessages(t *testing.T) {
 	f(refused(http.StatusNotFound, ""), "metrics of r: http://h:1/v1/metric/5 answers 404 Not Found")
 	f(fmt.Errorf("client: %w", &url.Error{Op: "Get", URL: "http://u@h:1/x?y", Err: errors.New("no route")}),
 		"http://h:1: no route")
+	s := &foundSeries{id: "5f2e33a7-6b4e-4d43-9a1e-2a40d3a2b1c9", resource: "house", name: "in"}
+	f(s.failed(refused(http.StatusNotFound, "Metric "+s.id+" does not exist")),
+		"house/in: metrics of r: Metric house/in does not exist")
 	f(errors.New("backup: datafolder: open x: y"), "open x: y")
 }
 

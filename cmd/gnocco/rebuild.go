@@ -46,7 +46,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 		Example: `  gnocco rebuild --archive-policy high --definition 1s:1h,1m:7d,1h:365d --preview
   gnocco rebuild --archive-policy high --aggregation-method mean,max,95pct --wait
   gnocco rebuild --archive-policy prometheus --counters --wait
-  gnocco rebuild --metric 5f2e33a7-6b4e-4d43-9a1e-2a40d3a2b1c9 --archive-policy high --wait`,
+  gnocco rebuild --metric house/outside --archive-policy high --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := flags.remote.client()
@@ -71,7 +71,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 		"address of the server, with its prefix if it has one; the user has to be an admin")
 	f.StringVar(&flags.policy, "archive-policy", "",
 		"archive policy to change; with --metric, the archive policy that the metric gets")
-	f.StringVar(&flags.metric, "metric", "", "ID of a single metric, which gets another archive policy")
+	f.StringVar(&flags.metric, "metric", "", "a single metric, by name, RESOURCE/NAME or ID, which gets another archive policy")
 	f.StringSliceVar(&flags.definition, "definition", nil,
 		"new granularities of the archive policy, each with the timespan that is kept, such as 1m:7d; without a "+
 			"timespan, for ever")
@@ -98,19 +98,24 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 	if backWindow != nil {
 		changes["back_window"] = *backWindow
 	}
-	path := "/v1/metric/" + url.PathEscape(flags.metric)
+	var path, subject string
 	var job uuid.UUID
 	switch {
 	case flags.policy == "" && flags.metric == "":
 		if len(changes) > 0 || flags.preview || flags.wait || flags.cancel {
 			return errors.New("name --archive-policy or --metric")
 		}
-		return listRebuilds(ctx, c, out)
+		return writeRebuilds(ctx, c, out)
 	case flags.metric != "":
-		id, err := uuid.Parse(flags.metric)
+		found, err := find(ctx, c, []string{flags.metric})
 		if err != nil {
-			return fmt.Errorf("--metric: %w", err)
+			return err
 		}
+		id, err := uuid.Parse(found[0].id)
+		if len(found) > 1 || err != nil {
+			return fmt.Errorf("--metric %s means %d metrics: name one", flags.metric, len(found))
+		}
+		flags.metric, path, subject = found[0].id, "/v1/metric/"+found[0].id, "metric "+found[0].shown()
 		if len(changes) > 0 {
 			return errors.New("--definition, --aggregation-method and --back-window change an archive policy, " +
 				"not a single metric")
@@ -120,11 +125,16 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 			changes["archive_policy_name"] = flags.policy
 		}
 	default:
-		path = "/v1/archive_policy/" + url.PathEscape(flags.policy) + "?rebuild=true"
+		path, subject = "/v1/archive_policy/"+url.PathEscape(flags.policy)+"?rebuild=true", "archive policy "+flags.policy
 		job = model.RebuildOfPolicy(flags.policy)
 	}
 	if flags.cancel {
-		return c.Do(ctx, http.MethodDelete, "/v1/rebuild/"+job.String(), nil, nil)
+		err := c.Do(ctx, http.MethodDelete, "/v1/rebuild/"+job.String(), nil, nil)
+		var answer *client.StatusError
+		if errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+			return fmt.Errorf("no rebuild of %s is known (gnocco list jobs shows those that run)", subject)
+		}
+		return err
 	}
 	if flags.preview {
 		return flags.show(ctx, c, out, path, changes)
@@ -135,7 +145,7 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 	if !flags.wait {
 		return nil
 	}
-	return waitForRebuild(ctx, c, job, stderr)
+	return waitForRebuild(ctx, c, job, subject, stderr)
 }
 
 // definitionOf reads items like 1m:7d.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,10 @@ type listedType struct {
 	ID        uuid.UUID
 	Type      model.SeriesType
 	TypeGuess model.SeriesType `json:"type_guess"`
+	Name      string
 }
+
+func (m *listedType) shown() string { return cmp.Or(m.Name, m.ID.String()) }
 
 // moveCounters gives the counters of an archive policy the policy NAME-counter, which also has increase and resets. It
 // is created if it is not there.
@@ -41,24 +45,24 @@ func (flags *rebuildFlags) moveCounters(ctx context.Context, c *client.Client, o
 	if err := ensureCounterPolicy(ctx, c, flags.policy, to); err != nil {
 		return err
 	}
-	for _, id := range counters {
-		path := "/v1/metric/" + id.String()
+	for _, m := range counters {
+		path := "/v1/metric/" + m.ID.String()
 		if err := c.Do(ctx, http.MethodPatch, path, map[string]string{"archive_policy_name": to}, nil); err != nil {
-			return fmt.Errorf("metric %s: %w; the command can be repeated", id, err)
+			return fmt.Errorf("metric %s: %w; the command can be repeated", m.shown(), err)
 		}
 	}
 	if !flags.wait {
 		return nil
 	}
 	var failed error
-	for _, id := range counters {
-		failed = errors.Join(failed, waitForRebuild(ctx, c, model.RebuildOfMetric(id), stderr))
+	for _, m := range counters {
+		failed = errors.Join(failed, waitForRebuild(ctx, c, model.RebuildOfMetric(m.ID), "metric "+m.shown(), stderr))
 	}
 	return failed
 }
 
 // countersOf returns the metrics of an archive policy that grow, by their types or the guesses, and how many it has.
-func countersOf(ctx context.Context, c *client.Client, policy string) (counters []uuid.UUID, all int, err error) {
+func countersOf(ctx context.Context, c *client.Client, policy string) (counters []listedType, all int, err error) {
 	query := url.Values{"archive_policy_name": {policy}, "limit": {"1000"}}
 	for {
 		var page []listedType
@@ -70,7 +74,7 @@ func countersOf(ctx context.Context, c *client.Client, policy string) (counters 
 		}
 		for _, m := range page {
 			if m.Type.Grows() || m.TypeGuess.Grows() {
-				counters = append(counters, m.ID)
+				counters = append(counters, m)
 			}
 		}
 		all += len(page)

@@ -43,6 +43,15 @@ func TestRebuild(t *testing.T) {
 		t.Error(got)
 	}
 	rebuild("metric " + metric.ID + "  done")
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"house","metrics":{"in":{"archive_policy_name":"p"}}}`,
+		http.StatusCreated, nil)
+	rebuild("metric house/in: done; ", "--metric", "house/in", "--archive-policy", "q", "--wait")
+	rebuild("metric house/in  ")
+	rebuild("", "--metric", "house/in", "--archive-policy", "p")
+	_, stderr, _ := run(t, "", "rebuild", "--url", s.url, "--archive-policy", "low", "--cancel")
+	if want := "gnocco: no rebuild of archive policy low is known"; !strings.HasPrefix(stderr, want) {
+		t.Errorf("%s, want %s", stderr, want)
+	}
 	for _, wrong := range [][]string{{"--wait"}, {"--metric", "x"}, {"--metric", metric.ID, "--back-window", "1"},
 		{"--archive-policy", "p", "--preview"}, {"--archive-policy", "no-such"},
 		{"--archive-policy", "p", "--definition", "odd"}} {

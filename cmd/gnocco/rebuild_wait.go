@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -45,9 +48,36 @@ func (r *rebuild) of() string {
 	return r.ID.String()
 }
 
-func listRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
-	var jobs []rebuild
-	if err := c.Do(ctx, http.MethodGet, "/v1/rebuild", nil, &jobs); err != nil {
+// namedAtOnce is how many metrics a request names by their IDs.
+const namedAtOnce = 100
+
+// listRebuilds returns all rebuilds, with the names of metrics in place of their IDs.
+func listRebuilds(ctx context.Context, c *client.Client) (all []rebuild, err error) {
+	if err := c.Do(ctx, http.MethodGet, "/v1/rebuild", nil, &all); err != nil {
+		return nil, err
+	}
+	of := make(map[string]*rebuild)
+	for i := range all {
+		if id := all[i].Metric; id != nil {
+			of[*id] = &all[i]
+		}
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(of)), namedAtOnce) {
+		found, err := matching(ctx, c, `{metric_id=~"`+strings.Join(ids, "|")+`"}`)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			name := s.shown()
+			of[s.id].Metric = &name
+		}
+	}
+	return all, nil
+}
+
+func writeRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
+	jobs, err := listRebuilds(ctx, c)
+	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -61,8 +91,8 @@ func listRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
 // lookInterval is how often the server is asked how far it is.
 const lookInterval = 200 * time.Millisecond
 
-// waitForRebuild shows how far one is until it has ended.
-func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr io.Writer) error {
+// waitForRebuild shows how far the one of a subject is until it has ended.
+func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, subject string, stderr io.Writer) error {
 	var bar *progressbar.ProgressBar
 	told := time.Now()
 	for {
@@ -81,7 +111,7 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 			if bar != nil {
 				_ = bar.Finish()
 			}
-			return r.conclude(stderr)
+			return r.conclude(subject, stderr)
 		case bar == nil && r.Metrics > 0 && progress.IsTerminal(stderr):
 			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr),
 				progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
@@ -99,9 +129,9 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, stderr 
 }
 
 // conclude tells how it has ended.
-func (r *rebuild) conclude(stderr io.Writer) error {
+func (r *rebuild) conclude(subject string, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n",
-		r.of(), r.State, r.Changed, r.Unchanged, r.Failed)
+		subject, r.State, r.Changed, r.Unchanged, r.Failed)
 	if u := r.Unknown; u != nil {
 		fmt.Fprintf(stderr, "unknown: %d groups of %d archives, between %s and %s, stay without a method of the archive "+
 			"policy\n", u.Groups, u.Archives, u.From, u.To)

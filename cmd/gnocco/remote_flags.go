@@ -32,7 +32,7 @@ func (r *remoteFlags) define(f *pflag.FlagSet, url, about string) {
 		"user who asks the server (default: the one of OS_AUTH_URL and the other OS_* variables, else admin)")
 	f.StringVar(&r.passwordFile, "password-file", "", "file that holds the user's password (default: GNOCCO_PASSWORD)")
 	// For the environment and the configuration file: a command line can be read by other users of the machine.
-	f.StringVar(&r.password, "password", "", "")
+	f.StringVar(&r.password, "password", "", "that user's password")
 	_ = f.MarkHidden("password")
 	f.StringVar(&r.token, "token", "",
 		"Keystone token, instead of a user; GNOCCO_TOKEN keeps it out of the command line")

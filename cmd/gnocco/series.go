@@ -71,8 +71,22 @@ func (s *foundSeries) shown() string {
 	if s.resource != "" && s.name != "" {
 		return s.resource + "/" + s.name
 	}
+	if s.name == "" && s.labels["__name__"] == "" {
+		return s.id
+	}
 	return seriesText(s.labels)
 }
+
+// failed returns an error about the metric, with its name in place of its ID.
+func (s *foundSeries) failed(err error) error { return &seriesError{err, s} }
+
+type seriesError struct {
+	err error
+	of  *foundSeries
+}
+
+func (e *seriesError) Error() string { return e.of.shown() + ": " + e.err.Error() }
+func (e *seriesError) Unwrap() error { return e.err }
 
 // seriesText returns labels as PromQL writes them.
 func seriesText(labels map[string]string) string {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,7 @@ func showAll(cmd *cobra.Command, c *client.Client, read *readFlags, selectors []
 	t := &table{columns: []string{"metric", "aggregation", "points", "from", "to", "min", "mean", "max", "last", "chart"}}
 	for _, s := range found {
 		if err := showMetric(cmd, r, s, t); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.shown(), err)
+			return nil, s.failed(err)
 		}
 	}
 	return t, nil

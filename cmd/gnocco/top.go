@@ -67,17 +67,24 @@ has read.`,
 }
 
 func listQueries(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	t := &table{columns: []string{"id", "user", "seconds", "state", "metrics", "groups", "query"}}
+	return t, eachQuery(ctx, c, func(q activity.Running, state string) {
+		t.add(q.ID, q.User, seconds(q.Seconds), state, q.Metrics, q.Groups, queryText(q.Route, q.Query))
+	})
+}
+
+// eachQuery passes the queries that run to use.
+func eachQuery(ctx context.Context, c *client.Client, use func(q activity.Running, state string)) error {
 	var all []activity.Running
 	err := c.Do(ctx, "GET", "/v1/queries", nil, &all)
-	t := &table{columns: []string{"id", "user", "seconds", "state", "metrics", "groups", "query"}}
 	for _, q := range all {
 		state := "runs"
 		if q.Waiting {
 			state = "waits"
 		}
-		t.add(q.ID, q.User, seconds(q.Seconds), state, q.Metrics, q.Groups, queryText(q.Route, q.Query))
+		use(q, state)
 	}
-	return t, err
+	return err
 }
 
 func listCosts(ctx context.Context, c *client.Client, _ []string) (*table, error) {
