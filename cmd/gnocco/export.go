@@ -67,7 +67,8 @@ one more column with it. An import takes one granularity.`,
 			at := sort.Search(len(found), func(i int) bool { return found[i].shown() >= from })
 			for _, s := range found[at:] {
 				if err := export(s); err != nil {
-					return fmt.Errorf("%w (to go on here: --from '%s')", s.failed(errors.Join(err, out.Flush())), s.shown())
+					from := strings.ReplaceAll(s.shown(), "'", `'\''`) // for a shell
+					return fmt.Errorf("%w (to go on here: --from '%s')", s.failed(errors.Join(err, out.Flush())), from)
 				}
 			}
 			return out.Flush()
