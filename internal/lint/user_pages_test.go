@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,9 +17,6 @@ const (
 // forContributors are the pages beside those for users.
 var forContributors = []string{"docs/explain/architecture.md", "docs/explain/long-runs.md", "docs/explain/testing.md",
 	"docs/how-to/release.md"}
-
-// wide are the pages, or their folders, with lines that are longer than mostColumns.
-var wide = []string{"docs/send"}
 
 // userPages returns the pages for users.
 func userPages(t *testing.T) []page {
@@ -41,9 +37,6 @@ func TestUserPagesAreShort(t *testing.T) {
 		n := len(word.FindAllString(prose, -1))
 		if sum += n; n > mostWords {
 			t.Errorf("%s has %d words, more than %d", p.path, n, mostWords)
-		}
-		if slices.Contains(wide, path.Dir(p.path)) || slices.Contains(wide, p.path) {
-			continue
 		}
 		for line := range strings.Lines(prose) {
 			if columns := utf8.RuneCountInString(line) - 1; columns > mostColumns && line[0] != '|' &&
