@@ -158,5 +158,8 @@ func remove(fs vfs.FS, root, name string) error {
 			return err
 		}
 	}
+	if err := SyncFolder(fs, dir); err != nil && !notThere(err) { // or a power cut brings back a name, and not its files
+		return err
+	}
 	return fs.RemoveAll(dir)
 }

@@ -97,6 +97,37 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	}
 }
 
+// removal is a file system that shows what a power cut would leave when a folder is removed with all in it.
+type removal struct {
+	*vfs.MemFS
+	left *vfs.MemFS
+}
+
+func (r *removal) RemoveAll(name string) error {
+	r.left = r.CrashClone(vfs.CrashCloneCfg{})
+	return r.MemFS.RemoveAll(name)
+}
+
+// A power cut during a removal does not bring back the name of a store whose files are gone.
+func TestRemovedStoreStaysRemoved(t *testing.T) {
+	const root, name, dir = "data", "incoming/7", "data/incoming/7"
+	fs := &removal{MemFS: vfs.NewCrashableMem()}
+	if _, err := claim.TakeOver(fs, dir, 1); err != nil {
+		t.Fatal(err)
+	}
+	makeManifest(t, fs, dir, 1)
+	if err := errors.Join(claim.MarkOpened(fs, root, name, 1), claim.MarkClosed(fs, dir, 1),
+		claim.SyncFolder(fs, dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Remove(fs, root, name); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := fs.left.List(dir); err != nil || slices.Contains(names, "e1") {
+		t.Errorf("left are %q, %v", names, err)
+	}
+}
+
 func makeManifest(t *testing.T, fs vfs.FS, dir string, epoch uint64) {
 	t.Helper()
 	path := fs.PathJoin(claim.Folder(fs, dir, epoch), "MANIFEST-000001")
