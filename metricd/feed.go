@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // feed is a source that is attached to a sack, and the worker that drains it.
@@ -115,9 +116,11 @@ func (s *sack) detach(id string) {
 	}
 }
 
-// refresh takes all that the sources had accepted for the sack before the call.
+// refresh takes all that the sources had accepted for the sack before the call. The error is a model.ErrUnavailable if
+// a source was detached meanwhile: another process has its store, perhaps, and the rest of what it had accepted.
 func (s *sack) refresh(ctx context.Context) error {
-	for _, f := range s.feeds.all() {
+	feeds := s.feeds.all()
+	for _, f := range feeds {
 		for more := true; more; {
 			var err error
 			if more, err = f.fetch(ctx, s.number); err != nil {
@@ -130,6 +133,12 @@ func (s *sack) refresh(ctx context.Context) error {
 	}
 	if s.background.ctx.Err() != nil {
 		return notOwned(s.number) // given away meanwhile; the next holder takes the rest
+	}
+	s.work.Lock()
+	defer s.work.Unlock()
+	if slices.ContainsFunc(feeds, func(f *feed) bool { return f.detached }) {
+		return fmt.Errorf("%w: metricd: sack %d: an incoming store is with another process", model.ErrUnavailable,
+			s.number)
 	}
 	return nil
 }

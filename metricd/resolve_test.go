@@ -73,6 +73,42 @@ func (s *listSource) put(second int, requests ...[]uuid.UUID) {
 	}
 }
 
+// movingSource is a source whose store moves to another process while it is asked.
+type movingSource struct {
+	listSource
+	moved func()
+}
+
+func (s *movingSource) Follow(int, uint64) {}
+func (s *movingSource) Unfollow(int)       {}
+func (s *movingSource) Fetch(context.Context, int) (more bool, err error) {
+	s.moved()
+	return false, nil
+}
+
+// A refresh does not pretend to have what a store had accepted that moved to another process meanwhile.
+func TestRefreshMissesAStoreThatMoves(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	source := &movingSource{listSource: listSource{ready: make(chan struct{}, 1)}, moved: func() {}}
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: store, Incoming: source,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(context.Background())
+	if err := p.RefreshSacks(t.Context(), []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	source.moved = func() { p.Detach(source.ID()) }
+	if err := p.RefreshSacks(t.Context(), []int{0}); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("refreshed: %v", err)
+	}
+}
+
 // A look into the index may tell that it has changed: then metrics whose heads were up to date before it must be looked
 // up too, and are not taken for deleted.
 func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
