@@ -16,9 +16,9 @@ func (w *World) apis() (found []*slot) {
 	return found
 }
 
-// longestAnswer is promised of a healthy process, for each of two waits: for the holder of a sack, and of the index or
-// an incoming store.
-const longestAnswer = 4500 * time.Millisecond
+// longestAnswer is promised of a healthy process: 2 s for each of three waits, for the holders of the index, of a sack
+// and of an incoming store.
+const longestAnswer = 6500 * time.Millisecond
 
 // checkTime holds a process that is well, on a disk and a network that are, to answer in time.
 func (w *World) checkTime(to *slot, a *answer, what string) {

@@ -58,6 +58,10 @@ var found = []struct {
 		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
 	{sample{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw", 0},
 		"gnocco sacks does not wait for the stores of a process that was killed"},
+	{sample{300189, 10 * time.Minute, 0, "", "", 0}, "gnocco sacks drains without the index"},
+	{sample{200118, 10 * time.Minute, 0, "", "", 0}, "processes that start together do not compare their clocks"},
+	{sample{400876, 10 * time.Minute, 0, "", "", 0}, "a power cut brings back a part of a store that was removed"},
+	{sample{400165, 10 * time.Minute, 0, "", "", 0}, "a refresh misses a store that moves meanwhile"},
 }
 
 // result is what one seed gave.
