@@ -291,7 +291,10 @@ func AtRest(disk vfs.FS, dir string) error {
 	if err := engine.RecordFolder(disk, dir); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
-	return claim.MarkClosed(disk, parent, epoch)
+	if err := claim.MarkClosed(disk, parent, epoch); err != nil {
+		return err
+	}
+	return claim.SyncFolder(disk, parent) // a crash would bring back the earlier mark, of other files
 }
 
 func exists(path string) bool {

@@ -1,0 +1,36 @@
+package datafolder_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+)
+
+// A store that was closed, changed and closed again is taken over after a power cut: the earlier mark does not come back.
+func TestAtRestSurvivesAPowerCut(t *testing.T) {
+	const dir = "data/incoming/7"
+	fs := vfs.NewCrashableMem()
+	change := func() {
+		t.Helper()
+		db, err := engine.Open(claim.Folder(fs, dir, 1), engine.Options{FS: fs})
+		if err := errors.Join(err, db.Close(), datafolder.AtRest(fs, claim.Folder(fs, dir, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := claim.TakeOver(fs, dir, 1); err != nil {
+		t.Fatal(err)
+	}
+	change()
+	if err := claim.SyncFolder(fs, dir); err != nil {
+		t.Fatal(err)
+	}
+	change()
+	if _, err := claim.TakeOver(fs.CrashClone(vfs.CrashCloneCfg{}), dir, 2); err != nil {
+		t.Error(err)
+	}
+}
