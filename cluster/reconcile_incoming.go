@@ -201,6 +201,9 @@ func (s *incomingStores) dismiss(ctx context.Context, name string, store *incomi
 	}
 	s.detach(name)
 	if err := s.closeStore(name, store); err != nil {
+		if !errors.Is(err, incoming.ErrTimeout) {
+			s.environment.fail(err) // nobody could open it while this process holds it
+		}
 		return err
 	}
 	s.logger.Info("an adopted incoming store is drained, and removed", "store", name)

@@ -183,7 +183,10 @@ func (s *Store) Close() error {
 	}
 	var err error
 	if s.failed() == nil {
-		err = errors.Join(s.dropDeleted(), engine.Close(s.db, s.options.FS, s.dir))
+		if err := s.dropDeleted(); err != nil { // on a full disk, perhaps
+			s.options.Logger.Warn("incoming store not made smaller", "dir", s.dir, "error", err)
+		}
+		err = engine.Close(s.db, s.options.FS, s.dir)
 	} else {
 		err = s.db.Close()
 	}
