@@ -117,7 +117,7 @@ func (s *sack) detach(id string) {
 }
 
 // refresh takes all that the sources had accepted for the sack before the call. The error is a model.ErrUnavailable if
-// a source was detached meanwhile: another process has its store, perhaps, and the rest of what it had accepted.
+// a source was detached meanwhile: perhaps another process has its store, with more measures.
 func (s *sack) refresh(ctx context.Context) error {
 	feeds := s.feeds.all()
 	for _, f := range feeds {

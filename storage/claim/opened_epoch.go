@@ -158,7 +158,8 @@ func remove(fs vfs.FS, root, name string) error {
 			return err
 		}
 	}
-	if err := SyncFolder(fs, dir); err != nil && !notThere(err) { // or a power cut brings back a name, and not its files
+	// Or a power cut brings back a name without its files.
+	if err := SyncFolder(fs, dir); err != nil && !notThere(err) {
 		return err
 	}
 	return fs.RemoveAll(dir)
