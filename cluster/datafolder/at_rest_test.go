@@ -11,7 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// A store that was closed, changed and closed again is taken over after a power cut: the earlier mark does not come back.
+// A store that was closed, changed and closed again is taken over after a power cut: no earlier mark comes back.
 func TestAtRestSurvivesAPowerCut(t *testing.T) {
 	const dir = "data/incoming/7"
 	fs := vfs.NewCrashableMem()
