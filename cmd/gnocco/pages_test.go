@@ -20,10 +20,11 @@ func TestCommandsOfPages(t *testing.T) {
 	defer other.end(syscall.SIGTERM)
 	inPlace := strings.NewReplacer(
 		"gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco", "gnocco restore --from backup --data restored",
-		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup", "house/outside", "x/cpu", `project_id="p"`, `project_id="x"`,
+		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup", "house/outside", "x/cpu",
+		"generic/house/metric/outside", "generic/x/metric/cpu", `project_id="p"`, `project_id="x"`,
 		"http://127.0.0.1:8041", one.url, "http://other:8041", other.url,
 	)
-	run := func(page, command string, want ...string) {
+	run := func(t *testing.T, page, command string, want ...string) {
 		t.Helper()
 		commands := "export PATH=$PWD/bin:$PATH GNOCCO_URL=" + one.url + " url=" + one.url + "\n"
 		ran := 0
@@ -49,10 +50,21 @@ func TestCommandsOfPages(t *testing.T) {
 for i in $(seq 60 -1 0); do v=$((i * i % 17)); echo $(date -u -d "-$((5 * i)) min" +%FT%H:%M),$v,$((v + 1)); done) |
 bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
 
-	run("reference/promql.md", "curl", `"status":"success"`, `"value"`)
-	run("how-to/correlate.md", "gnocco correlate", " 1")
-	run("how-to/correlate.md", "curl", `"id"`)
-	run("how-to/import-and-export.md", "gnocco export", "122 measures")
-	run("how-to/back-up.md", "gnocco ", "2 metrics are there, 0 of them new")
-	run("how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
+	run(t, "reference/promql.md", "curl", `"status":"success"`, `"value"`)
+	run(t, "how-to/correlate.md", "gnocco correlate", " 1")
+	run(t, "how-to/correlate.md", "curl", `"id"`)
+	run(t, "how-to/import-and-export.md", "gnocco export", "122 measures")
+	run(t, "how-to/back-up.md", "gnocco ", "2 metrics are there, 0 of them new")
+	run(t, "how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
+
+	for _, program := range []struct{ name, begins, want string }{
+		{"pandas", "python3 - <<'END'\nimport pandas\n", "61 16.0\n"}, {"R", "Rscript - <<'END'\n", "61 16 \n"},
+	} {
+		t.Run(program.name, func(t *testing.T) {
+			if missing := missingInterpreter(program.begins); missing != "" {
+				t.Skip(missing + " is not installed")
+			}
+			run(t, "how-to/import-and-export.md", program.begins, program.want)
+		})
+	}
 }
