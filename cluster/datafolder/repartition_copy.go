@@ -69,7 +69,17 @@ func (f *Folder) copySacks(ctx context.Context, j *repartition, tell func(Progre
 			target.checkpoint(sack).SetMark(source, sequence)
 		}
 	}
-	return target.commit()
+	if err := target.commit(); err != nil {
+		return err
+	}
+	// The store syncs the names of folders that it makes, and not of those that a killed run has made.
+	fresh := filepath.Join(f.Path, newSacksFolder)
+	for sack := range j.To {
+		if err := claim.SyncFolder(f.disk(), filepath.Join(fresh, fmt.Sprintf("%03d", sack))); err != nil {
+			return err
+		}
+	}
+	return claim.SyncFolder(f.disk(), fresh)
 }
 
 // copySack copies all content of an old sack, durably. Marks are left out.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,6 +250,40 @@ func TestRepartitionGoesOn(t *testing.T) {
 			t.Fatalf("%s: %v", stage, err)
 		}
 		r.check(to)
+	}
+}
+
+// syncs is a file system that knows which folders were synced.
+type syncs struct {
+	vfs.FS
+	names []string
+}
+
+func (s *syncs) OpenDir(name string) (vfs.File, error) {
+	s.names = append(s.names, filepath.Base(name))
+	return s.FS.OpenDir(name)
+}
+
+// A change that goes on syncs the names of folders that the one before, which was cut short, had made.
+func TestRepartitionSyncsFoldersOfAnEarlierRun(t *testing.T) {
+	r := makeRepartitioned(t, 3, 20)
+	cut, cancel := context.WithCancel(t.Context())
+	if err := datafolder.Repartition(cut, vfs.Default, r.data, 2, drain(r.data), func(p datafolder.Progress) {
+		if p.Copied == 1 {
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	fs := &syncs{FS: vfs.Default}
+	err := datafolder.Repartition(t.Context(), fs, r.data, 2, drain(r.data), func(datafolder.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sacks.new", "000", "001"} {
+		if !slices.Contains(fs.names, name) {
+			t.Errorf("%s was not synced: %q", name, fs.names)
+		}
 	}
 }
 
