@@ -268,7 +268,8 @@ func (m *mixed) measure(ctx context.Context) error {
 	if err := m.check(ctx); err != nil {
 		return err
 	}
-	wall, cpu, err := s.timed(func() error { time.Sleep(2 * m.For); return nil })
+	// The writes come once a second.
+	wall, cpu, err := s.timed(func() error { time.Sleep(max(2*m.For, time.Second)); return nil })
 	if err != nil {
 		return err
 	}
