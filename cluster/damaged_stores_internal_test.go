@@ -184,6 +184,15 @@ func TestLockedStoreIsForgotten(t *testing.T) {
 		if err := own.reconcile(t.Context(), s.members); err != nil || own.lost() != nil {
 			t.Errorf("held by another: %v, %v", err, own.lost())
 		}
+		_ = e.damaged.note(store, s.err) // and not tried again yet
+		if err := own.reconcile(t.Context(), []claim.Member{{ID: "other", Weight: 1}}); err != nil || own.lost() != nil {
+			t.Errorf("another's share, at once: %v, %v", err, own.lost())
+		}
+		_ = e.damaged.note(store, s.err)
+		if err := errors.Join(os.RemoveAll(filepath.Join(root, store)), own.reconcile(t.Context(), s.members)); err != nil ||
+			own.lost() != nil {
+			t.Errorf("removed by another: %v, %v", err, own.lost())
+		}
 	})
 }
 

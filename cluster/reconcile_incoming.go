@@ -151,16 +151,22 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 		return err
 	}
 	var errs []error
+	damaged := s.environment.damaged
+	for _, store := range damaged.list() {
+		if strings.HasPrefix(store.Name, datafolder.IncomingPrefix) && !slices.Contains(names, store.Name) {
+			damaged.forgetGivenBack(store.Name) // another process has drained and removed it
+		}
+	}
 	for _, name := range names {
-		if s.environment.damaged.of(name) != nil {
-			if !s.environment.damaged.due(name) {
+		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
+			damaged.forgetGivenBack(name)
+			continue
+		}
+		if damaged.of(name) != nil {
+			if !damaged.due(name) {
 				continue
 			}
 		} else if _, holds := s.environment.ownership.holds(name); holds {
-			continue
-		}
-		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
-			s.environment.damaged.forgetGivenBack(name)
 			continue
 		}
 		errs = append(errs, s.adopt(ctx, name))
