@@ -65,8 +65,11 @@ func TestFirstStampIsCompared(t *testing.T) {
 		now := func() int64 { return int64(time.Since(began)) }
 		w := &clockWatch{now: now, last: now(), doubt: true, lose: func(err error) { lost = err },
 			keep: func(int64) error { return nil }, ask: func(context.Context) []clockDistance { return others }}
-		go w.run(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.run(ctx)
 		time.Sleep(compareInterval + readInterval/2)
+		cancel()
+		synctest.Wait()
 		if others = []clockDistance{{-int64(time.Minute), -int64(time.Minute)}}; lost != nil {
 			t.Fatal("it ends before another process answers")
 		}

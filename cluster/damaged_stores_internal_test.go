@@ -189,8 +189,8 @@ func TestLockedStoreIsForgotten(t *testing.T) {
 			t.Errorf("another's share, at once: %v, %v", err, own.lost())
 		}
 		_ = e.damaged.note(store, s.err)
-		if err := errors.Join(os.RemoveAll(filepath.Join(root, store)), own.reconcile(t.Context(), s.members)); err != nil ||
-			own.lost() != nil {
+		err := errors.Join(os.RemoveAll(filepath.Join(root, store)), own.reconcile(t.Context(), s.members))
+		if err != nil || own.lost() != nil {
 			t.Errorf("removed by another: %v, %v", err, own.lost())
 		}
 	})
