@@ -22,6 +22,7 @@ func FuzzJSONLines(f *testing.F) {
 		`{"metric":{"__name__":"up","job":"a"},"values":[1,null,"NaN"],"timestamps":[1,2,3]}`,
 		`{"metric":{"__name__":"up"},"values":[1e3],"timestamps":[1]}` + "\n{\n\n" + `{"timestamps":[ 1 , 2 ],"values":["-Infinity",[]]}`,
 		`{"metric":{"__name__":"a"},"values":"[1]","timestamps":[-1,1.5]}`, "\xff", "{}", "null", `{"values":{"a":1}}`,
+		`{"metric":{},"values":[0],"timestamps":[0]}`,
 	} {
 		f.Add(seed)
 	}
@@ -52,13 +53,21 @@ func FuzzJSONLines(f *testing.F) {
 				want += measures
 			}
 		}
-		times, values := b.batch.Columns()
-		if len(times) != len(values) || len(values) > want || b.refused.Unread > b.total {
-			t.Fatalf("%d times, %d values, want %d at most; %d of %d lines refused", len(times), len(values), want,
-				b.refused.Unread, b.total)
+		got, refused := 0, b.refused.Unread
+		for i := range b.batch.Len() { // the labels of an unknown series are read here
+			if _, err := b.batch.Name(i); err != nil {
+				refused++
+				continue
+			}
+			from, to := b.batch.Span(i)
+			got += to - from
 		}
-		if b.refused.Unread == 0 && len(values) != want {
-			t.Fatalf("%d values, want %d", len(values), want)
+		if times, values := b.batch.Columns(); len(times) != len(values) || got > want || refused > b.total {
+			t.Fatalf("%d times, %d values, %d of named series, want %d at most; %d of %d lines refused", len(times),
+				len(values), got, want, refused, b.total)
+		}
+		if refused == 0 && got != want {
+			t.Fatalf("%d values, want %d", got, want)
 		}
 	})
 }
