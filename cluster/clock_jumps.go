@@ -1,8 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,19 +77,24 @@ func (d clockDistance) estimate() time.Duration { return time.Duration(d.least +
 // compare returns how far the latest of other clocks is ahead, negative: behind; 0 if that is little or not sure, or if
 // it is so much that nobody follows.
 func compare(others []clockDistance) time.Duration {
-	var latest *clockDistance
-	for i := range others {
-		if latest == nil || others[i].least > latest.least {
-			latest = &others[i]
-		}
-	}
-	if latest == nil || latest.least <= int64(maxApart) && latest.most >= -int64(maxApart) {
-		return 0
-	}
-	if off := latest.estimate(); off.Abs() <= maxFollow {
+	if off := ahead(others, 0); off.Abs() <= maxFollow {
 		return off
 	}
 	return 0
+}
+
+// ahead returns how far the latest of other clocks is ahead once this one is moved forward; 0 if that is little or not
+// sure.
+func ahead(others []clockDistance, moved int64) time.Duration {
+	if len(others) == 0 {
+		return 0
+	}
+	latest := slices.MaxFunc(others, func(a, b clockDistance) int { return cmp.Compare(a.least, b.least) })
+	latest.least, latest.most = latest.least-moved, latest.most-moved
+	if latest.least <= int64(maxApart) && latest.most >= -int64(maxApart) {
+		return 0
+	}
+	return latest.estimate()
 }
 
 // clockDistances asks the other processes that accept measures what their clocks say. Those that do not answer are left
@@ -122,33 +131,44 @@ func (m *membership) clockDistances(ctx context.Context, own incoming.Clock) (fo
 // other one answers, the clock is set to be no earlier than the latest reading that the folder keeps: all may have
 // ended, and the system time of a machine that starts may be wrong. The machine's clock has another identity then, and
 // all processes of the machine derive the same one. Earlier alignments come first, and each is of another time. So the
-// others, which may end meanwhile, are asked once.
+// others, which may end meanwhile, are asked once. Jumps add up: the others may be far from the machine's system time,
+// and near the clock that it had last.
 func (c *clocks) align(boot claim.Clock, ask func(own incoming.Clock) []clockDistance) error {
-	others, by := ask(c.own), "the latest of the others'"
-	off := compare(others)
+	others, by, began, kept := ask(c.own), "the latest of the others'", c.origin, int64(0)
 	if len(others) == 0 {
 		by = "the latest stamps in the data folder, and no other process answers"
-		latest, err := c.folder.LatestReading()
-		if err != nil {
+		var err error
+		if kept, err = c.folder.LatestReading(); err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
-		off = max(0, time.Duration(latest-c.Now()))
 	}
-	for off.Abs() > maxApart/2 {
-		id, origin, err := c.folder.EnsureClock(uuid.NewSHA1(c.own.ID, []byte("aligned")), c.origin+int64(off))
+	wrong := func() time.Duration {
+		if len(others) == 0 {
+			return max(0, time.Duration(kept-c.Now()))
+		}
+		return ahead(others, c.origin-began)
+	}
+	for off := wrong(); off.Abs() > maxApart/2; off = wrong() {
+		id, origin, err := c.folder.Clock(uuid.NewSHA1(c.own.ID, []byte("aligned")))
+		if errors.Is(err, fs.ErrNotExist) {
+			if len(others) > 0 && off.Abs() > maxFollow {
+				break
+			}
+			id, origin, err = c.folder.EnsureClock(id, c.origin+int64(off))
+		}
 		if err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
-		moved := time.Duration(origin - c.origin)
 		pair := datafolder.ClockPair{By: id, Of: c.own.ID} // for stamps of the other one
-		if err := c.folder.KeepClockError(pair, moved.Abs()); err != nil {
+		if err := c.folder.KeepClockError(pair, time.Duration(origin-c.origin).Abs()); err != nil {
 			return fmt.Errorf("cluster: clock: %w", err)
 		}
-		c.logger.Warn("the clock of this machine is wrong, and is set", "ahead", -off, "by", by, "clock", id)
 		c.own.ID, c.own.Now = id, func() int64 { return origin + int64(boot.Now()) }
-		if c.origin, off = origin, off-moved; len(others) == 0 {
-			off = max(0, off)
-		}
+		c.origin = origin
+	}
+	if c.origin != began {
+		c.logger.Warn("the clock of this machine is wrong, and is set", "ahead", time.Duration(began-c.origin), "by", by,
+			"clock", c.own.ID)
 	}
 	return nil
 }

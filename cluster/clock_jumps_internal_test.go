@@ -183,3 +183,25 @@ func TestAlignClock(t *testing.T) {
 		}
 	}
 }
+
+// Jumps add up to more than anybody follows at once. A machine that was set each time starts at its last clock, from
+// which it follows on.
+func TestAlignClockOnceMore(t *testing.T) {
+	open := clocksThatLog(t, stoppedClock{}, slog.New(slog.DiscardHandler))
+	reference := open(0)
+	for _, others := range []struct{ at, want time.Duration }{
+		{8 * time.Minute, 8 * time.Minute}, {16 * time.Minute, 16 * time.Minute}, {20 * time.Minute, 20 * time.Minute},
+		{31 * time.Minute, 20 * time.Minute}, {0, 0}, {-11 * time.Minute, 20 * time.Minute},
+	} {
+		c := open(0)
+		if err := c.align(stoppedClock{}, func(own incoming.Clock) []clockDistance {
+			d := reference.Now() + int64(others.at) - own.Now()
+			return []clockDistance{{d, d}}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if ahead := time.Duration(c.Now() - reference.Now()); ahead != others.want {
+			t.Errorf("others are %v ahead, and the clock %v, not %v", others.at, ahead, others.want)
+		}
+	}
+}

@@ -32,6 +32,19 @@ func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since
 		return id, 0, err
 	}
 	for {
+		if clock, since, err = f.Clock(id); !errors.Is(err, fs.ErrNotExist) {
+			return clock, since, err
+		}
+		name := filepath.Join(clocksFolder, clock.String())
+		if err := f.createFile(name, appendClock(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return clock, 0, err
+		}
+	}
+}
+
+// Clock returns what EnsureClock returned for id before, or the ID that it would take and fs.ErrNotExist.
+func (f *Folder) Clock(id uuid.UUID) (clock uuid.UUID, since int64, err error) {
+	for {
 		name := filepath.Join(clocksFolder, id.String())
 		content, err := os.ReadFile(filepath.Join(f.Path, name))
 		if err == nil {
@@ -41,13 +54,10 @@ func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since
 		if !errors.Is(err, fs.ErrNotExist) {
 			return id, 0, err
 		}
-		if _, err := os.Stat(filepath.Join(f.Path, name+damagedClock)); err == nil {
-			id = uuid.NewSHA1(id, []byte(damagedClock))
-			continue
-		}
-		if err := f.createFile(name, appendClock(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, damaged := os.Stat(filepath.Join(f.Path, name+damagedClock)); damaged != nil {
 			return id, 0, err
 		}
+		id = uuid.NewSHA1(id, []byte(damagedClock))
 	}
 }
 

@@ -63,6 +63,7 @@ var found = []struct {
 	{sample{500840, 10 * time.Minute, 0, "", "", 0}, "an adopted store stays held on a full disk, and closed"},
 	{sample{400876, 10 * time.Minute, 0, "", "", 0}, "a power cut brings back an earlier mark of a closed store"},
 	{sample{400165, 10 * time.Minute, 0, "", "", 0}, "a refresh misses a store that moves meanwhile"},
+	{sample{500821, 10 * time.Minute, 0, "", "", 0}, "a machine whose clock was set by ten minutes in all goes back to its own"},
 }
 
 // result is what one seed gave.
