@@ -11,9 +11,11 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // contents opens the store in dir and returns all its keys and values as text.
@@ -202,5 +204,49 @@ func TestFlippedBitsAreFound(t *testing.T) {
 				t.Errorf("%d flips were called unprovable; all was recorded", tails)
 			}
 		})
+	}
+}
+
+// A power cut while a store without a record is opened again leaves it in order: its marker may name the earlier
+// manifest still.
+func TestRecordOfAnOpeningThatIsCutShort(t *testing.T) {
+	before := testnode.NewCrashableFS()
+	db, err := engine.Open("store", engine.Options{FS: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, 0, 10)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cuts := 0
+	fs := before.CrashClone(vfs.CrashCloneCfg{})
+	var recorder *engine.Recorder
+	recorder = engine.NewRecorder(errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || strings.Contains(op.Path, ".written") {
+			return nil
+		}
+		if err := recorder.Record(); err != nil {
+			t.Error(err)
+		}
+		for range 3 { // what is not synced is there in part
+			cuts++
+			rng := rand.New(rand.NewPCG(1, uint64(cuts)))
+			cut := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rng})
+			overwrite(t, cut, "store.written", readAll(t, fs, "store.written"))
+			if _, err := engine.Check(cut, "store"); err != nil {
+				t.Errorf("before %v: %v", op, err)
+			}
+		}
+		return nil
+	})))
+	if db, err = engine.Open("store", engine.Options{FS: recorder}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if cuts < 20 {
+		t.Errorf("%d power cuts", cuts)
 	}
 }

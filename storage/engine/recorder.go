@@ -145,7 +145,9 @@ func (s *recordedStore) encode() []byte {
 	record := fileRecord{files: make(map[string]durablePrefix, len(s.found)+len(s.files))}
 	maps.Copy(record.files, s.found)
 	for name, f := range s.files {
-		record.files[name] = f.durablePrefix()
+		if s.opened || !isManifest(name) { // the store's marker may name the earlier one, and again after a power cut
+			record.files[name] = f.durablePrefix()
+		}
 	}
 	return record.encode()
 }
