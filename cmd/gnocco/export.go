@@ -60,12 +60,12 @@ one more column with it. An import takes one granularity.`,
 				return err
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			export, err := beginExport(cmd.Context(), c, &read, args, out)
+			found = found[sort.Search(len(found), func(i int) bool { return found[i].shown() >= from }):]
+			export, err := beginExport(cmd.Context(), c, &read, args, len(found), out)
 			if err != nil {
 				return err
 			}
-			at := sort.Search(len(found), func(i int) bool { return found[i].shown() >= from })
-			for _, s := range found[at:] {
+			for _, s := range found {
 				if err := export(s); err != nil {
 					from := strings.ReplaceAll(s.shown(), "'", `'\''`) // for a shell
 					return fmt.Errorf("%w (to go on here: --from '%s')", s.failed(errors.Join(err, out.Flush())), from)
@@ -85,15 +85,15 @@ one more column with it. An import takes one granularity.`,
 // archiveForm is the form of an export that has whole archives.
 const archiveForm = "archive"
 
-// beginExport returns what writes each metric.
-func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []string, out io.Writer) (
+// beginExport returns what writes each of so many metrics.
+func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []string, metrics int, out io.Writer) (
 	func(*foundSeries) error, error) {
 	if args[0] == archiveForm {
 		if *read != (readFlags{}) {
 			return nil, errors.New("an export of archives has all of each metric: " +
 				"--start, --stop, --aggregation and --granularity do not go with it")
 		}
-		e, err := exportArchives(ctx, c, out, len(args) == 1)
+		e, err := exportArchives(ctx, c, out, metrics, len(args) == 1)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,8 @@ type archiveLine struct {
 	Type     *resourceType         `json:"resource_type,omitempty"`
 	Resource map[string]any        `json:"resource,omitempty"`
 	Metric   *archivedMetric       `json:"metric,omitempty"`
+	Parts    int                   `json:"parts,omitempty"` // how many lines of content follow the metric
+	Left     int                   `json:"left,omitempty"`  // how many metrics follow it
 	Content  []byte                `json:"content,omitempty"`
 }
 
@@ -39,11 +41,15 @@ type archiveExport struct {
 	policies  map[string]bool
 	types     map[string]bool
 	resources map[string]bool // by UUID
+	left      int             // metrics that are not written
 }
 
-// exportArchives begins an export, with all policies, rules and types of resources if everything is exported.
-func exportArchives(ctx context.Context, c *client.Client, out io.Writer, everything bool) (*archiveExport, error) {
-	e := &archiveExport{c, json.NewEncoder(out), make(map[string]bool), make(map[string]bool), make(map[string]bool)}
+// exportArchives begins an export of so many metrics, with all policies, rules and types of resources if everything is
+// exported.
+func exportArchives(ctx context.Context, c *client.Client, out io.Writer, metrics int, everything bool) (
+	*archiveExport, error) {
+	e := &archiveExport{c, json.NewEncoder(out), make(map[string]bool), make(map[string]bool), make(map[string]bool),
+		metrics}
 	e.lines.SetEscapeHTML(false)
 	if !everything {
 		return e, nil
@@ -158,7 +164,8 @@ func (e *archiveExport) metric(ctx context.Context, s *foundSeries) error {
 	if err != nil {
 		return err
 	}
-	if err := e.lines.Encode(&archiveLine{Metric: line}); err != nil {
+	e.left--
+	if err := e.lines.Encode(&archiveLine{Metric: line, Parts: len(parts), Left: e.left}); err != nil {
 		return err
 	}
 	for _, part := range parts {

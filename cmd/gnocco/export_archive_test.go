@@ -40,14 +40,7 @@ func TestArchivesGoToAnotherServer(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	first := serve(t, "--data", data)
-	for _, policy := range archivePolicies {
-		first.call(http.MethodPost, "/v1/archive_policy", policy, http.StatusCreated, nil)
-	}
-	first.call(http.MethodPost, "/v1/archive_policy_rule",
-		`{"name":"odd","metric_pattern":"odd.*","archive_policy_name":"all"}`, http.StatusCreated, nil)
-	first.call(http.MethodPost, "/v1/resource_type", `{"name":"room","attributes":{"floor":{"type":"number","min":-2,
-		"required":false},"colour":{"type":"string","max_length":9,"required":true}}}`, http.StatusCreated, nil)
-	first.call(http.MethodPost, "/v1/metric", `{"name":"alone","archive_policy_name":"all"}`, http.StatusCreated, nil)
+	prepareServer(first)
 	fillServer(t, first, metrics, 1767225600)
 	export := func(s *served) string { return sortedMetrics(command(s, "", "export", "archive")) }
 	file := command(first, "", "export", "archive")
@@ -140,6 +133,18 @@ func restoreSelected(t *testing.T, s *served, data string, command func(*served,
 	if stderr, status := restore("nothing/there"); status != 1 || !strings.Contains(stderr, "no metric is nothing/there") {
 		t.Errorf("of no metric: status %d, %s", status, stderr)
 	}
+}
+
+// prepareServer creates what the metrics of fillServer need, and a metric that is alone.
+func prepareServer(s *served) {
+	for _, policy := range archivePolicies {
+		s.call(http.MethodPost, "/v1/archive_policy", policy, http.StatusCreated, nil)
+	}
+	s.call(http.MethodPost, "/v1/archive_policy_rule",
+		`{"name":"odd","metric_pattern":"odd.*","archive_policy_name":"all"}`, http.StatusCreated, nil)
+	s.call(http.MethodPost, "/v1/resource_type", `{"name":"room","attributes":{"floor":{"type":"number","min":-2,
+		"required":false},"colour":{"type":"string","max_length":9,"required":true}}}`, http.StatusCreated, nil)
+	s.call(http.MethodPost, "/v1/metric", `{"name":"alone","archive_policy_name":"all"}`, http.StatusCreated, nil)
 }
 
 // fillServer sends measures from a time on to metrics of every kind: of resources, of none, and pushed series.

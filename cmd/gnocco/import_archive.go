@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,9 @@ role admin.
 The command creates what the server lacks: archive policies and their rules, types of resources,
 resources and metrics, which belong to the user who imports. A metric gets all of its archive, to the
 bit, and goes on as the exported one would. One that has other measures is refused, as is an archive
-policy of the same name with another definition. After an interruption run the command again.`,
+policy of the same name with another definition. After an interruption run the command again:
+imported metrics stay as they are. Of a file that was cut, the command imports the whole metrics, and
+then fails.`,
 		Example: `  gnocco export archive --url http://old:8041 | gnocco import archive --url http://new:8041 -`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,16 +43,16 @@ policy of the same name with another definition. After an interruption run the c
 			if err != nil {
 				return err
 			}
-			source := cmd.InOrStdin()
+			source, name := cmd.InOrStdin(), "standard input"
 			if args[0] != "-" {
 				file, err := os.Open(args[0])
 				if err != nil {
 					return err
 				}
 				defer file.Close()
-				source = file
+				source, name = file, args[0]
 			}
-			return importArchives(cmd.Context(), c, source, cmd.ErrOrStderr())
+			return importArchives(cmd.Context(), c, source, name, cmd.ErrOrStderr())
 		},
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
@@ -63,40 +67,59 @@ type archiveImport struct {
 	client *client.Client
 	new    atomic.Int64 // metrics that got anything
 	all    atomic.Int64
+
+	alone   sync.Mutex                     // held while an archive goes into a metric without resource
+	taken   map[string]bool                // IDs of such metrics that archives of this import are in
+	unnamed map[[sha256.Size]byte][]string // without a name, there before, by policy and beginning of the archive
 }
 
-func importArchives(ctx context.Context, c *client.Client, source io.Reader, report io.Writer) (err error) {
-	i := &archiveImport{client: c}
+// importArchives puts the archives of an export into a server. Messages call the export name.
+func importArchives(ctx context.Context, c *client.Client, source io.Reader, name string, report io.Writer) error {
+	i := &archiveImport{client: c, taken: make(map[string]bool)}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(archivesAtOnce)
-	var metric *archivedMetric
+	var metric archiveLine
 	var parts [][]byte
-	send := func() {
-		if metric != nil {
-			m, p := metric, parts
+	// send imports the metric before, unless it lacks contents. Older exports do not say how many it has.
+	send := func() (whole bool) {
+		m, p := metric.Metric, parts
+		if whole = len(p) >= metric.Parts; m != nil && whole {
 			work.Go(func() error { return i.metric(ctx, m, p) })
 		}
-		metric, parts = nil, nil
+		return whole
 	}
 	lines := json.NewDecoder(bufio.NewReaderSize(source, 1<<20))
+	number := 0
+	var err error
 	for err == nil {
 		var line archiveLine
+		number++
 		if err = lines.Decode(&line); err != nil {
 			break
 		}
-		if line.Content != nil {
+		switch {
+		case line.Content != nil:
 			parts = append(parts, line.Content)
-			continue
+		case !send():
+			err = fmt.Errorf("%s has only %d of %d lines of content before it", metric.Metric, len(parts), metric.Parts)
+		case line.Metric != nil:
+			metric, parts = line, nil
+		default:
+			metric.Metric, metric.Parts, parts = nil, 0, nil
+			err = i.before(ctx, &line)
 		}
-		if send(); line.Metric != nil {
-			metric = line.Metric
-			continue
-		}
-		err = i.before(ctx, &line)
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-		send()
+	cut := err == io.ErrUnexpectedEOF // one of a server is wrapped
+	if cut || err == io.EOF {
+		// A file that ends within the first content of a metric of an older export has nothing of it.
+		whole := (!cut || metric.Parts > 0) && send()
+		if err = nil; cut || !whole || metric.Left > 0 {
+			err = errors.New("the export was cut here. The whole metrics before are imported. Import the whole export, or " +
+				"the one that goes on from here: imported metrics stay as they are")
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: line %d: %w", name, number, err)
 	}
 	if failed := work.Wait(); failed != nil {
 		err = failed // it ends what is sent meanwhile
@@ -180,25 +203,22 @@ func (i *archiveImport) putNamed(ctx context.Context, m *archivedMetric, parts [
 	return i.client.PutArchiveContent(ctx, found.ID, parts)
 }
 
-// putAlone puts an archive into a metric without resource, the one of that name that takes it, or a new one. A metric
-// without a name is always new.
+// putAlone puts an archive into a metric without resource, the one of that name that takes it, or a new one. Without a
+// name it is one whose archive begins alike.
 func (i *archiveImport) putAlone(ctx context.Context, m *archivedMetric, parts [][]byte) (written bool, err error) {
-	var there []struct {
-		client.Metric
-		Resource *string `json:"resource_id"`
+	i.alone.Lock()
+	defer i.alone.Unlock()
+	there, err := i.thereAlone(ctx, m, parts)
+	if err != nil {
+		return false, err
 	}
-	if m.Name != "" {
-		query := url.Values{"name": {m.Name}, "archive_policy_name": {m.ArchivePolicy}}
-		if err := i.client.Do(ctx, http.MethodGet, "/v1/metric?"+query.Encode(), nil, &there); err != nil {
-			return false, err
-		}
-	}
-	for _, one := range there {
-		if one.Resource != nil || one.Labels != nil {
+	for _, id := range there {
+		if i.taken[id] {
 			continue
 		}
-		written, err := i.client.PutArchiveContent(ctx, one.ID, parts)
+		written, err := i.client.PutArchiveContent(ctx, id, parts)
 		if written || !client.HasStatus(err, http.StatusBadRequest) {
+			i.taken[id] = true
 			return written, err
 		}
 	}
@@ -208,7 +228,49 @@ func (i *archiveImport) putAlone(ctx context.Context, m *archivedMetric, parts [
 	if err := i.client.Do(ctx, http.MethodPost, "/v1/metric", m, &created); err != nil {
 		return false, err
 	}
+	i.taken[created.ID] = true
 	return i.client.PutArchiveContent(ctx, created.ID, parts)
+}
+
+// thereAlone returns the IDs of metrics that may have the archive of m, which has no resource.
+func (i *archiveImport) thereAlone(ctx context.Context, m *archivedMetric, parts [][]byte) (ids []string, err error) {
+	if m.Name != "" {
+		var there []struct {
+			client.Metric
+			Resource *string `json:"resource_id"`
+		}
+		query := url.Values{"name": {m.Name}, "archive_policy_name": {m.ArchivePolicy}}
+		err := i.client.Do(ctx, http.MethodGet, "/v1/metric?"+query.Encode(), nil, &there)
+		for _, one := range there {
+			if one.Resource == nil && one.Labels == nil {
+				ids = append(ids, one.ID)
+			}
+		}
+		return ids, err
+	}
+	begins := func(policy string, parts [][]byte) [sha256.Size]byte {
+		return sha256.Sum256(append([]byte(policy+"\n"), parts[0]...))
+	}
+	if i.unnamed == nil {
+		found, err := matching(ctx, i.client, `{metric_id=~".+",metric_name="",original_resource_id=""}`)
+		if err != nil {
+			return nil, err
+		}
+		unnamed := make(map[[sha256.Size]byte][]string)
+		for _, s := range found {
+			if s.shown() != s.id {
+				continue
+			}
+			content, err := i.client.ArchiveContent(ctx, s.id)
+			if err != nil {
+				return nil, err
+			}
+			key := begins(s.policy, content)
+			unnamed[key] = append(unnamed[key], s.id)
+		}
+		i.unnamed = unnamed
+	}
+	return i.unnamed[begins(m.ArchivePolicy, parts)], nil
 }
 
 // String returns the metric as people name it.

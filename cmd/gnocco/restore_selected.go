@@ -128,12 +128,12 @@ func serveMeanwhile(ctx context.Context, dir, data string, use func(*client.Clie
 func copyArchives(ctx context.Context, from, to *client.Client, found []*foundSeries, report io.Writer) error {
 	read, write := io.Pipe()
 	go func() {
-		e, err := exportArchives(ctx, from, write, false)
+		e, err := exportArchives(ctx, from, write, len(found), false)
 		for at := 0; err == nil && at < len(found); at++ {
 			err = e.metric(ctx, found[at])
 		}
 		write.CloseWithError(err)
 	}()
-	err := importArchives(ctx, to, read, report)
+	err := importArchives(ctx, to, read, "the backup", report)
 	return cmp.Or(err, read.CloseWithError(err))
 }
