@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,13 +24,14 @@ import (
 func newExport() *cobra.Command {
 	var remote remoteFlags
 	var read readFlags
-	var from string
+	var from, to string
 	cmd := &cobra.Command{
 		Use:   "export csv|jsonl|prometheus|archive [SELECTOR...]",
 		Short: "Write aggregates of metrics as CSV, JSON lines or Prometheus' text, or whole archives",
 		Long: `Write aggregates of metrics to standard output, metric by metric, those of all metrics without a
 SELECTOR, in the order of their names. Each has the time at which its group begins. If an export ends
-early, it says by which --from another one goes on.
+early, it says by which --from another one goes on: the output of both is the whole. With --to the
+same command goes on, also after a kill or a crash.
 
 ` + selectorHelp + `
 
@@ -59,41 +61,70 @@ one more column with it. An import takes one granularity.`,
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-			found = found[sort.Search(len(found), func(i int) bool { return found[i].shown() >= from }):]
-			export, err := beginExport(cmd.Context(), c, &read, args, len(found), out)
+			out := &exportOutput{out: cmd.OutOrStdout()}
+			if to != "" {
+				of := append([]string{read.start, read.stop, read.method, read.granularity}, args...)
+				if out, err = exportTo(to, of); err != nil {
+					return err
+				}
+			}
+			next := cmp.Or(from, out.progress.Next)
+			goesOn := next != ""
+			found = found[startOf(found, next, cmp.Or(from, out.progress.Name)):]
+			export, err := beginExport(cmd.Context(), c, &read, args, len(found), goesOn, out)
 			if err != nil {
 				return err
 			}
-			for _, s := range found {
-				if err := export(s); err != nil {
-					from := strings.ReplaceAll(s.shown(), "'", `'\''`) // for a shell
-					return fmt.Errorf("%w (to go on here: --from '%s')", s.failed(errors.Join(err, out.Flush())), from)
+			at := func(i int) *foundSeries {
+				if i < len(found) {
+					return found[i]
+				}
+				return nil
+			}
+			if err := out.commit(at(0)); err != nil { // the header
+				return err
+			}
+			for i, s := range found {
+				if err = export(s); err == nil {
+					err = out.commit(at(i + 1))
+				}
+				if err != nil {
+					err = s.failed(errors.Join(err, out.save()))
+					if to != "" {
+						return fmt.Errorf("%w (the same command goes on here)", err)
+					}
+					from := s.shown()
+					if i > 0 && found[i-1].shown() == from {
+						from = s.id
+					}
+					return fmt.Errorf("%w (to go on here: --from '%s')", err, strings.ReplaceAll(from, "'", `'\''`)) // for a shell
 				}
 			}
-			return out.Flush()
+			return out.finish()
 		},
 	}
 	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "")
 	cmd.ValidArgsFunction = firstOf([]string{"csv", "jsonl", "prometheus", archiveForm}, ask(&remote, proposeSelectors))
 	completeFlags(cmd, &remote)
-	cmd.Flags().StringVar(&from, "from", "", "leave out the metrics before this one, in the order of an export")
+	cmd.Flags().StringVar(&from, "from", "", "go on with an export: without the metrics before this one, and the header")
+	cmd.Flags().StringVar(&to, "to", "", "write this file, by way of FILE.part; after an interruption the same command goes on")
+	cmd.MarkFlagsMutuallyExclusive("from", "to")
 	return cmd
 }
 
 // archiveForm is the form of an export that has whole archives.
 const archiveForm = "archive"
 
-// beginExport returns what writes each of so many metrics.
-func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []string, metrics int, out io.Writer) (
-	func(*foundSeries) error, error) {
+// beginExport returns what writes each of so many metrics. One that goes on has no header.
+func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []string, metrics int, goesOn bool,
+	out io.Writer) (func(*foundSeries) error, error) {
 	if args[0] == archiveForm {
 		if *read != (readFlags{}) {
 			return nil, errors.New("an export of archives has all of each metric: " +
 				"--start, --stop, --aggregation and --granularity do not go with it")
 		}
-		e, err := exportArchives(ctx, c, out, metrics, len(args) == 1)
+		e, err := exportArchives(ctx, c, out, metrics, len(args) == 1 && !goesOn)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +134,7 @@ func beginExport(ctx context.Context, c *client.Client, read *readFlags, args []
 	if err != nil {
 		return nil, err
 	}
-	write := exportForms[args[0]](out, read.granularity == allGranularities)
+	write := exportForms[args[0]](out, read.granularity == allGranularities, goesOn)
 	return func(s *foundSeries) error { return exportMetric(ctx, r, s, write) }, nil
 }
 
@@ -131,18 +162,29 @@ type rowWriter = func(at carbonara.Timestamp, text string, value float64) error
 // beginMetric begins a metric, whose aggregates then go to row.
 type beginMetric func(s *foundSeries, granularity time.Duration) (row rowWriter, end func() error)
 
-// exportForms begin an export to out, of several granularities or one.
-var exportForms = map[string]func(out io.Writer, several bool) beginMetric{
+// startOf returns where the metric of an ID is, else where one of that name is or would be.
+func startOf(found []*foundSeries, id, name string) int {
+	if at := slices.IndexFunc(found, func(s *foundSeries) bool { return s.id == id }); at >= 0 {
+		return at
+	}
+	return sort.Search(len(found), func(i int) bool { return found[i].shown() >= name })
+}
+
+// exportForms begin an export to out, of several granularities or one, or go on with it.
+var exportForms = map[string]func(out io.Writer, several, goesOn bool) beginMetric{
 	"csv": exportCSV, "jsonl": exportLines, "prometheus": exportPrometheus,
 }
 
-func exportCSV(out io.Writer, several bool) beginMetric {
+func exportCSV(out io.Writer, several, goesOn bool) beginMetric {
 	w := csv.NewWriter(out)
 	header := []string{"timestamp", "resource", "metric", "unit", "archive_policy"}
 	if several {
 		header = append(header, "granularity")
 	}
-	_ = w.Write(append(header, "value")) // Error has it
+	if !goesOn {
+		_ = w.Write(append(header, "value")) // Error has it
+		w.Flush()
+	}
 	return func(s *foundSeries, granularity time.Duration) (rowWriter, func() error) {
 		fields := []string{"", s.resource, s.name, s.unit, s.policy}
 		if s.resource == "" || s.name == "" {
@@ -172,7 +214,7 @@ type exportedMetric struct {
 }
 
 // exportLines writes an object a metric. Its values come before its times, which wait in memory until then.
-func exportLines(out io.Writer, _ bool) beginMetric {
+func exportLines(out io.Writer, _, _ bool) beginMetric {
 	return func(s *foundSeries, granularity time.Duration) (rowWriter, func() error) {
 		var times, values []byte
 		return func(at carbonara.Timestamp, _ string, value float64) error {
@@ -208,7 +250,7 @@ func exportLines(out io.Writer, _ bool) beginMetric {
 	}
 }
 
-func exportPrometheus(out io.Writer, _ bool) beginMetric {
+func exportPrometheus(out io.Writer, _, _ bool) beginMetric {
 	return func(s *foundSeries, _ time.Duration) (rowWriter, func() error) {
 		series := seriesText(s.labels)
 		return func(at carbonara.Timestamp, _ string, value float64) error {

@@ -129,9 +129,9 @@ func TestExportAndImport(t *testing.T) {
 	}
 	f(exportHeader+"2026-01-01T00:00:10+00:00,cellar,cpu,,seconds,1\n"+
 		"2026-01-01T00:00:11+00:00,cellar,cpu,,seconds,1\n", "csv", "cellar/cpu")
-	f(exportHeader+"2026-01-01T00:00:10+00:00,cellar,cpu,,seconds,1\n"+
+	f("2026-01-01T00:00:10+00:00,cellar,cpu,,seconds,1\n"+
 		"2026-01-01T00:00:11+00:00,cellar,cpu,,seconds,1\n", "csv", "--from", "cellar/b")
-	f(exportHeader, "csv", "--from", "cellar/d")
+	f("", "csv", "--from", "cellar/d")
 	const labels = `"__name__":"cpu"`
 	if got := export(first, append([]string{"jsonl", "cpu"}, part...)...); !strings.Contains(got, labels) ||
 		!strings.HasSuffix(got, `"values":[1,1],"timestamps":[1767225610000,1767225611000],"gnocco":`+
