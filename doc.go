@@ -18,7 +18,7 @@
 //	api/{auth,policy}     who sent a request; who may do what
 //	api/web               what all handlers share: limits, bodies, errors and their status codes
 //	api/measures          bodies of measures
-//	api/{prometheus,influxdb,otlp,imports}          handlers and bodies of other databases' senders
+//	api/{prometheus,influxdb,otlp,imports,wire}     handlers and bodies of other databases' senders
 //	api/series                                 pushed series with labels become metrics, for all of these
 //	api/{promql,correlations}                  handlers of Prometheus' API; of correlations and changes
 //	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml

@@ -77,8 +77,7 @@ func (b *body) textLine(line []byte) error {
 		if isStale(value) {
 			return nil
 		}
-		b.lines = append(b.lines, b.line)
-		return b.batch.AddHead(head, at, value)
+		return b.noted(b.batch.AddHead(head, at, value))
 	}
 	return b.parse(textparse.NewPromParser(line, b.symbols, false), func() {})
 }

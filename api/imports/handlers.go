@@ -55,8 +55,6 @@ type body struct {
 	labels   series.Labels // these replace the series' own ones
 	scratch  series.Labels // of one series
 	read     jsonLine
-	times    []carbonara.Timestamp // of the series, and
-	values   []float64
 	now      carbonara.Timestamp
 	refused  series.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
@@ -70,7 +68,7 @@ type body struct {
 
 func (b *body) reset() {
 	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read,
-		times: b.times, values: b.values, symbols: labels.NewSymbolTable()}
+		symbols: labels.NewSymbolTable()}
 	b.batch.Reset()
 	b.batch.Read = b.readHead
 }
@@ -78,8 +76,15 @@ func (b *body) reset() {
 // add adds a measure of b.scratch to the batch.
 func (b *body) add(at carbonara.Timestamp, value float64) error {
 	b.scratch.SetAll(b.labels)
-	b.lines = append(b.lines, b.line)
-	return b.batch.Add(b.scratch, at, value)
+	return b.noted(b.batch.Add(b.scratch, at, value))
+}
+
+// noted notes the line of the batch's new row, if there is one, and returns the error of adding it.
+func (b *body) noted(err error) error {
+	if len(b.lines) < b.batch.Len() {
+		b.lines = append(b.lines, b.line)
+	}
+	return err
 }
 
 // staleMarker is how Prometheus writes that a series has ended: no measure.

@@ -73,35 +73,26 @@ func (b *body) jsonLine(text []byte) error {
 	if t, v := count(times), count(values); t != v || t == 0 {
 		return refuse("%d timestamps and %d values", t, v)
 	}
-	b.times, b.values = b.times[:0], b.values[:0]
 	for len(times) > 0 {
 		var time, number []byte
 		time, times, _ = bytes.Cut(times, []byte(","))
 		number, values, _ = bytes.Cut(values, []byte(","))
 		at, value, ok, err := measure(bytes.TrimSpace(time), bytes.TrimSpace(number))
 		if err != nil {
+			b.batch.Discard()
 			return refuse("%s", err)
 		}
 		if ok {
-			b.times, b.values = append(b.times, at), append(b.values, value)
+			if err := b.batch.Measure(at, value); err != nil {
+				return err
+			}
 		}
 	}
-	for i, at := range b.times {
-		var err error
-		switch {
-		case i > 0:
-			err = b.batch.Append(at, b.values[i])
-		case known:
-			b.lines = append(b.lines, b.line)
-			err = b.batch.AddHead(head, at, b.values[i])
-		default:
-			err = b.add(at, b.values[i])
-		}
-		if err != nil {
-			return err
-		}
+	if known {
+		return b.noted(b.batch.EndHead(head))
 	}
-	return nil
+	b.scratch.SetAll(b.labels)
+	return b.noted(b.batch.End(b.scratch))
 }
 
 // cutMetric takes a line as VictoriaMetrics writes it apart, faster than encoding/json reads any line: all before the

@@ -1,13 +1,12 @@
 package otlp
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"math"
-	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gnocco-db/gnocco/api/wire"
 )
 
 const (
@@ -22,76 +21,26 @@ var (
 	errParts   = errors.New("otlp: a point has too many attributes, quantiles or exemplars")
 )
 
-// A field is one field of a message.
-type field struct {
-	number protowire.Number
-	kind   protowire.Type
-	bits   uint64 // of a number
-	bytes  []byte // of text, messages and packed numbers
-}
-
-// each calls visit for each field of a message.
-func each(message []byte, visit func(f field) error) error {
-	for len(message) > 0 {
-		var f field
-		var n int
-		if f.number, f.kind, n = protowire.ConsumeTag(message); n < 0 {
-			return protowire.ParseError(n)
-		}
-		message = message[n:]
-		switch f.kind {
-		case protowire.VarintType:
-			f.bits, n = protowire.ConsumeVarint(message)
-		case protowire.Fixed64Type:
-			f.bits, n = protowire.ConsumeFixed64(message)
-		case protowire.BytesType:
-			f.bytes, n = protowire.ConsumeBytes(message)
-		default:
-			n = protowire.ConsumeFieldValue(f.number, f.kind, message)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		message = message[n:]
-		if err := visit(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *field) double() float64 { return math.Float64frombits(f.bits) }
-
-// text refers to the body.
-func (f *field) text() string { return asText(f.bytes) }
-
-func asText(content []byte) string { return unsafe.String(unsafe.SliceData(content), len(content)) }
-
-// is reports whether f is a field of a message with this number and type. Fields of other types are unknown ones.
-func (f *field) is(number protowire.Number, kind protowire.Type) bool {
-	return f.number == number && f.kind == kind
-}
-
 // decodeProtobuf visits the points of message ExportMetricsServiceRequest.
 func decodeProtobuf(body []byte, v visitor) error {
-	return each(body, func(f field) error {
-		if !f.is(1, protowire.BytesType) {
+	return wire.Each(body, func(f wire.Field) error {
+		if !f.Is(1, protowire.BytesType) {
 			return nil
 		}
-		return decodeResource(f.bytes, v)
+		return decodeResource(f.Bytes(), v)
 	})
 }
 
 // decodeResource decodes a message ResourceMetrics. Its resource may stand behind its metrics.
 func decodeResource(message []byte, v visitor) error {
 	var attributes []attribute
-	err := each(message, func(f field) error {
-		if !f.is(1, protowire.BytesType) {
+	err := wire.Each(message, func(f wire.Field) error {
+		if !f.Is(1, protowire.BytesType) {
 			return nil
 		}
-		return each(f.bytes, func(f field) (err error) {
-			if f.is(1, protowire.BytesType) {
-				attributes, err = appendAttribute(attributes, f.bytes)
+		return wire.Each(f.Bytes(), func(f wire.Field) (err error) {
+			if f.Is(1, protowire.BytesType) {
+				attributes, err = appendAttribute(attributes, f.Bytes())
 			}
 			return err
 		})
@@ -103,15 +52,15 @@ func decodeResource(message []byte, v visitor) error {
 		return err
 	}
 	var p point
-	return each(message, func(f field) error {
-		if !f.is(2, protowire.BytesType) {
+	return wire.Each(message, func(f wire.Field) error {
+		if !f.Is(2, protowire.BytesType) {
 			return nil
 		}
-		return each(f.bytes, func(f field) error { // of ScopeMetrics
-			if !f.is(2, protowire.BytesType) {
+		return wire.Each(f.Bytes(), func(f wire.Field) error { // of ScopeMetrics
+			if !f.Is(2, protowire.BytesType) {
 				return nil
 			}
-			return decodeMetric(f.bytes, v, &p)
+			return decodeMetric(f.Bytes(), v, &p)
 		})
 	})
 }
@@ -120,20 +69,20 @@ func decodeResource(message []byte, v visitor) error {
 func decodeMetric(message []byte, v visitor, p *point) error {
 	var m metric
 	var data []byte
-	err := each(message, func(f field) error {
+	err := wire.Each(message, func(f wire.Field) error {
 		switch {
-		case f.kind != protowire.BytesType:
-		case f.number == 1:
-			m.name = f.text()
-		case f.number == 2:
-			m.description = f.text()
-		case f.number == 3:
-			m.unit = f.text()
-		case f.number == 5 || f.number == 7 || f.number >= 9 && f.number <= 11:
-			if m.kind == kind(f.number) { // protobuf merges the two, which is a concatenation
-				data = append(data[:len(data):len(data)], f.bytes...)
+		case f.Kind != protowire.BytesType:
+		case f.Number == 1:
+			m.name = f.Text()
+		case f.Number == 2:
+			m.description = f.Text()
+		case f.Number == 3:
+			m.unit = f.Text()
+		case f.Number == 5 || f.Number == 7 || f.Number >= 9 && f.Number <= 11:
+			if m.kind == kind(f.Number) { // protobuf merges the two, which is a concatenation
+				data = append(data[:len(data):len(data)], f.Bytes()...)
 			} else {
-				m.kind, data = kind(f.number), f.bytes
+				m.kind, data = kind(f.Number), f.Bytes()
 			}
 		}
 		return nil
@@ -141,12 +90,12 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 	if err != nil {
 		return err
 	}
-	err = each(data, func(f field) error {
+	err = wire.Each(data, func(f wire.Field) error {
 		switch {
-		case f.is(2, protowire.VarintType):
-			m.temporality = int(f.bits)
-		case f.is(3, protowire.VarintType):
-			m.monotonic = f.bits != 0
+		case f.Is(2, protowire.VarintType):
+			m.temporality = int(f.Bits)
+		case f.Is(3, protowire.VarintType):
+			m.monotonic = f.Bits != 0
 		}
 		return nil
 	})
@@ -156,13 +105,13 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 	if err := v.metric(&m); err != nil {
 		return err
 	}
-	return each(data, func(f field) error {
-		if !f.is(1, protowire.BytesType) {
+	return wire.Each(data, func(f wire.Field) error {
+		if !f.Is(1, protowire.BytesType) {
 			return nil
 		}
 		*p = point{attributes: p.attributes[:0], buckets: p.buckets[:0], bounds: p.bounds[:0],
 			quantiles: p.quantiles[:0], exemplars: p.exemplars[:0]}
-		if err := p.decode(m.kind, f.bytes); err != nil {
+		if err := p.decode(m.kind, f.Bytes()); err != nil {
 			return err
 		}
 		return v.point(p)
@@ -171,12 +120,12 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 
 // decode decodes a point of a kind.
 func (p *point) decode(of kind, message []byte) error {
-	return each(message, func(f field) (err error) {
+	return wire.Each(message, func(f wire.Field) (err error) {
 		if len(p.attributes)+len(p.quantiles)+len(p.exemplars) > maxParts {
 			return errParts
 		}
-		if f.is(3, protowire.Fixed64Type) {
-			p.at = f.bits
+		if f.Is(3, protowire.Fixed64Type) {
+			p.at = f.Bits
 			return nil
 		}
 		switch of {
@@ -193,64 +142,64 @@ func (p *point) decode(of kind, message []byte) error {
 	})
 }
 
-func (p *point) number(f field) (err error) {
+func (p *point) number(f wire.Field) (err error) {
 	switch {
-	case f.is(4, protowire.Fixed64Type):
-		p.value, p.hasValue = f.double(), true
-	case f.is(6, protowire.Fixed64Type):
-		p.value, p.hasValue = float64(int64(f.bits)), true
-	case f.is(5, protowire.BytesType):
-		err = p.exemplar(f.bytes)
-	case f.is(7, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.bytes)
-	case f.is(8, protowire.VarintType):
-		p.flags = f.bits
+	case f.Is(4, protowire.Fixed64Type):
+		p.value, p.hasValue = f.Double(), true
+	case f.Is(6, protowire.Fixed64Type):
+		p.value, p.hasValue = float64(int64(f.Bits)), true
+	case f.Is(5, protowire.BytesType):
+		err = p.exemplar(f.Bytes())
+	case f.Is(7, protowire.BytesType):
+		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+	case f.Is(8, protowire.VarintType):
+		p.flags = f.Bits
 	}
 	return err
 }
 
-func (p *point) histogram(f field) (err error) {
+func (p *point) histogram(f wire.Field) (err error) {
 	switch {
-	case f.is(4, protowire.Fixed64Type):
-		p.count = f.bits
-	case f.is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.double(), true
-	case f.number == 6:
-		return fixed64s(f, func(bits uint64) { p.buckets = append(p.buckets, bits) })
-	case f.number == 7:
-		return fixed64s(f, func(bits uint64) { p.bounds = append(p.bounds, math.Float64frombits(bits)) })
-	case f.is(8, protowire.BytesType):
-		err = p.exemplar(f.bytes)
-	case f.is(9, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.bytes)
-	case f.is(10, protowire.VarintType):
-		p.flags = f.bits
+	case f.Is(4, protowire.Fixed64Type):
+		p.count = f.Bits
+	case f.Is(5, protowire.Fixed64Type):
+		p.value, p.hasValue = f.Double(), true
+	case f.Number == 6:
+		p.buckets, err = f.Fixed64s(p.buckets)
+	case f.Number == 7:
+		p.bounds, err = f.Doubles(p.bounds)
+	case f.Is(8, protowire.BytesType):
+		err = p.exemplar(f.Bytes())
+	case f.Is(9, protowire.BytesType):
+		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+	case f.Is(10, protowire.VarintType):
+		p.flags = f.Bits
 	}
 	return err
 }
 
-func (p *point) exponentialHistogram(f field) (err error) {
+func (p *point) exponentialHistogram(f wire.Field) (err error) {
 	switch {
-	case f.is(1, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.bytes)
-	case f.is(4, protowire.Fixed64Type):
-		p.count = f.bits
-	case f.is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.double(), true
-	case f.is(6, protowire.VarintType):
-		p.scale = int32(protowire.DecodeZigZag(f.bits))
-	case f.is(7, protowire.Fixed64Type):
-		p.zeroCount = f.bits
-	case f.is(8, protowire.BytesType):
-		err = p.positive.decode(f.bytes)
-	case f.is(9, protowire.BytesType):
-		err = p.negative.decode(f.bytes)
-	case f.is(10, protowire.VarintType):
-		p.flags = f.bits
-	case f.is(11, protowire.BytesType):
-		err = p.exemplar(f.bytes)
-	case f.is(14, protowire.Fixed64Type):
-		p.zeroThreshold = f.double()
+	case f.Is(1, protowire.BytesType):
+		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+	case f.Is(4, protowire.Fixed64Type):
+		p.count = f.Bits
+	case f.Is(5, protowire.Fixed64Type):
+		p.value, p.hasValue = f.Double(), true
+	case f.Is(6, protowire.VarintType):
+		p.scale = int32(protowire.DecodeZigZag(f.Bits))
+	case f.Is(7, protowire.Fixed64Type):
+		p.zeroCount = f.Bits
+	case f.Is(8, protowire.BytesType):
+		err = p.positive.decode(f.Bytes())
+	case f.Is(9, protowire.BytesType):
+		err = p.negative.decode(f.Bytes())
+	case f.Is(10, protowire.VarintType):
+		p.flags = f.Bits
+	case f.Is(11, protowire.BytesType):
+		err = p.exemplar(f.Bytes())
+	case f.Is(14, protowire.Fixed64Type):
+		p.zeroThreshold = f.Double()
 	}
 	return err
 }
@@ -258,20 +207,20 @@ func (p *point) exponentialHistogram(f field) (err error) {
 // exemplar decodes a message Exemplar.
 func (p *point) exemplar(message []byte) error {
 	var e exemplar
-	err := each(message, func(f field) (err error) {
+	err := wire.Each(message, func(f wire.Field) (err error) {
 		switch {
-		case f.is(2, protowire.Fixed64Type):
-			e.at = f.bits
-		case f.is(3, protowire.Fixed64Type):
-			e.value = f.double()
-		case f.is(6, protowire.Fixed64Type):
-			e.value = float64(int64(f.bits))
-		case f.is(4, protowire.BytesType):
-			e.span = hex.EncodeToString(f.bytes[:min(len(f.bytes), maxIDBytes)])
-		case f.is(5, protowire.BytesType):
-			e.trace = hex.EncodeToString(f.bytes[:min(len(f.bytes), maxIDBytes)])
-		case f.is(7, protowire.BytesType):
-			e.attributes, err = appendAttribute(e.attributes, f.bytes)
+		case f.Is(2, protowire.Fixed64Type):
+			e.at = f.Bits
+		case f.Is(3, protowire.Fixed64Type):
+			e.value = f.Double()
+		case f.Is(6, protowire.Fixed64Type):
+			e.value = float64(int64(f.Bits))
+		case f.Is(4, protowire.BytesType):
+			e.span = hex.EncodeToString(f.Bytes()[:min(len(f.Bytes()), maxIDBytes)])
+		case f.Is(5, protowire.BytesType):
+			e.trace = hex.EncodeToString(f.Bytes()[:min(len(f.Bytes()), maxIDBytes)])
+		case f.Is(7, protowire.BytesType):
+			e.attributes, err = appendAttribute(e.attributes, f.Bytes())
 		}
 		return err
 	})
@@ -281,80 +230,44 @@ func (p *point) exemplar(message []byte) error {
 
 // decode decodes a message Buckets.
 func (b *exponentialBuckets) decode(message []byte) error {
-	return each(message, func(f field) error {
+	return wire.Each(message, func(f wire.Field) (err error) {
 		switch {
-		case f.is(1, protowire.VarintType):
-			b.offset = int32(protowire.DecodeZigZag(f.bits))
-		case f.is(2, protowire.VarintType):
-			b.counts = append(b.counts, f.bits)
-		case f.is(2, protowire.BytesType):
-			for rest := f.bytes; len(rest) > 0; {
-				count, n := protowire.ConsumeVarint(rest)
-				if n < 0 {
-					return protowire.ParseError(n)
-				}
-				b.counts, rest = append(b.counts, count), rest[n:]
-			}
+		case f.Is(1, protowire.VarintType):
+			b.offset = int32(protowire.DecodeZigZag(f.Bits))
+		case f.Number == 2:
+			b.counts, err = f.Varints(b.counts)
 		}
-		if len(b.counts) > maxParts {
-			return errParts
+		if err == nil && len(b.counts) > maxParts {
+			err = errParts
 		}
-		return nil
+		return err
 	})
 }
 
-func (p *point) summary(f field) (err error) {
+func (p *point) summary(f wire.Field) (err error) {
 	switch {
-	case f.is(4, protowire.Fixed64Type):
-		p.count = f.bits
-	case f.is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.double(), true
-	case f.is(6, protowire.BytesType):
+	case f.Is(4, protowire.Fixed64Type):
+		p.count = f.Bits
+	case f.Is(5, protowire.Fixed64Type):
+		p.value, p.hasValue = f.Double(), true
+	case f.Is(6, protowire.BytesType):
 		var q quantile
-		err = each(f.bytes, func(f field) error {
+		err = wire.Each(f.Bytes(), func(f wire.Field) error {
 			switch {
-			case f.is(1, protowire.Fixed64Type):
-				q.quantile = f.double()
-			case f.is(2, protowire.Fixed64Type):
-				q.value = f.double()
+			case f.Is(1, protowire.Fixed64Type):
+				q.quantile = f.Double()
+			case f.Is(2, protowire.Fixed64Type):
+				q.value = f.Double()
 			}
 			return nil
 		})
 		p.quantiles = append(p.quantiles, q)
-	case f.is(7, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.bytes)
-	case f.is(8, protowire.VarintType):
-		p.flags = f.bits
+	case f.Is(7, protowire.BytesType):
+		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+	case f.Is(8, protowire.VarintType):
+		p.flags = f.Bits
 	}
 	return err
-}
-
-var errPacked = errors.New("otlp: packed numbers are cut off")
-
-// fixed64s calls visit for numbers, which may be packed.
-func fixed64s(f field, visit func(bits uint64)) error {
-	switch f.kind {
-	case protowire.Fixed64Type:
-		visit(f.bits)
-	case protowire.BytesType:
-		if len(f.bytes)%8 != 0 {
-			return errPacked
-		}
-		for at := 0; at < len(f.bytes); at += 8 {
-			visit(binary.LittleEndian.Uint64(f.bytes[at:]))
-		}
-	}
-	return nil
-}
-
-// cutShort cuts a field of less than 128 bytes off a message. nil: it begins with another one.
-func cutShort(message []byte, number byte) (content, rest []byte) {
-	if len(message) < 2 || message[0] != number<<3|byte(protowire.BytesType) || int(message[1]) > len(message)-2 ||
-		message[1] >= 0x80 {
-		return nil, nil
-	}
-	end := 2 + int(message[1])
-	return message[2:end:end], message[end:]
 }
 
 // appendAttribute decodes a message KeyValue.
@@ -362,10 +275,10 @@ func appendAttribute(dst []attribute, message []byte) ([]attribute, error) {
 	if len(dst) >= maxParts {
 		return dst, errParts
 	}
-	key, value := cutShort(message, 1)
-	inner, rest := cutShort(value, 2)
-	if text, more := cutShort(inner, 1); text != nil && len(rest)+len(more) == 0 { // as most are: key and text
-		return append(dst, attribute{asText(key), asText(text)}), nil
+	key, value := wire.CutShort(message, 1)
+	inner, rest := wire.CutShort(value, 2)
+	if text, more := wire.CutShort(inner, 1); text != nil && len(rest)+len(more) == 0 { // as most are: key and text
+		return append(dst, attribute{wire.Text(key), wire.Text(text)}), nil
 	}
 	a, err := decodeAttribute(message, 0)
 	return append(dst, attribute{a.key, textOf(a.value)}), err
@@ -378,14 +291,14 @@ type keyValue struct {
 }
 
 func decodeAttribute(message []byte, depth int) (a keyValue, err error) {
-	err = each(message, func(f field) (err error) {
+	err = wire.Each(message, func(f wire.Field) (err error) {
 		switch {
-		case f.is(1, protowire.BytesType):
-			a.key = f.text()
-		case f.is(2, protowire.BytesType) && len(f.bytes) > maxValueBytes:
-			a.value = f.text() // too long for a label, which refuses the series
-		case f.is(2, protowire.BytesType):
-			a.value, err = decodeValue(f.bytes, depth)
+		case f.Is(1, protowire.BytesType):
+			a.key = f.Text()
+		case f.Is(2, protowire.BytesType) && len(f.Bytes()) > maxValueBytes:
+			a.value = f.Text() // too long for a label, which refuses the series
+		case f.Is(2, protowire.BytesType):
+			a.value, err = decodeValue(f.Bytes(), depth)
 		}
 		return err
 	})
@@ -397,42 +310,42 @@ func decodeValue(message []byte, depth int) (v any, err error) {
 	if depth > maxNesting {
 		return nil, errNesting
 	}
-	err = each(message, func(f field) error {
+	err = wire.Each(message, func(f wire.Field) error {
 		switch {
-		case f.is(1, protowire.BytesType):
-			v = f.text()
-		case f.is(2, protowire.VarintType):
-			v = f.bits != 0
-		case f.is(3, protowire.VarintType):
-			v = int64(f.bits)
-		case f.is(4, protowire.Fixed64Type):
-			v = f.double()
-		case f.is(5, protowire.BytesType):
+		case f.Is(1, protowire.BytesType):
+			v = f.Text()
+		case f.Is(2, protowire.VarintType):
+			v = f.Bits != 0
+		case f.Is(3, protowire.VarintType):
+			v = int64(f.Bits)
+		case f.Is(4, protowire.Fixed64Type):
+			v = f.Double()
+		case f.Is(5, protowire.BytesType):
 			list := []any{}
-			err := each(f.bytes, func(f field) error {
-				if !f.is(1, protowire.BytesType) {
+			err := wire.Each(f.Bytes(), func(f wire.Field) error {
+				if !f.Is(1, protowire.BytesType) {
 					return nil
 				}
-				item, err := decodeValue(f.bytes, depth+1)
+				item, err := decodeValue(f.Bytes(), depth+1)
 				list = append(list, item)
 				return err
 			})
 			v = list
 			return err
-		case f.is(6, protowire.BytesType):
+		case f.Is(6, protowire.BytesType):
 			fields := map[string]any{}
-			err := each(f.bytes, func(f field) error {
-				if !f.is(1, protowire.BytesType) {
+			err := wire.Each(f.Bytes(), func(f wire.Field) error {
+				if !f.Is(1, protowire.BytesType) {
 					return nil
 				}
-				a, err := decodeAttribute(f.bytes, depth+1)
+				a, err := decodeAttribute(f.Bytes(), depth+1)
 				fields[a.key] = a.value
 				return err
 			})
 			v = fields
 			return err
-		case f.is(7, protowire.BytesType):
-			v = f.bytes
+		case f.Is(7, protowire.BytesType):
+			v = f.Bytes()
 		}
 		return nil
 	})

@@ -1,7 +1,6 @@
 package prometheus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -11,7 +10,6 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
@@ -36,16 +34,11 @@ func attributes() []*model.Attribute {
 
 // scratch is the memory that a remote write needs.
 type scratch struct {
-	body  []byte
-	batch ingest.NamedBatch
-	rows  gnocchiRows
-	two   WriteRequest2
+	body    []byte
+	request WriteRequest
 }
 
-func (s *scratch) bytes() int {
-	return cap(s.body) + s.batch.Bytes() + s.rows.request.Bytes() + s.two.Batch.Bytes() +
-		bytesPerSymbol*cap(s.two.symbols)
-}
+func (s *scratch) bytes() int { return cap(s.body) + s.request.Bytes() }
 
 // Handlers serve Prometheus' remote write.
 type Handlers struct {
@@ -74,36 +67,6 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 func (a *Handlers) postPrometheus(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	s := a.pool.Get()
 	defer func() { a.pool.Put(s, s.bytes()) }()
-	if err := a.readRemoteWrite(w, r, s); err != nil {
-		return err
-	}
-	p := ingest.Protocol{ResourceType: resourceType, Attributes: attributes(), SameSeries: s.rows.same}
-	s.rows.collision = ""
-	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
-		return err
-	}
-	if s.rows.collision != "" {
-		a.collision.Do(func() {
-			a.Logger.Warn(
-				"series that differ by other labels than job and instance are one metric; /api/v1/write keeps them apart",
-				"metric", s.rows.collision)
-		})
-	}
-	if s.rows.request.WrongTime != "" {
-		return wrongTimeError(s.rows.request.WrongTime, s.rows.request.Latest)
-	}
-	w.WriteHeader(http.StatusAccepted)
-	return nil
-}
-
-// wrongTimeError answers a request of which measures were left out for their timestamps, as of this series.
-func wrongTimeError(name string, latest carbonara.Timestamp) error {
-	return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
-		web.ShowTime(latest), name)
-}
-
-// readRemoteWrite reads and decodes a body.
-func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
 	version2, err := requireRemoteWrite(r)
 	if err != nil {
 		return err
@@ -111,33 +74,50 @@ func (a *Handlers) readRemoteWrite(w http.ResponseWriter, r *http.Request, s *sc
 	if version2 {
 		return errVersion2
 	}
-	return a.readVersion1(w, r, s)
-}
-
-// readVersion1 is readRemoteWrite with checked headers.
-func (a *Handlers) readVersion1(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
-	s.rows.request.Latest = a.writer.Latest()
-	s.rows.request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
-	defer func() { s.rows.request.Acquire = nil }()
-	if err := a.readMessage(w, r, s, s.rows.request.Acquire); err != nil {
+	request := &s.request
+	request.Version2, request.Labelled = false, false
+	if err := a.read(w, r, s); err != nil {
 		return err
 	}
-	return refusal(s.rows.request.decode())
+	rows := gnocchiRows{WriteRequest: request}
+	p := ingest.Protocol{ResourceType: resourceType, Attributes: attributes(), SameSeries: rows.same}
+	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &rows, &p, &request.Named); err != nil {
+		return err
+	}
+	if rows.collision != "" {
+		a.collision.Do(func() {
+			a.Logger.Warn(
+				"series that differ by other labels than job and instance are one metric; /api/v1/write keeps them apart",
+				"metric", rows.collision)
+		})
+	}
+	if err := request.refused(); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
 }
 
-// readMessage reads and uncompresses a body, by snappy unless its encoding is another one, into request.plain.
-func (a *Handlers) readMessage(w http.ResponseWriter, r *http.Request, s *scratch, acquire func(int) error) (
-	err error) {
-	plain := &s.rows.request.plain
+// read reads, uncompresses and decodes a body, by snappy unless its encoding is another one.
+func (a *Handlers) read(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
+	request := &s.request
+	request.Latest, request.Acquire = a.writer.Latest(), web.AcquireFor(r.Context(), budget.Measures)
+	defer func() { request.Acquire = nil }()
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
-		*plain, err = a.ReadBody(w, r, min(a.MaxBodyBytes, maxPrometheusBytes), budget.Measures, web.PlainFactor,
-			(*plain)[:0])
-		return err
+		request.plain, err = a.ReadBody(w, r, min(a.MaxBodyBytes, maxPrometheusBytes), budget.Measures, web.PlainFactor,
+			request.plain[:0])
+		if err != nil {
+			return err
+		}
+	} else {
+		if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
+			return err
+		}
+		request.plain, err = uncompress(request.plain, s.body, maxPrometheusBytes, request.Acquire)
 	}
-	if s.body, err = a.ReadEncoded(w, r, a.MaxBodyBytes, budget.Measures, web.PlainFactor, s.body[:0]); err != nil {
-		return err
+	if err == nil {
+		err = request.decode()
 	}
-	*plain, err = uncompress(*plain, s.body, maxPrometheusBytes, acquire)
 	return refusal(err)
 }
 
@@ -193,56 +173,4 @@ func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 
 func invalidInput(err error) *web.Error {
 	return web.BadCause("Invalid input", err.Error(), "body")
-}
-
-// gnocchiRows are a remote write's series.
-type gnocchiRows struct {
-	request   WriteRequest
-	collision string // name of a metric that was several series of one request
-	key       []byte // scratch
-}
-
-// Len implements ingest.Rows, as all of these do.
-func (r *gnocchiRows) Len() int { return len(r.request.Series) }
-
-// Columns is of ingest.Rows.
-func (r *gnocchiRows) Columns() ([]carbonara.Timestamp, []float64) {
-	return r.request.Timestamps, r.request.Values
-}
-
-// Span is of ingest.Rows.
-func (r *gnocchiRows) Span(row int) (from, to int) {
-	return r.request.Series[row].From, r.request.Series[row].To
-}
-
-// AppendKey is of ingest.Rows.
-func (r *gnocchiRows) AppendKey(dst []byte, row int) []byte {
-	return r.request.AppendKey(dst, row)
-}
-
-// same reports whether two rows are of one series. Prometheus sends each measure as a row of its own, so that a series
-// that is scraped often has several in a request. Gnocchi's mapping makes one metric of several series; of these one
-// counts.
-func (r *gnocchiRows) same(row, other int) bool {
-	r.key = r.request.AppendLabels(r.key[:0], row)
-	n := len(r.key)
-	r.key = r.request.AppendLabels(r.key, other)
-	if bytes.Equal(r.key[:n], r.key[n:]) {
-		return true
-	}
-	if r.collision == "" {
-		if target, err := r.request.Target(row); err == nil {
-			r.collision = target.Metric
-		}
-	}
-	return false
-}
-
-// Name is of ingest.Rows.
-func (r *gnocchiRows) Name(row int) (*ingest.Name, error) {
-	target, err := r.request.Target(row)
-	if err != nil {
-		return nil, invalidInput(err)
-	}
-	return &ingest.Name{Resource: target.Resource, Metric: target.Metric, Attributes: target.Attributes}, nil
 }

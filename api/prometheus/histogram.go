@@ -1,13 +1,14 @@
 package prometheus
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/prometheus/prometheus/model/histogram"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gnocco-db/gnocco/api/wire"
 )
 
 // Fields of message Histogram, which both versions have.
@@ -54,75 +55,74 @@ func (h *nativeHistogram) decode(message []byte) error {
 		return fmt.Errorf("%w: %d bytes, at most %d", errHistogram, len(message), most)
 	}
 	var schema int64
-	if err := eachNumber(message, func(number protowire.Number, bits uint64) {
-		switch number {
+	if err := wire.Each(message, func(f wire.Field) error {
+		if f.Kind == protowire.BytesType {
+			return h.decodeBuckets(f)
+		}
+		switch f.Number {
 		case fieldCountInt:
-			h.count = bits
+			h.count = f.Bits
 		case fieldCountFloat:
-			h.Count, h.floats = math.Float64frombits(bits), true
+			h.Count, h.floats = f.Double(), true
 		case fieldSum:
-			h.Sum = math.Float64frombits(bits)
+			h.Sum = f.Double()
 		case fieldSchema:
-			schema = protowire.DecodeZigZag(bits)
+			schema = protowire.DecodeZigZag(f.Bits)
 		case fieldZeroThreshold:
-			h.ZeroThreshold = math.Float64frombits(bits)
+			h.ZeroThreshold = f.Double()
 		case fieldZeroCountInt:
-			h.zeroCount = bits
+			h.zeroCount = f.Bits
 		case fieldZeroCountFloat:
-			h.ZeroCount, h.floats = math.Float64frombits(bits), true
+			h.ZeroCount, h.floats = f.Double(), true
 		case fieldResetHint:
-			if bits == hintGauge {
+			if f.Bits == hintGauge {
 				h.CounterResetHint = histogram.GaugeType
 			}
 		case fieldHistogramTime:
-			h.at = int64(bits)
+			h.at = int64(f.Bits)
 		case fieldHistogramStart:
-			h.start = bits != 0
+			h.start = f.Bits != 0
 		}
+		return nil
 	}); err != nil {
 		return err
 	}
 	if h.Schema = int32(schema); int64(h.Schema) != schema {
 		return fmt.Errorf("%w: schema %d", errHistogram, schema)
 	}
-	sides := [2]struct {
-		spans  *[]histogram.Span
-		counts *[]float64
-	}{{&h.NegativeSpans, &h.NegativeBuckets}, {&h.PositiveSpans, &h.PositiveBuckets}}
-	if err := eachField(message, func(number protowire.Number, content []byte) (err error) {
-		side, field := 0, number-fieldNegative
-		if number >= fieldPositive {
-			side, field = 1, number-fieldPositive
-		}
-		switch {
-		case number == fieldCustomValues:
-			h.CustomValues, err = appendDoubles(h.CustomValues, content)
-		case field == 0:
-			var span histogram.Span
-			err = eachNumber(content, func(number protowire.Number, bits uint64) {
-				if number == 1 {
-					span.Offset = int32(protowire.DecodeZigZag(bits))
-				} else if number == 2 {
-					span.Length = uint32(bits)
-				}
-			})
-			*sides[side].spans = append(*sides[side].spans, span)
-		case field == 1:
-			for len(content) > 0 && err == nil {
-				bits, n := protowire.ConsumeVarint(content)
-				if n < 0 {
-					return protowire.ParseError(n)
-				}
-				h.deltas[side], content = append(h.deltas[side], protowire.DecodeZigZag(bits)), content[n:]
-			}
-		case field == 2:
-			*sides[side].counts, err = appendDoubles(*sides[side].counts, content)
-		}
-		return err
-	}); err != nil {
-		return err
-	}
 	return h.validate()
+}
+
+// decodeBuckets decodes a field of spans, of counts or of custom bounds.
+func (h *nativeHistogram) decodeBuckets(f wire.Field) (err error) {
+	side, field, spans, counts := 0, f.Number-fieldNegative, &h.NegativeSpans, &h.NegativeBuckets
+	if f.Number >= fieldPositive {
+		side, field, spans, counts = 1, f.Number-fieldPositive, &h.PositiveSpans, &h.PositiveBuckets
+	}
+	switch {
+	case f.Number == fieldCustomValues:
+		h.CustomValues, err = f.Doubles(h.CustomValues)
+	case field == 0:
+		var span histogram.Span
+		err = wire.Each(f.Bytes(), func(f wire.Field) error {
+			if f.Number == 1 {
+				span.Offset = int32(protowire.DecodeZigZag(f.Bits))
+			} else if f.Number == 2 {
+				span.Length = uint32(f.Bits)
+			}
+			return nil
+		})
+		*spans = append(*spans, span)
+	case field == 1:
+		var deltas []uint64
+		deltas, err = f.Varints(nil)
+		for _, delta := range deltas {
+			h.deltas[side] = append(h.deltas[side], protowire.DecodeZigZag(delta))
+		}
+	case field == 2:
+		*counts, err = f.Doubles(*counts)
+	}
+	return err
 }
 
 // isStale reports whether the message says that the series ends.
@@ -164,16 +164,4 @@ func (h *nativeHistogram) validate() error {
 		return fmt.Errorf("%w: %w", errHistogram, err)
 	}
 	return nil
-}
-
-var errDoubles = errors.New("prometheus: packed numbers are cut off")
-
-func appendDoubles(dst []float64, content []byte) ([]float64, error) {
-	if len(content)%8 != 0 {
-		return dst, errDoubles
-	}
-	for ; len(content) > 0; content = content[8:] {
-		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(content)))
-	}
-	return dst, nil
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
-	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/ingest"
-	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/model"
 )
 
 // writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,
@@ -31,102 +27,58 @@ func (a *Handlers) writeSeries(w http.ResponseWriter, r *http.Request) {
 
 // postSeries accepts a remote write. A fault of one series does not keep the others from being stored: a sender does
 // not repeat a request that was answered with 400.
-func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
 	s := a.pool.Get()
 	defer func() { a.pool.Put(s, s.bytes()) }()
-	version2, err := requireRemoteWrite(r)
-	if err != nil {
+	request := &s.request
+	request.Labelled = true
+	if request.Version2, err = requireRemoteWrite(r); err != nil {
 		return err
 	}
-	if version2 {
-		return a.postSeries2(w, r, who, s)
-	}
-	s.rows.request.KeepsHistograms = true
-	defer func() { s.rows.request.KeepsHistograms = false }()
-	if err := a.readVersion1(w, r, s); err != nil {
-		return err
-	}
-	a.writer.Describe(r.Context(), who, s.rows.request.Metadata) // types decide on archive policies
-	push := series.Push{Protocol: protocol, Rows: labelledRows{&s.rows}}
-	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch)
-	if err != nil {
-		return err
-	}
-	request := &s.rows.request
-	if histograms := &request.Histograms; histograms.Len() > 0 {
-		push := series.Push{Protocol: protocol, Scope: "2", Rows: histograms}
-		more, err := a.writer.Append(r.Context(), who, &push, &histograms.Named)
-		if err != nil {
-			return err
+	// Version 2 answers with the numbers of stored elements.
+	written := func(of string, n int) {
+		if request.Version2 {
+			w.Header().Set("X-Prometheus-Remote-Write-"+of+"-Written", strconv.Itoa(n))
 		}
-		outcome.Add(&more)
 	}
-	a.writer.KeepExemplars(who, protocol, &request.Exemplars)
+	for _, of := range []string{"Samples", "Histograms", "Exemplars"} {
+		written(of, 0)
+	}
+	if err := a.read(w, r, s); err != nil {
+		return err
+	}
+	a.writer.Describe(r.Context(), who, request.Metadata) // types decide on archive policies
+	stored := request.Written()
+	push := series.Push{Protocol: protocol, Rows: &request.Batch, Drop: stored.Drop}
+	outcome, err := a.writer.Append(r.Context(), who, &push, &request.Named)
+	if err != nil {
+		return err
+	}
+	written("Samples", stored.Numbers)
+	written("Histograms", stored.Histograms)
+	written("Exemplars", a.writer.KeepExemplars(who, protocol, &request.Exemplars))
+	a.writer.Refuse(protocol, "native_histogram", request.WrongHistograms, request.WrongHistogram)
+	a.writer.Refuse(protocol, "start_timestamp", request.StartTimestamps, "start timestamps are not stored")
+	a.writer.Refuse(protocol, "time", request.WrongTimes, request.WrongTime)
 	if err := outcome.Err(); err != nil {
 		return err
 	}
-	return refusedElements("", request.WrongHistogram, request.WrongTime, request.Latest)
+	return request.refused()
 }
 
 // protocol is the name of remote write in counters.
 const protocol = "remote_write"
 
-// postSeries2 is postSeries for version 2, which answers with the numbers of stored elements.
-func (a *Handlers) postSeries2(w http.ResponseWriter, r *http.Request, who *auth.Identity, s *scratch) (err error) {
-	const written = "X-Prometheus-Remote-Write-"
-	for _, of := range []string{"Samples", "Histograms", "Exemplars"} {
-		w.Header().Set(written+of+"-Written", "0")
-	}
-	two := &s.two
-	two.Batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
-	defer func() { two.Batch.Acquire = nil }()
-	if err := a.readMessage(w, r, s, two.Batch.Acquire); err != nil {
-		return err
-	}
-	latest := a.writer.Latest()
-	if err := two.Decode(s.rows.request.plain, latest); err != nil {
-		return refusal(err)
-	}
-	a.writer.Describe(r.Context(), who, two.Metadata) // types decide on archive policies
-	stored := two.Batch.Written()
-	push := series.Push{Protocol: protocol, Scope: "2", Rows: &two.Batch, Drop: stored.Drop}
-	outcome, err := a.writer.Append(r.Context(), who, &push, &two.Batch.Named)
-	if err != nil {
-		return err
-	}
-	w.Header().Set(written+"Samples-Written", strconv.Itoa(stored.Numbers))
-	w.Header().Set(written+"Histograms-Written", strconv.Itoa(stored.Histograms))
-	w.Header().Set(written+"Exemplars-Written", strconv.Itoa(a.writer.KeepExemplars(who, protocol, &two.Exemplars)))
-	a.writer.Refuse(protocol, "native_histogram", two.WrongHistograms, two.WrongHistogram)
-	a.writer.Refuse(protocol, "start_timestamp", two.StartTimestamps, "start timestamps are not stored")
-	a.writer.Refuse(protocol, "time", two.WrongTimes, two.WrongTime)
-	if err := outcome.Err(); err != nil {
-		return err
-	}
-	return refusedElements(two.Duplicate, two.WrongHistogram, two.WrongTime, latest)
-}
-
-// refusedElements returns the answer to a request with refused elements, each the name of a series; "" for none.
-func refusedElements(duplicate, histogram, wrongTime string, latest carbonara.Timestamp) error {
+// refused returns the answer to a request with refused elements, as of the first series.
+func (r *WriteRequest) refused() error {
 	switch {
-	case duplicate != "":
-		return web.BadRequest("series with a label twice were refused, everything else was stored: %s", duplicate)
-	case histogram != "":
-		return web.BadRequest("native histograms were refused, everything else was stored: %s", histogram)
-	case wrongTime != "":
-		return wrongTimeError(wrongTime, latest)
+	case r.Duplicate != "":
+		return web.BadRequest("series with a label twice were refused, everything else was stored: %s", r.Duplicate)
+	case r.WrongHistogram != "":
+		return web.BadRequest("native histograms were refused, everything else was stored: %s", r.WrongHistogram)
+	case r.WrongTime != "":
+		return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
+			web.ShowTime(r.Latest), r.WrongTime)
 	}
 	return nil
-}
-
-// labelledRows are a remote write's series, each set of labels being a metric.
-type labelledRows struct{ *gnocchiRows }
-
-// Name is of ingest.Rows.
-func (r labelledRows) Name(row int) (*ingest.Name, error) {
-	labels, err := r.request.Labels(row)
-	if err != nil {
-		return nil, invalidInput(err)
-	}
-	return &ingest.Name{Metric: labels.Get(model.LabelName), Labels: labels}, nil
 }

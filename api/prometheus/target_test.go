@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // request decodes series of these labels, each with a measure.
@@ -16,7 +17,7 @@ func request(t *testing.T, all ...[]string) *prometheus.WriteRequest {
 	for _, labels := range all {
 		list = append(list, series{labels: labels, times: []int64{1}, values: []float64{1}})
 	}
-	r := new(prometheus.WriteRequest)
+	r := &prometheus.WriteRequest{Labelled: true, Latest: carbonara.MaxTimestamp}
 	if err := r.Decode(compress(appendMessage(nil, list...)), limit); err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +46,12 @@ func TestTarget(t *testing.T) {
 func TestLabels(t *testing.T) {
 	f := func(want string, labels ...string) {
 		t.Helper()
-		found, err := request(t, labels).Labels(0)
+		found, err := request(t, labels).Name(0)
 		var got []string
-		for name, value := range found.All() {
-			got = append(got, name+"="+value)
+		if err == nil {
+			for name, value := range found.Labels.All() {
+				got = append(got, name+"="+value)
+			}
 		}
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v, want %q", labels, got, err, want)
@@ -58,7 +61,7 @@ func TestLabels(t *testing.T) {
 		"j", "path", "/a,b", "empty", "")
 	f("__name__=up z=2", "__name__", "up", "z", "1", "z", "2")
 	f("__name__=a/b", "__name__", "a/b")
-	if _, err := request(t, []string{"__name__", "up", "", "x"}).Labels(0); err == nil ||
+	if _, err := request(t, []string{"__name__", "up", "", "x"}).Name(0); err == nil ||
 		!strings.Contains(err.Error(), "no name") {
 		t.Errorf("a label without a name: %v", err)
 	}
@@ -104,19 +107,14 @@ func TestKeysAreLabelsAsTheyCame(t *testing.T) {
 		[]string{"__name__", "p", "job", "ju"},
 		[]string{"__name__", "up", "job", "j", "zone", "a"},
 	)
-	key := func(i int, allLabels bool) string {
-		if allLabels {
-			return string(r.AppendLabels(nil, i))
-		}
-		return string(r.AppendKey(nil, i))
-	}
-	for a := range r.Series {
-		for b := range r.Series {
-			if got, want := key(a, false) == key(b, false), a%5 == b%5; got != want {
+	key := func(i int) string { return string(r.AppendKey(nil, i)) }
+	for a := range r.Len() {
+		for b := range r.Len() {
+			if got, want := key(a) == key(b), a%5 == b%5; got != want {
 				t.Errorf("series %d and %d: same key is %v", a, b, got)
 			}
-			if got, want := key(a, true) == key(b, true), a%5 == b%5 || a%5+b%5 == 2 && a != 1; got != want {
-				t.Errorf("series %d and %d with all labels: same key is %v", a, b, got)
+			if got, want := r.Same(a, b), a%5 == b%5 || a%5+b%5 == 2 && a != 1; got != want {
+				t.Errorf("series %d and %d: the same is %v", a, b, got)
 			}
 		}
 	}

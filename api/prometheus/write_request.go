@@ -1,12 +1,11 @@
 package prometheus
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,89 +13,92 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/api/wire"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
-// A WriteRequest is a decoded body. It is filled by decode again and again, and keeps its memory.
+// A WriteRequest is a decoded body of either version. It is filled again and again, and keeps its memory. Its texts
+// refer to the message.
 type WriteRequest struct {
-	Series     []Series
-	Timestamps []carbonara.Timestamp // of all series
-	Values     []float64             // beside Timestamps
-	Metadata   []series.Metadata
+	series.Batch // a row of version 1 has a head: the fields of its labels, and perhaps others between them
 
-	// Histograms are the native ones, if KeepsHistograms, and so are Exemplars. WrongHistogram is the name of the first
-	// series of which one was left out, and why.
-	KeepsHistograms bool
-	Histograms      series.Batch
-	WrongHistogram  string
-	Exemplars       series.Exemplars
+	// Version2 says that labels refer to symbols. Labelled keeps native histograms and exemplars as well.
+	Version2, Labelled bool
 
-	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out. 0: a
-	// timestamp that is none is an error.
-	Latest    carbonara.Timestamp
-	WrongTime string // name of the first series of which a measure was left out for its timestamp
+	// Latest is the last timestamp that a measure may have: others, and those from before 1970, are left out.
+	Latest carbonara.Timestamp
 
-	// Take is asked for the memory that a message takes, before it is used; an error of its is the decoding's. nil: no
-	// bound.
-	Acquire func(bytes int) error
-	taken   int // since the message was uncompressed
+	Metadata  []series.Metadata
+	Exemplars series.Exemplars
 
-	plain  []byte
-	labels []label // scratch: the labels of one series
+	StartTimestamps int // of all series, counted and not stored
+	WrongTimes      int // measures left out for their timestamps
+	WrongHistograms int // histograms left out
 
-	histogram nativeHistogram // scratch
-}
+	WrongHistogram string // name of the first series of which a histogram was left out, and why
+	WrongTime      string // name of the first series of which a measure was left out for its timestamp
+	Duplicate      string // name of the first series that has a label twice; its measures are left out
 
-// Series is one series of a WriteRequest: its measures, one at least, are Timestamps and Values [From, To) of the
-// request.
-type Series struct {
-	From, To int
+	plain   []byte // the message
+	symbols []string
+	seen    map[string]bool // names with metadata
+	refs    []uint64        // scratch
 
-	labelsFrom, labelsTo int // the fields of its labels in plain, and perhaps others between them
+	labels, own series.Labels   // scratch: of a series, and of an exemplar
+	histogram   nativeHistogram // scratch
 }
 
 // kinds are what the message calls 1, 2 …
 var kinds = []string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}
 
-// A label refers to WriteRequest.plain.
-type label struct{ name, value []byte }
-
 // ErrTooLarge is of a body that is larger uncompressed than its limit.
 var ErrTooLarge = errors.New("prometheus: message too large")
 
-var errTimestamp = errors.New("prometheus: timestamp not between 1970 and 2262")
+var (
+	errSymbol  = errors.New("a reference lies beyond the symbols")
+	errOddRefs = errors.New("a label lacks its value")
+)
 
 // staleMarker is how Prometheus writes that a series has ended.
 const staleMarker = 0x7ff0000000000002
 
-// Fields of the messages.
+// Fields of the messages. Where versions differ, those of version 2 end in 2.
 const (
-	fieldSeries     = 1 // of WriteRequest
-	fieldMetadata   = 3
-	fieldLabels     = 1 // of TimeSeries
-	fieldSamples    = 2
-	fieldExemplars  = 3
-	fieldHistograms = 4
-	fieldName       = 1 // of Label
-	fieldText       = 2
-	fieldValue      = 1 // of Sample
-	fieldTimestamp  = 2
-	fieldKind       = 1 // of MetricMetadata
-	fieldFamily     = 2
-	fieldHelp       = 4
-	fieldUnit       = 5
+	fieldSeries      = 1 // of Request
+	fieldMetadata    = 3
+	fieldSymbols     = 4
+	fieldSeries2     = 5
+	fieldLabels      = 1 // of TimeSeries and Exemplar; in version 2, references to symbols
+	fieldSamples     = 2 // of TimeSeries
+	fieldExemplars   = 3
+	fieldHistograms  = 4
+	fieldHistograms2 = 3
+	fieldExemplars2  = 4
+	fieldMetadata2   = 5
+	fieldName        = 1 // of Label
+	fieldText        = 2
+	fieldValue       = 1 // of Sample
+	fieldTimestamp   = 2
+	fieldStart       = 3
+
+	fieldExemplarValue = 2 // of Exemplar
+	fieldExemplarTime  = 3
+
+	fieldKind   = 1 // of Metadata
+	fieldFamily = 2
+	fieldHelp   = 4
+	fieldUnit   = 5
+	fieldHelp2  = 3
+	fieldUnit2  = 4
 )
 
-// decode makes the message in plain the request.
-func (r *WriteRequest) decode() error {
-	r.Series, r.Metadata = r.Series[:0], r.Metadata[:0]
-	r.WrongHistogram, r.WrongTime, r.Exemplars = "", "", series.Exemplars{}
-	r.Histograms.Reset()
-	r.Histograms.Acquire = r.Acquire
-	r.Timestamps, r.Values = r.Timestamps[:0], r.Values[:0]
-	r.taken = 0
-	return r.parse(r.plain)
-}
+// The memory of parts of a message until its measures are durable.
+const (
+	bytesPerSymbol   = 16
+	bytesPerMetadata = 300
+)
 
 // uncompress returns body, of limit bytes at most when uncompressed, in the memory of dst.
 func uncompress(dst, body []byte, limit int64, acquire func(bytes int) error) ([]byte, error) {
@@ -122,262 +124,151 @@ func uncompress(dst, body []byte, limit int64, acquire func(bytes int) error) ([
 
 // Bytes is the memory that r keeps, roughly.
 func (r *WriteRequest) Bytes() int {
-	return cap(r.plain) + 16*cap(r.Values) + 32*cap(r.Series) + r.Histograms.Bytes()
+	return cap(r.plain) + r.Batch.Bytes() + bytesPerSymbol*cap(r.symbols)
 }
 
-// The memory that the parts of a message need until its measures are durable, with the room that slices keep to grow.
-const (
-	bytesPerSeries   = 150
-	bytesPerMeasure  = 100
-	bytesPerMetadata = 300
-	bytesTaken       = 128 << 10 // at once
-)
-
-// acquire acquires the memory of the parsed series and measures, some at a time.
-func (r *WriteRequest) acquire() error {
-	more := bytesPerSeries*len(r.Series) + bytesPerMeasure*len(r.Values) + bytesPerMetadata*len(r.Metadata) - r.taken
-	if more < bytesTaken || r.Acquire == nil {
-		return nil
+// decode makes the message in plain the request.
+func (r *WriteRequest) decode() error {
+	*r = WriteRequest{Batch: r.Batch, Version2: r.Version2, Labelled: r.Labelled, Latest: r.Latest, plain: r.plain,
+		symbols: r.symbols[:0], seen: map[string]bool{}, refs: r.refs, labels: r.labels, own: r.own}
+	r.Reset()
+	r.Read = r.readHead
+	var ofSeries, ofMetadata protowire.Number = fieldSeries, fieldMetadata
+	var err error
+	if r.Version2 {
+		ofSeries, ofMetadata = fieldSeries2, 0
+		err = wire.Each(r.plain, r.symbol)
 	}
-	r.taken += more
-	return r.Acquire(more)
-}
-
-func (r *WriteRequest) parse(message []byte) error {
-	for at := 0; at < len(message); {
-		number, content, n, err := consumeField(message[at:])
-		if err != nil {
-			return fmt.Errorf("prometheus: write request: %w at byte %d", err, at)
-		}
-		at += n
-		if number == fieldSeries && content != nil {
-			if err := r.parseSeries(at-len(content), at); err != nil {
-				return fmt.Errorf("%w, in series %d", err, len(r.Series))
-			}
-		}
-		if number == fieldMetadata && content != nil {
-			if err := r.parseMetadata(content); err != nil {
-				return fmt.Errorf("prometheus: metadata: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// parseSeries parses plain[at:end]. It only checks that labels can be read: a known series needs none of them.
-func (r *WriteRequest) parseSeries(at, end int) error {
-	series := Series{From: len(r.Timestamps)}
-	begin, histogram, exemplar, wrongTime := at, false, false, false
-	for at < end {
-		number, content, n, err := consumeField(r.plain[at:end])
-		if err != nil {
-			return fmt.Errorf("prometheus: series: %w", err)
-		}
-		if content != nil {
-			switch number {
-			case fieldLabels:
-				if series.labelsTo == 0 {
-					series.labelsFrom = at
+	if err == nil {
+		err = wire.Each(r.plain, func(f wire.Field) error {
+			switch {
+			case f.Is(ofSeries, protowire.BytesType):
+				if err := r.timeseries(f.Bytes()); err != nil {
+					return fmt.Errorf("%w, in series %d", err, r.Len())
 				}
-				series.labelsTo = at + n
-				_, err = parseLabel(content)
-			case fieldSamples:
-				if err = r.parseMeasure(content); err == errTimestamp && r.Latest != 0 {
-					wrongTime, err = true, nil
-				}
-			case fieldHistograms:
-				histogram = true
-			case fieldExemplars:
-				exemplar = true
+			case f.Is(ofMetadata, protowire.BytesType):
+				return r.metadata("", f.Bytes())
 			}
-			if err != nil {
-				return err
-			}
-		}
-		at += n
-	}
-	series.To = len(r.Timestamps)
-	if histogram && r.KeepsHistograms {
-		wrong, err := r.parseHistograms(r.plain[begin:end], series)
-		if err != nil {
-			return err
-		}
-		wrongTime = wrongTime || wrong
-	}
-	if exemplar && r.KeepsHistograms {
-		if err := r.parseExemplars(r.plain[begin:end], series); err != nil {
-			return err
-		}
-	}
-	if wrongTime && r.WrongTime == "" {
-		r.WrongTime = nameOf(r.labelsOf(series))
-	}
-	if series.From == series.To { // nothing to accept, with any labels
-		return nil
-	}
-	r.Series = append(r.Series, series)
-	return nil
-}
-
-// ownLabels returns a copy of labels.
-func ownLabels(list []label) (labels series.Labels) {
-	for _, l := range list {
-		labels.Set(string(l.name), string(l.value))
-	}
-	return labels
-}
-
-func (r *WriteRequest) latest() carbonara.Timestamp { return cmp.Or(r.Latest, carbonara.MaxTimestamp) }
-
-// parseExemplars adds the exemplars of a series.
-func (r *WriteRequest) parseExemplars(message []byte, s Series) error {
-	labels := ownLabels(r.labelsOf(s)).Append(nil)
-	return eachField(message, func(number protowire.Number, content []byte) error {
-		if number != fieldExemplars {
 			return nil
-		}
-		r.labels = r.labels[:0]
-		if err := eachField(content, func(number protowire.Number, content []byte) error {
-			if number != fieldLabels {
-				return nil
-			}
-			parsed, err := parseLabel(content)
-			r.labels = append(r.labels, parsed)
-			return err
-		}); err != nil {
-			return err
-		}
-		return addExemplar(&r.Exemplars, content, labels, ownLabels(r.labels).Append(nil), r.latest(), r.Acquire)
-	})
-}
-
-// parseHistograms adds the histograms of a series, and reports whether one was left out for its time.
-func (r *WriteRequest) parseHistograms(message []byte, s Series) (wrongTime bool, err error) {
-	labels, latest := ownLabels(r.labelsOf(s)), r.latest()
-	h := &r.histogram
-	return wrongTime, eachField(message, func(number protowire.Number, content []byte) error {
-		if number != fieldHistograms {
-			return nil
-		}
-		err := h.decode(content)
-		switch {
-		case errors.Is(err, errHistogram):
-			r.WrongHistogram = cmp.Or(r.WrongHistogram, nameOf(r.labelsOf(s))+": "+err.Error())
-			return nil
-		case err != nil || h.isStale():
-			return err
-		case !isTime(h.at, latest):
-			wrongTime = true
-			return nil
-		}
-		return r.Histograms.AddHistogram(&labels, ofMilliseconds(h.at), &h.FloatHistogram)
-	})
-}
-
-// labelsOf returns the labels of a series as they came, until it is called again.
-func (r *WriteRequest) labelsOf(s Series) []label {
-	r.labels = r.labels[:0]
-	for rest := r.plain[s.labelsFrom:s.labelsTo]; len(rest) > 0; {
-		number, content, n, _ := consumeField(rest) // parseSeries has checked both
-		if number == fieldLabels && content != nil {
-			parsed, _ := parseLabel(content)
-			r.labels = append(r.labels, parsed)
-		}
-		rest = rest[n:]
+		})
 	}
-	return r.labels
-}
-
-// nameOf returns the name of a series that an error is about.
-func nameOf(labels []label) string {
-	name := "without a name"
-	for _, l := range labels {
-		if bytes.Equal(l.name, nameLabel) {
-			name = string(l.value)
-		}
-	}
-	return name
-}
-
-// maxMetadataText is in bytes: longer texts are cut.
-const maxMetadataText = 1 << 10
-
-func (r *WriteRequest) parseMetadata(message []byte) error {
-	parsed := series.Metadata{Kind: kinds[0]}
-	for len(message) > 0 {
-		number, kind, tag, err := consumeTag(message)
-		if err != nil {
-			return err
-		}
-		message = message[tag:]
-		var n int
-		switch {
-		case number == fieldKind && kind == protowire.VarintType:
-			var code uint64
-			if code, n = protowire.ConsumeVarint(message); n > 0 && code < uint64(len(kinds)) {
-				parsed.Kind = kinds[code]
-			}
-		case kind == protowire.BytesType:
-			var content []byte
-			content, n = protowire.ConsumeBytes(message)
-			text := strings.ToValidUTF8(string(content[:min(len(content), maxMetadataText)]), "")
-			switch number {
-			case fieldFamily:
-				parsed.Name = text
-			case fieldHelp:
-				parsed.Help = text
-			case fieldUnit:
-				parsed.Unit = text
-			}
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, message)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		message = message[n:]
-	}
-	r.Metadata = append(r.Metadata, parsed)
-	return r.acquire()
-}
-
-func parseLabel(message []byte) (parsed label, err error) {
-	for len(message) > 0 {
-		number, content, n, err := consumeField(message)
-		if err != nil {
-			return label{}, fmt.Errorf("prometheus: label: %w", err)
-		}
-		if content != nil {
-			switch number {
-			case fieldName:
-				parsed.name = content
-			case fieldText:
-				parsed.value = content
-			}
-		}
-		message = message[n:]
-	}
-	return parsed, nil
-}
-
-func (r *WriteRequest) parseMeasure(message []byte) error {
-	bits, milliseconds, err := parseSample(message)
 	if err != nil {
-		return fmt.Errorf("prometheus: measure: %w", err)
+		return fmt.Errorf("prometheus: write request: %w", err)
 	}
-	if milliseconds > math.MaxInt64/uint64(time.Millisecond) { // negative ones are also huge
-		return errTimestamp
-	}
-	if bits == staleMarker {
+	return nil
+}
+
+// symbol keeps a field of a message that is a symbol.
+func (r *WriteRequest) symbol(f wire.Field) error {
+	if !f.Is(fieldSymbols, protowire.BytesType) {
 		return nil
 	}
-	at := carbonara.Timestamp(milliseconds) * carbonara.Timestamp(time.Millisecond)
-	if r.Latest != 0 && at > r.Latest {
-		return errTimestamp
+	r.symbols = append(r.symbols, f.Text())
+	if n := len(r.symbols); n&(n-1) == 0 && r.Acquire != nil { // the list grows
+		return r.Acquire(bytesPerSymbol * n)
 	}
-	r.Timestamps = append(r.Timestamps, at)
-	r.Values = append(r.Values, math.Float64frombits(bits))
-	return r.acquire()
+	return nil
+}
+
+// timeseries decodes a message TimeSeries, whose labels may stand behind its samples. Of version 1 it only checks that
+// labels can be read: a known series needs none of them.
+func (r *WriteRequest) timeseries(message []byte) error {
+	if r.Version2 {
+		twice, err := r.readLabels(message, &r.labels)
+		if err != nil {
+			return err
+		}
+		if twice {
+			r.Duplicate = firstOf(r.Duplicate, r.labels.Get(model.LabelName))
+			return nil
+		}
+	}
+	from, to, wrong, others := 0, 0, r.WrongTimes, false
+	for at := 0; at < len(message); {
+		f, n, err := wire.Next(message[at:])
+		switch {
+		case err != nil:
+		case f.Kind != protowire.BytesType:
+		case f.Number == fieldLabels:
+			if to == 0 {
+				from = at
+			}
+			if to = at + n; !r.Version2 {
+				_, _, err = readLabel(f.Bytes())
+			}
+		case f.Number == fieldSamples:
+			err = r.sample(f.Bytes())
+		default:
+			others = others || r.Labelled
+		}
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	head := message[from:to]
+	if !r.Version2 && (others || r.WrongTimes > wrong) {
+		_, _ = r.readLabels(head, &r.labels) // they can be read
+	}
+	if err := r.endSeries(head); err != nil || !others && r.WrongTimes == wrong {
+		return err
+	}
+	name := r.labels.Get(model.LabelName)
+	if others {
+		if err := r.others(name, message); err != nil {
+			return err
+		}
+	}
+	if r.WrongTimes > wrong {
+		r.WrongTime = firstOf(r.WrongTime, name)
+	}
+	return nil
+}
+
+// endSeries ends the measures of a series.
+func (r *WriteRequest) endSeries(head []byte) error {
+	if r.Version2 {
+		return r.End(r.labels)
+	}
+	return r.EndHead(head)
+}
+
+// others adds histograms, exemplars and metadata of a series, whose labels are read.
+func (r *WriteRequest) others(name string, message []byte) error {
+	var histograms, ofExemplars, metadata protowire.Number = fieldHistograms, fieldExemplars, 0
+	if r.Version2 {
+		histograms, ofExemplars, metadata = fieldHistograms2, fieldExemplars2, fieldMetadata2
+	}
+	return wire.Each(message, func(f wire.Field) error {
+		switch {
+		case f.Kind != protowire.BytesType:
+		case f.Number == histograms:
+			return r.nativeHistogram(name, f.Bytes())
+		case f.Number == ofExemplars:
+			return r.exemplar(f.Bytes())
+		case f.Number == metadata:
+			return r.metadata(name, f.Bytes())
+		}
+		return nil
+	})
+}
+
+// sample adds a message Sample to the measures of the series.
+func (r *WriteRequest) sample(message []byte) error {
+	bits, at, start, err := parseSample(message)
+	if start {
+		r.StartTimestamps++
+	}
+	switch {
+	case err != nil:
+		return err
+	case !isTime(at, r.Latest):
+		r.WrongTimes++
+		return nil
+	case bits == staleMarker:
+		return nil
+	}
+	return r.Measure(ofMilliseconds(at), math.Float64frombits(bits))
 }
 
 // Fields as all senders write them, in their first byte: the number, and the kind.
@@ -386,68 +277,194 @@ const (
 	tagTimestamp = fieldTimestamp<<3 | byte(protowire.VarintType)
 )
 
-// parseSample returns the last value and timestamp of a sample, 0 for none.
-func parseSample(message []byte) (bits, milliseconds uint64, err error) {
+// parseSample returns the last value and timestamp of a sample, 0 for none, and whether it has a start timestamp.
+func parseSample(message []byte) (bits uint64, milliseconds int64, start bool, err error) {
 	if len(message) > 10 && message[0] == tagValue && message[9] == tagTimestamp {
 		if at, n := binary.Uvarint(message[10:]); n == len(message)-10 {
-			return binary.LittleEndian.Uint64(message[1:]), at, nil
+			return binary.LittleEndian.Uint64(message[1:]), int64(at), false, nil
 		}
 	}
-	for len(message) > 0 {
-		number, kind, n, err := consumeTag(message)
-		if err != nil {
-			return 0, 0, err
-		}
-		message = message[n:]
+	err = wire.Each(message, func(f wire.Field) error {
 		switch {
-		case number == fieldValue && kind == protowire.Fixed64Type:
-			bits, n = protowire.ConsumeFixed64(message)
-		case number == fieldTimestamp && kind == protowire.VarintType:
-			milliseconds, n = protowire.ConsumeVarint(message)
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, message)
+		case f.Is(fieldValue, protowire.Fixed64Type):
+			bits = f.Bits
+		case f.Is(fieldTimestamp, protowire.VarintType):
+			milliseconds = int64(f.Bits)
+		case f.Is(fieldStart, protowire.VarintType):
+			start = f.Bits != 0
 		}
-		if n < 0 {
-			return 0, 0, protowire.ParseError(n)
-		}
-		message = message[n:]
-	}
-	return bits, milliseconds, nil
+		return nil
+	})
+	return bits, milliseconds, start, err
 }
 
-// consumeField returns the field that message begins with, and how many bytes it takes. The content is nil, rather than
-// empty, for fields of other kinds than text and messages: they are skipped.
-func consumeField(message []byte) (number protowire.Number, content []byte, n int, err error) {
-	if len(message) > 1 && message[0]&7 == byte(protowire.BytesType) && message[0] > 7 && message[0]|message[1] < 0x80 {
-		if n := 2 + int(message[1]); n <= len(message) { // number and length take a byte each
-			return protowire.Number(message[0] >> 3), message[2:n:n], n, nil
-		}
+// nativeHistogram adds a message Histogram of the series of r.labels.
+func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
+	h := &r.histogram
+	err := h.decode(message)
+	if h.start {
+		r.StartTimestamps++
 	}
-	number, kind, tag, err := consumeTag(message)
-	if err != nil {
-		return 0, nil, 0, err
+	switch {
+	case errors.Is(err, errHistogram):
+		r.WrongHistograms++
+		r.WrongHistogram = firstOf(r.WrongHistogram, firstOf("", name)+": "+err.Error())
+		return nil
+	case err != nil || h.isStale():
+		return err
+	case !isTime(h.at, r.Latest):
+		r.WrongTimes++
+		return nil
 	}
-	if kind == protowire.BytesType {
-		content, n = protowire.ConsumeBytes(message[tag:])
-	} else {
-		n = protowire.ConsumeFieldValue(number, kind, message[tag:])
-	}
-	if n < 0 {
-		return 0, nil, 0, protowire.ParseError(n)
-	}
-	return number, content, tag + n, nil
+	return r.AddHistogram(&r.labels, ofMilliseconds(h.at), &h.FloatHistogram)
 }
 
-var errFieldNumber = errors.New("invalid field number")
+// exemplar adds a message Exemplar of the series of r.labels.
+func (r *WriteRequest) exemplar(message []byte) error {
+	if _, err := r.readLabels(message, &r.own); err != nil {
+		return err
+	}
+	e := exemplars.Exemplar{Series: r.labels.Append(nil), Labels: r.own.Append(nil)}
+	if err := wire.Each(message, func(f wire.Field) error {
+		switch {
+		case f.Is(fieldExemplarValue, protowire.Fixed64Type):
+			e.Bits = f.Bits
+		case f.Is(fieldExemplarTime, protowire.VarintType):
+			e.Millis = int64(f.Bits)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return r.Exemplars.Add(&e, r.Latest, r.Acquire)
+}
 
-// consumeTag is protowire's, which lets numbers pass that no field can have.
-func consumeTag(message []byte) (protowire.Number, protowire.Type, int, error) {
-	number, kind, n := protowire.ConsumeTag(message)
-	if n < 0 {
-		return 0, 0, 0, protowire.ParseError(n)
+// isTime reports whether a time in ms is that of a measure.
+func isTime(at int64, latest carbonara.Timestamp) bool {
+	return at >= 0 && at <= math.MaxInt64/int64(time.Millisecond) && ofMilliseconds(at) <= latest
+}
+
+func ofMilliseconds(at int64) carbonara.Timestamp {
+	return carbonara.Timestamp(at) * carbonara.Timestamp(time.Millisecond)
+}
+
+// firstOf keeps the first name that an error is about.
+func firstOf(first, name string) string {
+	switch {
+	case first != "":
+		return first
+	case name == "":
+		return "without a name"
 	}
-	if number > protowire.MaxValidNumber {
-		return 0, 0, 0, errFieldNumber
+	return strings.Clone(name)
+}
+
+// readLabels sets dst to the labels of a message TimeSeries or Exemplar. Of version 1 odd reports whether one has no
+// name, of version 2 whether one stands there twice.
+func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd bool, err error) {
+	*dst, r.refs = (*dst)[:0], r.refs[:0]
+	if err := wire.Each(message, func(f wire.Field) (err error) {
+		switch {
+		case f.Number != fieldLabels:
+		case r.Version2:
+			r.refs, err = f.Varints(r.refs)
+		case f.Kind == protowire.BytesType:
+			var name, value string
+			name, value, err = readLabel(f.Bytes())
+			odd = odd || name == "" && value != ""
+			dst.Set(name, value)
+		}
+		return err
+	}); err != nil || !r.Version2 {
+		return odd, err
 	}
-	return number, kind, n, nil
+	if len(r.refs)%2 != 0 {
+		return false, errOddRefs
+	}
+	for pair := range slices.Chunk(r.refs, 2) {
+		name, err := r.symbolOf(pair[0])
+		if err != nil {
+			return false, err
+		}
+		value, err := r.symbolOf(pair[1])
+		if err != nil {
+			return false, err
+		}
+		odd = odd || dst.Get(name) != ""
+		dst.Set(name, value)
+	}
+	return odd, nil
+}
+
+func (r *WriteRequest) symbolOf(ref uint64) (string, error) {
+	if ref >= uint64(len(r.symbols)) {
+		return "", errSymbol
+	}
+	return r.symbols[ref], nil
+}
+
+// readLabel reads a message Label.
+func readLabel(message []byte) (name, value string, err error) {
+	first, rest := wire.CutShort(message, fieldName)
+	if second, rest := wire.CutShort(rest, fieldText); second != nil && len(rest) == 0 { // as all senders write it
+		return wire.Text(first), wire.Text(second), nil
+	}
+	err = wire.Each(message, func(f wire.Field) error {
+		switch {
+		case f.Is(fieldName, protowire.BytesType):
+			name = f.Text()
+		case f.Is(fieldText, protowire.BytesType):
+			value = f.Text()
+		}
+		return nil
+	})
+	return name, value, err
+}
+
+// maxMetadataText is in bytes: longer texts are cut.
+const maxMetadataText = 1 << 10
+
+// metadata keeps a message Metadata: of version 1 with its name, of version 2 that of a series, once.
+func (r *WriteRequest) metadata(name string, message []byte) error {
+	if r.Version2 && (name == "" || r.seen[name]) {
+		return nil
+	}
+	m := series.Metadata{Name: strings.Clone(name), Kind: kinds[0]}
+	own := func(text string) string {
+		return strings.ToValidUTF8(strings.Clone(text[:min(len(text), maxMetadataText)]), "")
+	}
+	if err := wire.Each(message, func(f wire.Field) (err error) {
+		text := f.Text()
+		switch {
+		case f.Is(fieldKind, protowire.VarintType):
+			if f.Bits < uint64(len(kinds)) {
+				m.Kind = kinds[f.Bits]
+			}
+		case r.Version2 && f.Kind == protowire.VarintType && (f.Number == fieldHelp2 || f.Number == fieldUnit2):
+			text, err = r.symbolOf(f.Bits)
+			if f.Number == fieldHelp2 {
+				m.Help = own(text)
+			} else {
+				m.Unit = own(text)
+			}
+		case r.Version2 || f.Kind != protowire.BytesType:
+		case f.Number == fieldFamily:
+			m.Name = own(text)
+		case f.Number == fieldHelp:
+			m.Help = own(text)
+		case f.Number == fieldUnit:
+			m.Unit = own(text)
+		}
+		return err
+	}); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	if r.Version2 && m.Kind == kinds[0] && m.Help == "" && m.Unit == "" {
+		return nil
+	}
+	r.seen[m.Name], r.Metadata = true, append(r.Metadata, m)
+	if r.Acquire == nil {
+		return nil
+	}
+	return r.Acquire(bytesPerMetadata)
 }

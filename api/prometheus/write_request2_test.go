@@ -43,12 +43,15 @@ func sample2(milliseconds int64) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), content)
 }
 
+// version2 is an empty request of version 2.
+var version2 = prometheus.WriteRequest{Version2: true, Labelled: true, Latest: carbonara.MaxTimestamp}
+
 func TestDecodeVersion2(t *testing.T) {
 	f := func(want string, fields ...[]byte) {
 		t.Helper()
-		var r prometheus.WriteRequest2
-		err := r.Decode(request2(fields...), carbonara.MaxTimestamp)
-		got := fmt.Sprint(r.Batch.Len(), " ", r.Duplicate, r.WrongTime)
+		r := version2
+		err := r.DecodePlain(request2(fields...))
+		got := fmt.Sprint(r.Len(), " ", r.Duplicate, r.WrongTime)
 		if err != nil {
 			got = errors.Unwrap(fmt.Errorf("%w", err)).Error()
 		}
@@ -62,14 +65,14 @@ func TestDecodeVersion2(t *testing.T) {
 	f("0 up", packed(1, 2), sample2(-1))
 	f("0 ", packed(1, 2))
 
-	var r prometheus.WriteRequest2
+	r := version2
 	content := protowire.AppendVarint(protowire.AppendTag(nil, 3, protowire.VarintType), 7)
 	started := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), content)
-	if err := r.Decode(request2(packed(1, 2), started), carbonara.MaxTimestamp); err != nil || r.StartTimestamps != 1 {
+	if err := r.DecodePlain(request2(packed(1, 2), started)); err != nil || r.StartTimestamps != 1 {
 		t.Error(r.StartTimestamps, err)
 	}
-	f("prometheus: a label lacks its value", packed(1), sample2(5))
-	f("prometheus: a reference lies beyond the symbols", packed(1, 5), sample2(5))
+	f("prometheus: write request: a label lacks its value, in series 0", packed(1), sample2(5))
+	f("prometheus: write request: a reference lies beyond the symbols, in series 0", packed(1, 5), sample2(5))
 }
 
 // FuzzDecodeVersion2 holds the decoder to Prometheus' own: both read the same measures, unless a label refers to no
@@ -77,9 +80,9 @@ func TestDecodeVersion2(t *testing.T) {
 func FuzzDecodeVersion2(f *testing.F) {
 	f.Add(request2(packed(1, 2, 3, 4), sample2(5)))
 	f.Add(request2(packed(1, 2), sample2(-1), packed(3, 4), sample2(6), sample2(7)))
-	var r prometheus.WriteRequest2
+	r := version2
 	f.Fuzz(func(t *testing.T, message []byte) {
-		err := r.Decode(message, carbonara.MaxTimestamp)
+		err := r.DecodePlain(message)
 		var judge writev2.Request
 		if judge.Unmarshal(message) != nil {
 			return
@@ -117,12 +120,12 @@ func FuzzDecodeVersion2(f *testing.F) {
 			}
 			return
 		}
-		timestamps, values := r.Batch.Columns()
+		timestamps, values := r.Columns()
 		var got []string
-		for i := range r.Batch.Len() {
-			from, to := r.Batch.Span(i)
+		for i := range r.Len() {
+			from, to := r.Span(i)
 			for at := from; at < to; at++ {
-				got = append(got, fmt.Sprintf("%q %d %x", r.Batch.AppendKey(nil, i), timestamps[at], math.Float64bits(values[at])))
+				got = append(got, fmt.Sprintf("%q %d %x", r.AppendKey(nil, i), timestamps[at], math.Float64bits(values[at])))
 			}
 		}
 		if !slices.Equal(got, want) {

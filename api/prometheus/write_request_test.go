@@ -24,17 +24,17 @@ func TestDecode(t *testing.T) {
 		series{labels: []string{"__name__", "down"}, times: []int64{0, 3, 4},
 			values: []float64{-0.5, stale, math.Inf(1)}},
 	))
-	var r prometheus.WriteRequest
+	r := prometheus.WriteRequest{Latest: carbonara.MaxTimestamp}
 	for range 2 { // the second time in used memory
 		if err := r.Decode(body, limit); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(r.Timestamps,
-			r.Values), "[1000000000 2001000000 0 4000000] [1 NaN -0.5 +Inf]"; got != want {
+		timestamps, values := r.Columns()
+		if got, want := fmt.Sprint(timestamps, values), "[1000000000 2001000000 0 4000000] [1 NaN -0.5 +Inf]"; got != want {
 			t.Errorf("measures %s, want %s", got, want)
 		}
-		if len(r.Series) != 2 || r.Series[0].To != 2 || r.Series[1].From != 2 || r.Series[1].To != 4 {
-			t.Errorf("series %v", r.Series)
+		if from, to := r.Span(1); r.Len() != 2 || from != 2 || to != 4 {
+			t.Errorf("%d series, the last one has measures %d to %d", r.Len(), from, to)
 		}
 	}
 }
@@ -49,23 +49,26 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	f(nil, "snappy")
 	f([]byte("hello"), "snappy")
-	f(compress([]byte{0x0a}), "unexpected EOF at byte 0")
+	f(compress([]byte{0x0a}), "unexpected EOF")
 	f(compress([]byte{0x0a, 5, 0}), "unexpected EOF")
-	f(compress([]byte{0x0a, 3, 0x0a, 9, 0}), "series: unexpected EOF, in series 0")
-	f(compress([]byte{0x0a, 4, 0x0a, 2, 0x0a, 7}), "label: unexpected EOF")
-	f(compress([]byte{0x0a, 4, 0x12, 2, 0x09, 7}), "measure: unexpected EOF")
-	f(compress([]byte{0x0a, 4, 0x12, 2, 0x00, 7}), "invalid field number")
+	f(compress([]byte{0x0a, 3, 0x0a, 9, 0}), "unexpected EOF, in series 0")
+	f(compress([]byte{0x0a, 4, 0x0a, 2, 0x0a, 7}), "unexpected EOF, in series 0")
+	f(compress([]byte{0x0a, 4, 0x12, 2, 0x09, 7}), "unexpected EOF, in series 0")
+	f(compress([]byte{0x0a, 4, 0x12, 2, 0x00, 7}), "invalid field number, in series 0")
 	one := func(time int64) []byte {
 		return compress(appendMessage(nil, series{labels: []string{"__name__", "a"}, times: []int64{time},
 			values: []float64{1}}))
 	}
-	f(one(-1), "not between 1970 and 2262")
-	f(one(math.MaxInt64), "not between 1970 and 2262")
-	f(one(math.MaxInt64/1_000_000+1), "not between 1970 and 2262")
-	var r prometheus.WriteRequest
-	if err := r.Decode(one(math.MaxInt64/1_000_000), limit); err != nil ||
-		!slices.Equal(r.Timestamps, []carbonara.Timestamp{math.MaxInt64 / 1_000_000 * 1_000_000}) {
-		t.Errorf("last timestamp: %v, %v", r.Timestamps, err)
+	r := prometheus.WriteRequest{Latest: carbonara.MaxTimestamp}
+	for _, wrong := range []int64{-1, math.MaxInt64, math.MaxInt64/1_000_000 + 1} {
+		if err := r.Decode(one(wrong), limit); err != nil || r.Len() != 0 || r.WrongTime != "a" {
+			t.Errorf("timestamp %d: %d series, %q, %v", wrong, r.Len(), r.WrongTime, err)
+		}
+	}
+	err := r.Decode(one(math.MaxInt64/1_000_000), limit)
+	last := []carbonara.Timestamp{math.MaxInt64 / 1_000_000 * 1_000_000}
+	if times, _ := r.Columns(); err != nil || !slices.Equal(times, last) {
+		t.Errorf("last timestamp: %v, %v", times, err)
 	}
 	// A few bytes that say they are a gigabyte.
 	bomb := compress(make([]byte, limit+1))
@@ -96,16 +99,18 @@ func TestRefusedMemoryEndsDecoding(t *testing.T) {
 		{int64(len(plain)), math.MaxInt, nil, len(plain), math.MaxInt, measures, measures},
 	} {
 		left := c.memory
-		r := prometheus.WriteRequest{Acquire: func(bytes int) error {
+		r := prometheus.WriteRequest{Latest: carbonara.MaxTimestamp}
+		r.Acquire = func(bytes int) error {
 			if left -= bytes; left < 0 {
 				return refused
 			}
 			return nil
-		}}
+		}
 		if err := r.Decode(body, c.limit); !errors.Is(err, c.want) {
 			t.Errorf("limit %d, memory %d: error %v, want %v", c.limit, c.memory, err, c.want)
 		}
-		if n := len(r.Values); n < c.leastDec || n > c.mostDec || r.Bytes() < c.leastMem || r.Bytes() > c.mostMem {
+		_, values := r.Columns()
+		if n := len(values); n < c.leastDec || n > c.mostDec || r.Bytes() < c.leastMem || r.Bytes() > c.mostMem {
 			t.Errorf("limit %d, memory %d: %d measures in %d bytes, want %d to %d in %d to %d", c.limit, c.memory, n,
 				r.Bytes(), c.leastDec, c.mostDec, c.leastMem, c.mostMem)
 		}

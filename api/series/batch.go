@@ -60,7 +60,7 @@ type Batch struct {
 	// Acquire acquires the memory of more measures before the batch has them. nil: no bound.
 	Acquire func(bytes int) error
 
-	// Read sets the labels that a head means, for AddHead. Its error refuses the row.
+	// Read sets the labels that a head means. Its error refuses the row.
 	Read func(head []byte, labels *Labels) error
 
 	rows       []row
@@ -98,30 +98,61 @@ func (b *Batch) Bytes() int {
 	return b.Named.Bytes() + cap(b.labels) + 40*cap(b.rows) + 16*cap(b.values)
 }
 
-// Add adds a measure of a series. The batch keeps no reference to the labels.
-func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error {
+// Measure adds a measure of the series that End or EndHead then names.
+func (b *Batch) Measure(at carbonara.Timestamp, value float64) error {
+	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
+	return b.acquire()
+}
+
+// End names the series of the measures since the last one. The batch keeps no reference to the labels.
+func (b *Batch) End(labels Labels) error {
 	from := len(b.labels)
 	b.labels = labels.Append(b.labels)
-	n := len(b.values)
-	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
-	b.rows = append(b.rows, row{labelsFrom: from, labelsTo: len(b.labels), from: n, to: n + 1})
-	return b.acquire()
+	return b.end(from, false)
 }
 
-// AddHead adds a measure of a series by its head, its labels as they came. Read reads it, unless the series is known.
-func (b *Batch) AddHead(head []byte, at carbonara.Timestamp, value float64) error {
-	from, n := len(b.labels), len(b.values)
+// EndHead is End with the head of a series, its labels as they came. Read reads it, unless the series is known.
+func (b *Batch) EndHead(head []byte) error {
+	from := len(b.labels)
 	b.labels = append(b.labels, head...)
-	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
-	b.rows = append(b.rows, row{labelsFrom: from, labelsTo: len(b.labels), from: n, to: n + 1, head: true})
+	return b.end(from, true)
+}
+
+func (b *Batch) end(labelsFrom int, head bool) error {
+	if from := b.ended(); from < len(b.values) {
+		b.rows = append(b.rows, row{labelsFrom: labelsFrom, labelsTo: len(b.labels), from: from, to: len(b.values),
+			head: head})
+	}
 	return b.acquire()
 }
 
-// Append adds a measure to the last series.
-func (b *Batch) Append(at carbonara.Timestamp, value float64) error {
-	b.timestamps, b.values = append(b.timestamps, at), append(b.values, value)
-	b.rows[len(b.rows)-1].to++
-	return b.acquire()
+// ended returns how many measures have a series.
+func (b *Batch) ended() int {
+	if len(b.rows) == 0 {
+		return 0
+	}
+	return b.rows[len(b.rows)-1].to
+}
+
+// Discard takes back the measures without a series.
+func (b *Batch) Discard() {
+	b.timestamps, b.values = b.timestamps[:b.ended()], b.values[:b.ended()]
+}
+
+// Add adds a measure of a series.
+func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error {
+	if err := b.Measure(at, value); err != nil {
+		return err
+	}
+	return b.End(labels)
+}
+
+// AddHead adds a measure of a series by its head.
+func (b *Batch) AddHead(head []byte, at carbonara.Timestamp, value float64) error {
+	if err := b.Measure(at, value); err != nil {
+		return err
+	}
+	return b.EndHead(head)
 }
 
 func (b *Batch) acquire() error {
@@ -147,15 +178,15 @@ func (b *Batch) AppendKey(dst []byte, i int) []byte {
 	if b.rows[i].head {
 		dst = append(dst, 0)
 	}
-	return append(dst, b.labelsOf(i)...)
+	return append(dst, b.LabelsOf(i)...)
 }
 
 // Name is of ingest.Rows.
 func (b *Batch) Name(i int) (*ingest.Name, error) {
-	labels := model.Labels(b.labelsOf(i))
+	labels := model.Labels(b.LabelsOf(i))
 	if b.rows[i].head {
 		var read Labels
-		if err := b.Read(b.labelsOf(i), &read); err != nil {
+		if err := b.Read(b.LabelsOf(i), &read); err != nil {
 			return nil, err
 		}
 		labels = model.Labels(read.Append(nil))
@@ -170,4 +201,5 @@ func (b *Batch) Name(i int) (*ingest.Name, error) {
 	return &ingest.Name{Metric: name, Labels: labels}, nil
 }
 
-func (b *Batch) labelsOf(i int) []byte { return b.labels[b.rows[i].labelsFrom:b.rows[i].labelsTo] }
+// LabelsOf returns the labels or the head of a row.
+func (b *Batch) LabelsOf(i int) []byte { return b.labels[b.rows[i].labelsFrom:b.rows[i].labelsTo] }

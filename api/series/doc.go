@@ -2,6 +2,6 @@
 // protocol decodes its body into rows, and a Writer gives them metrics, with one set of limits and counters for all
 // protocols. Each set of labels is a metric of its own. A fault of one series never keeps the others from being stored.
 //
-// Protocols whose bodies name series by bytes that repeat implement ingest.Rows themselves (api/prometheus,
-// api/influxdb). The others fill a Batch. Read writer.go first, then batch.go.
+// A protocol whose bodies have lists of series that repeat implements ingest.Rows itself (api/influxdb). The others
+// fill a Batch. Read writer.go first, then batch.go.
 package series

@@ -51,14 +51,6 @@ type Outcome struct {
 	First         error // of the first refused row; an error that another attempt may mend goes first
 }
 
-// Add adds what another push of the same request stored.
-func (o *Outcome) Add(other *Outcome) {
-	o.Rows, o.Refused, o.Accepted = o.Rows+other.Rows, o.Refused+other.Refused, o.Accepted+other.Accepted
-	if o.First == nil || other.First != nil && isBadRequest(o.First) {
-		o.First = other.First
-	}
-}
-
 // Err returns the answer to a push with refused rows, nil for none.
 func (o *Outcome) Err() error {
 	switch {
