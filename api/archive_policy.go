@@ -58,24 +58,15 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 	if err != nil {
 		return err
 	}
-	_, hasDefinition := fields["definition"]
-	_, hasBackWindow := fields["back_window"]
-	if !hasDefinition && !hasBackWindow {
+	if len(fields) == 0 {
 		return web.Node{}.At(nil, "definition").Fault("required key not provided")
 	}
 	var definition []model.DefinitionInput
 	var backWindow *int
-	if hasDefinition {
-		if definition, err = parseDefinition(fields["definition"]); err != nil {
-			return err
-		}
-	}
-	if hasBackWindow {
-		n, err := parseBackWindow(fields["back_window"])
-		if err != nil {
-			return err
-		}
-		backWindow = &n
+	web.Take(&err, fields, "definition", &definition, parseDefinition)
+	web.Take(&err, fields, "back_window", &backWindow, web.Pointer(parseBackWindow))
+	if err != nil {
+		return err
 	}
 	policy, err := a.Index.UpdateArchivePolicy(r.Context(), name,
 		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
@@ -93,25 +84,16 @@ func parseArchivePolicy(body web.Node) (*model.ArchivePolicy, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := fields["name"].Text(0)
-	if err != nil {
-		return nil, err
-	}
-	definition, err := parseDefinition(fields["definition"])
-	if err != nil {
-		return nil, err
-	}
-	backWindow := 0
-	if field, ok := fields["back_window"]; ok {
-		if backWindow, err = parseBackWindow(field); err != nil {
-			return nil, err
-		}
-	}
+	var name string
+	var definition []model.DefinitionInput
+	var backWindow int
 	var methods []string
-	if field, ok := fields["aggregation_methods"]; ok {
-		if methods, err = parseMethods(field); err != nil {
-			return nil, err
-		}
+	web.Take(&err, fields, "name", &name, web.AnyText)
+	web.Take(&err, fields, "definition", &definition, parseDefinition)
+	web.Take(&err, fields, "back_window", &backWindow, parseBackWindow)
+	web.Take(&err, fields, "aggregation_methods", &methods, parseMethods)
+	if err != nil {
+		return nil, err
 	}
 	return model.NewArchivePolicy(name, backWindow, definition, methods)
 }
@@ -174,29 +156,12 @@ func parseDefinition(in web.Node) ([]model.DefinitionInput, error) {
 	definition := make([]model.DefinitionInput, len(items))
 	for i, item := range items {
 		fields, err := item.Fields("granularity", "points", "timespan")
+		d := &definition[i]
+		web.Take(&err, fields, "granularity", &d.Granularity, web.Pointer(web.Node.Timespan))
+		web.Take(&err, fields, "timespan", &d.Timespan, web.Pointer(web.Node.Timespan))
+		web.Take(&err, fields, "points", &d.Points, web.Pointer(web.AtLeast(1)))
 		if err != nil {
 			return nil, err
-		}
-		if field, ok := fields["granularity"]; ok {
-			granularity, err := field.Timespan()
-			if err != nil {
-				return nil, err
-			}
-			definition[i].Granularity = &granularity
-		}
-		if field, ok := fields["timespan"]; ok {
-			timespan, err := field.Timespan()
-			if err != nil {
-				return nil, err
-			}
-			definition[i].Timespan = &timespan
-		}
-		if field, ok := fields["points"]; ok {
-			points, err := field.Integer(1)
-			if err != nil {
-				return nil, err
-			}
-			definition[i].Points = &points
 		}
 	}
 	return definition, nil

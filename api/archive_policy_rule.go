@@ -23,17 +23,11 @@ func (a ruleHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 
 func (a ruleHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	fields, err := a.DecodeFields(w, r, "name*", "metric_pattern*", "archive_policy_name*")
-	if err != nil {
-		return err
-	}
 	var rule model.ArchivePolicyRule
-	if rule.Name, err = fields["name"].Text(0); err != nil {
-		return err
-	}
-	if rule.MetricPattern, err = fields["metric_pattern"].Text(0); err != nil {
-		return err
-	}
-	if rule.ArchivePolicyName, err = fields["archive_policy_name"].Text(0); err != nil {
+	web.Take(&err, fields, "name", &rule.Name, web.AnyText)
+	web.Take(&err, fields, "metric_pattern", &rule.MetricPattern, web.AnyText)
+	web.Take(&err, fields, "archive_policy_name", &rule.ArchivePolicyName, web.AnyText)
+	if err != nil {
 		return err
 	}
 	err = a.Index.CreateArchivePolicyRule(r.Context(), &rule)
@@ -53,10 +47,8 @@ func (a ruleHandlers) rename(w http.ResponseWriter, r *http.Request, who *auth.I
 		return err
 	}
 	fields, err := a.DecodeFields(w, r, "name*")
-	if err != nil {
-		return err
-	}
-	to, err := fields["name"].Text(0)
+	to := ""
+	web.Take(&err, fields, "name", &to, web.AnyText)
 	if err != nil {
 		return err
 	}

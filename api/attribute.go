@@ -126,12 +126,12 @@ func parseAttribute(in web.Node, name string, options bool, now carbonara.Timest
 	if kind == model.KindString {
 		a.MaxLength = model.MaxStringLength
 	}
-	if field, ok := fields["required"]; ok {
-		if a.Required, ok = field.Value.(bool); !ok {
-			return nil, field.Fault("expected bool")
-		}
-	}
-	if err := parseLimits(a, fields); err != nil {
+	web.Take(&err, fields, "required", &a.Required, web.Node.Bool)
+	web.Take(&err, fields, "min_length", &a.MinLength, lengthFrom(0))
+	web.Take(&err, fields, "max_length", &a.MaxLength, lengthFrom(1))
+	web.Take(&err, fields, "min", &a.Min, parseLimit)
+	web.Take(&err, fields, "max", &a.Max, parseLimit)
+	if err != nil {
 		return nil, err
 	}
 	if field, ok := fields["options"]; ok {
@@ -140,53 +140,34 @@ func parseAttribute(in web.Node, name string, options bool, now carbonara.Timest
 	return a, nil
 }
 
-// parseLimits reads the limits of a string or number.
-func parseLimits(a *model.Attribute, fields map[string]web.Node) error {
-	if err := parseLength(fields, "min_length", 0, &a.MinLength); err != nil {
-		return err
+// lengthFrom makes a function that reads a limit of a string's length.
+func lengthFrom(least int64) func(field web.Node) (int, error) {
+	return func(field web.Node) (int, error) {
+		number, _ := field.Value.(json.Number)
+		n, err := number.Int64()
+		switch {
+		case err != nil:
+			return 0, field.Fault("expected int")
+		case n < least:
+			return 0, field.Fault("value must be at least %d", least)
+		case n > model.MaxStringLength:
+			return 0, field.Fault("value must be at most %d", model.MaxStringLength)
+		}
+		return int(n), nil
 	}
-	if err := parseLength(fields, "max_length", 1, &a.MaxLength); err != nil {
-		return err
-	}
-	if err := parseLimit(fields, "min", &a.Min); err != nil {
-		return err
-	}
-	return parseLimit(fields, "max", &a.Max)
 }
 
-// parseLength sets to if the field is given.
-func parseLength(fields map[string]web.Node, key string, least int64, to *int) error {
-	field, ok := fields[key]
-	if !ok {
-		return nil
-	}
-	number, _ := field.Value.(json.Number)
-	n, err := number.Int64()
-	switch {
-	case err != nil:
-		return field.Fault("expected int")
-	case n < least:
-		return field.Fault("value must be at least %d", least)
-	case n > model.MaxStringLength:
-		return field.Fault("value must be at most %d", model.MaxStringLength)
-	}
-	*to = int(n)
-	return nil
-}
-
-// parseLimit sets to if the field is given and not null.
-func parseLimit(fields map[string]web.Node, key string, to **float64) error {
-	field, ok := fields[key]
-	if !ok || field.Value == nil {
-		return nil
+// parseLimit reads a limit of a number, nil for none.
+func parseLimit(field web.Node) (*float64, error) {
+	if field.Value == nil {
+		return nil, nil
 	}
 	value, err := parseReal(field, nil, nil)
 	if err != nil {
-		return field.Fault("not a valid value")
+		return nil, field.Fault("not a valid value")
 	}
 	f := value.(float64)
-	*to = &f
-	return nil
+	return &f, nil
 }
 
 // parseFill reads the options of an attribute.

@@ -123,19 +123,11 @@ func seesBoard(who *auth.Identity, b *model.Board) bool {
 // read takes name, shared and panels of a board from the body.
 func (a boardHandlers) read(w http.ResponseWriter, r *http.Request, b *model.Board) error {
 	fields, err := a.DecodeFields(w, r, "name*", "shared", "panels*")
-	if err != nil {
-		return err
-	}
-	if b.Name, err = boardName(fields["name"]); err != nil {
-		return err
-	}
 	b.Shared = false
-	if shared, ok := fields["shared"]; ok {
-		if b.Shared, ok = shared.Value.(bool); !ok {
-			return shared.Fault("expected bool")
-		}
-	}
-	panels, err := fields["panels"].List()
+	var panels []web.Node
+	web.Take(&err, fields, "name", &b.Name, boardName)
+	web.Take(&err, fields, "shared", &b.Shared, web.Node.Bool)
+	web.Take(&err, fields, "panels", &panels, web.Node.List)
 	if err != nil {
 		return err
 	}
@@ -145,14 +137,10 @@ func (a boardHandlers) read(w http.ResponseWriter, r *http.Request, b *model.Boa
 	b.Panels, b.Changed = make([]model.Panel, len(panels)), a.Now().UTC()
 	for i, panel := range panels {
 		fields, err := panel.Fields("title*", "view*")
-		if err != nil {
-			return err
-		}
 		p := &b.Panels[i]
-		if p.Title, err = boardName(fields["title"]); err != nil {
-			return err
-		}
-		if p.View, err = fields["view"].Text(model.MostPanelBytes); err != nil {
+		web.Take(&err, fields, "title", &p.Title, boardName)
+		web.Take(&err, fields, "view", &p.View, web.TextUpTo(model.MostPanelBytes))
+		if err != nil {
 			return err
 		}
 		if page, _, _ := strings.Cut(p.View, "?"); page == "" || strings.ContainsAny(page, "#/:\\") {

@@ -142,20 +142,13 @@ func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.M
 		return nil, err
 	}
 	metric := &model.Metric{Creator: who.User, Name: key}
-	if field, ok := fields["name"]; ok && key == "" {
-		if metric.Name, err = field.Text(0); err != nil {
-			return nil, err
-		}
+	if key == "" {
+		web.Take(&err, fields, "name", &metric.Name, web.AnyText)
 	}
-	if field, ok := fields["unit"]; ok {
-		if metric.Unit, err = field.Text(31); err != nil {
-			return nil, err
-		}
-	}
-	if field, ok := fields["type"]; ok {
-		if metric.Type, err = parseMetricType(field); err != nil {
-			return nil, err
-		}
+	web.Take(&err, fields, "unit", &metric.Unit, web.TextUpTo(31))
+	web.Take(&err, fields, "type", &metric.Type, parseMetricType)
+	if err != nil {
+		return nil, err
 	}
 	if field, ok := fields["labels"]; ok {
 		if _, other := fields["name"]; other || fields["resource_id"].Value != nil {

@@ -105,13 +105,9 @@ func (a rebuildHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.
 			return web.RefusedCause(err)
 		}
 	} else {
-		text, err := fields["metric_id"].Text(0)
+		id, err := fields["metric_id"].UUID()
 		if err != nil {
 			return err
-		}
-		id, err := model.ParseUUID(text)
-		if err != nil {
-			return fields["metric_id"].Fault("not a valid value")
 		}
 		metric, err := a.Index.Metric(id)
 		if err != nil {
@@ -181,22 +177,11 @@ func parsePolicyChange(fields map[string]web.Node) (change func(old *model.Archi
 	var definition []model.DefinitionInput
 	var backWindow *int
 	var methods []string
-	if field, ok := fields["definition"]; ok {
-		if definition, err = parseDefinition(field); err != nil {
-			return nil, err
-		}
-	}
-	if field, ok := fields["back_window"]; ok {
-		n, err := parseBackWindow(field)
-		if err != nil {
-			return nil, err
-		}
-		backWindow = &n
-	}
-	if field, ok := fields["aggregation_methods"]; ok {
-		if methods, err = parseMethods(field); err != nil {
-			return nil, err
-		}
+	web.Take(&err, fields, "definition", &definition, parseDefinition)
+	web.Take(&err, fields, "back_window", &backWindow, web.Pointer(parseBackWindow))
+	web.Take(&err, fields, "aggregation_methods", &methods, parseMethods)
+	if err != nil {
+		return nil, err
 	}
 	return func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 		return old.Change(backWindow, definition, methods)
@@ -229,12 +214,10 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 	if err != nil {
 		return err
 	}
-	typeField, typed := fields["type"]
+	_, typed := fields["type"]
 	t := metric.Type
-	if typed {
-		if t, err = parseMetricType(typeField); err != nil {
-			return err
-		}
+	if web.Take(&err, fields, "type", &t, parseMetricType); err != nil {
+		return err
 	}
 	policyField, moved := fields["archive_policy_name"]
 	switch {

@@ -153,44 +153,26 @@ func (a metricHandlers) parseRange(fields map[string]web.Node, what *replacement
 	if !begins && !ends {
 		return web.BadRequest("start or stop is needed")
 	}
-	now := carbonara.FromTime(a.Now())
+	timestamp := web.TimestampAt(carbonara.FromTime(a.Now()))
 	var err error
-	if begins {
-		if what.From, err = fields["start"].Timestamp(now); err != nil {
-			return err
-		}
-	}
-	if ends {
-		if what.To, err = fields["stop"].Timestamp(now); err != nil {
-			return err
-		}
-	}
-	if what.From >= what.To {
+	web.Take(&err, fields, "start", &what.From, timestamp)
+	web.Take(&err, fields, "stop", &what.To, timestamp)
+	if err == nil && what.From >= what.To {
 		return web.BadRequest("stop must be later than start")
 	}
-	if field, ok := fields["reason"]; ok {
-		what.reason, err = field.Text(model.MostLedgerReason)
-	}
+	web.Take(&err, fields, "reason", &what.reason, web.TextUpTo(model.MostLedgerReason))
 	return err
 }
 
 // listedMetrics finds the metrics that a body lists. All have to exist, and the user has to have the right to each.
 func (a metricHandlers) listedMetrics(who *auth.Identity, field web.Node, what *replacement) error {
-	list, err := field.List()
-	if err != nil {
+	var err error
+	if what.metrics, err = web.ListOf(web.Node.UUID)(field); err != nil {
 		return err
 	}
 	var texts []string
-	for _, one := range list {
-		text, err := one.Text(0)
-		if err != nil {
-			return err
-		}
-		id, err := model.ParseUUID(text)
-		if err != nil {
-			return one.Fault("not a valid value")
-		}
-		what.metrics, texts = append(what.metrics, id), append(texts, id.String())
+	for _, id := range what.metrics {
+		texts = append(texts, id.String())
 	}
 	what.selector = "metrics " + strings.Join(texts, ",")
 	found, err := a.MetricsByID(who, what.metrics)
@@ -205,11 +187,9 @@ func (a metricHandlers) listedMetrics(who *auth.Identity, field web.Node, what *
 func (a metricHandlers) searchedMetrics(ctx context.Context, who *auth.Identity, fields map[string]web.Node,
 	what *replacement) error {
 	kindName := "generic"
-	if field, ok := fields["resource_type"]; ok {
-		var err error
-		if kindName, err = field.Text(0); err != nil {
-			return err
-		}
+	var err error
+	if web.Take(&err, fields, "resource_type", &kindName, web.AnyText); err != nil {
+		return err
 	}
 	kind, err := a.Index.ResourceType(kindName)
 	if err != nil {
@@ -224,18 +204,8 @@ func (a metricHandlers) searchedMetrics(ctx context.Context, who *auth.Identity,
 		return err
 	}
 	var names []string
-	if field, ok := fields["names"]; ok {
-		list, err := field.List()
-		if err != nil {
-			return err
-		}
-		for _, one := range list {
-			name, err := one.Text(0)
-			if err != nil {
-				return err
-			}
-			names = append(names, name)
-		}
+	if web.Take(&err, fields, "names", &names, web.ListOf(web.AnyText)); err != nil {
+		return err
 	}
 	text, err := json.Marshal(search.Value)
 	if err != nil {

@@ -27,18 +27,13 @@ func (a typeHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identi
 
 func (a typeHandlers) create(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	fields, err := a.DecodeFields(w, r, "name*", "attributes")
+	name, attributes := "", []*model.Attribute(nil)
+	web.Take(&err, fields, "name", &name, web.AnyText)
+	web.Take(&err, fields, "attributes", &attributes, func(in web.Node) ([]*model.Attribute, error) {
+		return parseAttributeList(in, false, carbonara.FromTime(a.Now()))
+	})
 	if err != nil {
 		return err
-	}
-	name, err := fields["name"].Text(0)
-	if err != nil {
-		return err
-	}
-	var attributes []*model.Attribute
-	if field, ok := fields["attributes"]; ok {
-		if attributes, err = parseAttributeList(field, false, carbonara.FromTime(a.Now())); err != nil {
-			return err
-		}
 	}
 	t, err := model.NewResourceType(name, attributes)
 	if err != nil {

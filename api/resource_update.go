@@ -84,24 +84,19 @@ func resourceKeys(kind *model.ResourceType, required string) []string {
 // parseAttributes sets what fields name, other than ID and metrics.
 func parseAttributes(fields map[string]web.Node, kind *model.ResourceType, now carbonara.Timestamp,
 	to *model.Resource) error {
-	if field, ok := fields["started_at"]; ok {
+	timestamp := func(field web.Node) (carbonara.Timestamp, error) {
 		t, err := field.Timestamp(now)
 		if err != nil {
-			return field.Fault("not a valid value")
+			return 0, field.Fault("not a valid value")
 		}
-		to.StartedAt = t
+		return t, nil
 	}
-	if field, ok := fields["ended_at"]; ok {
-		t, err := field.Timestamp(now)
-		if err != nil {
-			return field.Fault("not a valid value")
-		}
-		to.EndedAt = &t
-	}
-	if err := parseOwner(fields, "user_id", &to.UserID); err != nil {
-		return err
-	}
-	if err := parseOwner(fields, "project_id", &to.ProjectID); err != nil {
+	var err error
+	web.Take(&err, fields, "started_at", &to.StartedAt, timestamp)
+	web.Take(&err, fields, "ended_at", &to.EndedAt, web.Pointer(timestamp))
+	web.Take(&err, fields, "user_id", &to.UserID, parseOwner)
+	web.Take(&err, fields, "project_id", &to.ProjectID, parseOwner)
+	if err != nil {
 		return err
 	}
 	for _, attribute := range kind.Attributes {
@@ -118,19 +113,14 @@ func parseAttributes(fields map[string]web.Node, kind *model.ResourceType, now c
 	return nil
 }
 
-// parseOwner sets to if the field is given.
-func parseOwner(fields map[string]web.Node, key string, to **string) error {
-	field, ok := fields[key]
-	if !ok {
-		return nil
-	}
-	if *to = nil; field.Value == nil {
-		return nil
+// parseOwner reads a user or a project, nil for none.
+func parseOwner(field web.Node) (*string, error) {
+	if field.Value == nil {
+		return nil, nil
 	}
 	text, err := field.Text(255)
 	if err != nil {
-		return field.Fault("not a valid value")
+		return nil, field.Fault("not a valid value")
 	}
-	*to = &text
-	return nil
+	return &text, nil
 }

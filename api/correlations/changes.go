@@ -88,8 +88,7 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 
 func (a *Handlers) parseChanges(fields map[string]web.Node) (
 	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
-	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Most: defaultChanges, Method: carbonara.Mean,
-		TypeOf: a.TypeOf}
+	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Method: carbonara.Mean, TypeOf: a.TypeOf}
 	if in, ok := fields["match"]; ok {
 		selector, err := in.Text(0)
 		if err != nil {
@@ -101,33 +100,16 @@ func (a *Handlers) parseChanges(fields map[string]web.Node) (
 		}
 		matchers = lists[0]
 	}
-	if in, ok := fields["aggregation"]; ok {
-		name, err := in.Text(0)
-		if err != nil {
-			return nil, nil, err
-		}
-		if read.Method, err = carbonara.ParseMethod(name); err != nil {
-			return nil, nil, in.Fault("%q is not an aggregation method", name)
-		}
-	}
-	if in, ok := fields["each_series"]; ok {
-		if read.EachSeries, ok = in.Value.(bool); !ok {
-			return nil, nil, in.Fault("expected bool")
-		}
-	}
-	if in, ok := fields["limit"]; ok {
-		n, err := in.Integer(1)
-		if err != nil {
-			return nil, nil, err
-		}
-		read.Most = int(min(n, int64(a.MaxLimit)))
-	}
-	if read.From, err = fields["start"].Timestamp(read.Now); err != nil {
+	most := int64(defaultChanges)
+	web.Take(&err, fields, "aggregation", &read.Method, parseMethod)
+	web.Take(&err, fields, "each_series", &read.EachSeries, web.Node.Bool)
+	web.Take(&err, fields, "limit", &most, web.AtLeast(1))
+	web.Take(&err, fields, "start", &read.From, web.TimestampAt(read.Now))
+	web.Take(&err, fields, "stop", &read.To, web.TimestampAt(read.Now))
+	if err != nil {
 		return nil, nil, err
 	}
-	if read.To, err = fields["stop"].Timestamp(read.Now); err != nil {
-		return nil, nil, err
-	}
+	read.Most = int(min(most, int64(a.MaxLimit)))
 	if read.To <= read.From {
 		return nil, nil, fields["stop"].Fault("not after start")
 	}
@@ -135,4 +117,15 @@ func (a *Handlers) parseChanges(fields map[string]web.Node) (
 		return nil, nil, fields["start"].Fault("there is no time before as long as this")
 	}
 	return read, matchers, nil
+}
+
+func parseMethod(in web.Node) (m carbonara.Method, err error) {
+	name, err := in.Text(0)
+	if err != nil {
+		return m, err
+	}
+	if m, err = carbonara.ParseMethod(name); err != nil {
+		return m, in.Fault("%q is not an aggregation method", name)
+	}
+	return m, nil
 }

@@ -29,7 +29,7 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 	if err != nil {
 		return nil, err
 	}
-	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Staleness: web.StalenessOf(ctx),
+	q := &correlations.Request{To: carbonara.MaxTimestamp, Aggregation: "mean", Method: carbonara.Mean, Staleness: web.StalenessOf(ctx),
 		TypeOf: a.TypeOf}
 	if err := parseFields(q, fields, carbonara.FromTime(a.Now())); err != nil {
 		return nil, err
@@ -58,76 +58,48 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 
 // parseFields reads the fields that do not name metrics.
 func parseFields(q *correlations.Request, fields map[string]web.Node, now carbonara.Timestamp) (err error) {
-	if in, ok := fields["aggregation"]; ok {
-		if q.Aggregation, err = in.Text(0); err != nil {
-			return err
-		}
-	}
-	if q.Method, err = carbonara.ParseMethod(q.Aggregation); err != nil {
-		return web.Node{Path: []any{"aggregation"}}.Fault("%q is not an aggregation method", q.Aggregation)
-	}
-	if in, ok := fields["granularity"]; ok {
-		if q.Granularity, err = in.Timespan(); err != nil {
-			return err
-		}
-		if q.Granularity <= 0 {
-			return in.Fault("not positive")
-		}
-	}
-	for name, t := range map[string]*carbonara.Timestamp{"start": &q.From, "stop": &q.To} {
-		if in, ok := fields[name]; ok {
-			if *t, err = in.Timestamp(now); err != nil {
-				return err
-			}
-		}
-	}
-	for name, n := range map[string]*int{"lag": &q.Lag, "top": &q.Selection.Top,
-		"top_per_metric": &q.Selection.TopPerColumn} {
-		if in, ok := fields[name]; ok {
-			value, err := in.Integer(0)
-			if err != nil {
-				return err
-			}
-			if value > math.MaxInt32 {
-				return in.Fault("value must be at most %d", math.MaxInt32)
-			}
-			*n = int(value)
-		}
-	}
-	if in, ok := fields["needed_overlap"]; ok {
-		if q.Overlap, err = within(in, 0, 100); err != nil {
-			return err
-		}
-	}
-	if in, ok := fields["threshold"]; ok {
-		if q.Selection.MinAbs, err = within(in, 0, 1); err != nil {
-			return err
-		}
-	}
-	if in, ok := fields["method"]; ok {
+	web.Take(&err, fields, "aggregation", &q.Aggregation, web.AnyText)
+	web.Take(&err, fields, "aggregation", &q.Method, parseMethod)
+	web.Take(&err, fields, "granularity", &q.Granularity, web.Node.Timespan)
+	web.Take(&err, fields, "start", &q.From, web.TimestampAt(now))
+	web.Take(&err, fields, "stop", &q.To, web.TimestampAt(now))
+	web.Take(&err, fields, "lag", &q.Lag, count)
+	web.Take(&err, fields, "top", &q.Selection.Top, count)
+	web.Take(&err, fields, "top_per_metric", &q.Selection.TopPerColumn, count)
+	web.Take(&err, fields, "needed_overlap", &q.Overlap, within(0, 100))
+	web.Take(&err, fields, "threshold", &q.Selection.MinAbs, within(0, 1))
+	web.Take(&err, fields, "method", &q.Ranks, func(in web.Node) (bool, error) {
 		name, err := in.Text(0)
-		if err != nil {
-			return err
+		if err == nil && name != "pearson" && name != "spearman" {
+			err = in.Fault("%q is not pearson or spearman", name)
 		}
-		if name != "pearson" && name != "spearman" {
-			return in.Fault("%q is not pearson or spearman", name)
-		}
-		q.Ranks = name == "spearman"
-	}
-	return nil
+		return name == "spearman", err
+	})
+	return err
 }
 
-// within returns a number of this range.
-func within(in web.Node, least, most float64) (float64, error) {
-	number, ok := in.Value.(json.Number)
-	if !ok {
-		return 0, in.Fault("expected float")
+// count returns a number that an int32 holds.
+func count(in web.Node) (int, error) {
+	n, err := in.Integer(0)
+	if err == nil && n > math.MaxInt32 {
+		err = in.Fault("value must be at most %d", math.MaxInt32)
 	}
-	v, err := number.Float64()
-	if err != nil || !(v >= least && v <= most) {
-		return 0, in.Fault("value must be between %v and %v", least, most)
+	return int(n), err
+}
+
+// within makes a function that returns a number of this range.
+func within(least, most float64) func(in web.Node) (float64, error) {
+	return func(in web.Node) (float64, error) {
+		number, ok := in.Value.(json.Number)
+		if !ok {
+			return 0, in.Fault("expected float")
+		}
+		v, err := number.Float64()
+		if err != nil || !(v >= least && v <= most) {
+			return 0, in.Fault("value must be between %v and %v", least, most)
+		}
+		return v, nil
 	}
-	return v, nil
 }
 
 // metricsByID looks up metrics as dynamic aggregates do: all have to exist, and the user may read each.
@@ -170,10 +142,8 @@ func (a *Handlers) metricsByName(ctx context.Context, who *auth.Identity,
 		return nil, err
 	}
 	pattern := "*"
-	if in, ok := fields["name"]; ok {
-		if pattern, err = in.Text(0); err != nil {
-			return nil, err
-		}
+	if web.Take(&err, fields, "name", &pattern, web.AnyText); err != nil {
+		return nil, err
 	}
 	resources, _, err := a.FindSorted(ctx, who, kind, expr, false, nil, nil)
 	if err != nil {

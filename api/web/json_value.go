@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
@@ -95,6 +97,81 @@ func (in Node) List() ([]Node, error) {
 		items[i] = in.At(value, i)
 	}
 	return items, nil
+}
+
+// Take reads a field into dst, if the object has the field and *err is nil. A fault becomes *err.
+func Take[T any](err *error, fields map[string]Node, name string, dst *T, read func(Node) (T, error)) {
+	field, ok := fields[name]
+	if !ok || *err != nil {
+		return
+	}
+	var value T
+	if value, *err = read(field); *err == nil {
+		*dst = value
+	}
+}
+
+// Pointer makes a function for Take that returns a pointer.
+func Pointer[T any](read func(Node) (T, error)) func(Node) (*T, error) {
+	return func(in Node) (*T, error) {
+		value, err := read(in)
+		return &value, err
+	}
+}
+
+// AnyText is Text of any length, for Take.
+func AnyText(in Node) (string, error) { return in.Text(0) }
+
+// TextUpTo is Text, for Take.
+func TextUpTo(maxLength int) func(Node) (string, error) {
+	return func(in Node) (string, error) { return in.Text(maxLength) }
+}
+
+// AtLeast is Integer, for Take.
+func AtLeast(least int64) func(Node) (int64, error) {
+	return func(in Node) (int64, error) { return in.Integer(least) }
+}
+
+// TimestampAt is Timestamp, for Take.
+func TimestampAt(now carbonara.Timestamp) func(Node) (carbonara.Timestamp, error) {
+	return func(in Node) (carbonara.Timestamp, error) { return in.Timestamp(now) }
+}
+
+// Bool returns a bool.
+func (in Node) Bool() (bool, error) {
+	value, ok := in.Value.(bool)
+	if !ok {
+		return false, in.Fault("expected bool")
+	}
+	return value, nil
+}
+
+// ListOf makes a function for Take that reads the items of a list of one item at least.
+func ListOf[T any](read func(Node) (T, error)) func(Node) ([]T, error) {
+	return func(in Node) ([]T, error) {
+		items, err := in.List()
+		list := make([]T, len(items))
+		for i := 0; i < len(items) && err == nil; i++ {
+			list[i], err = read(items[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		return list, nil
+	}
+}
+
+// UUID returns a UUID.
+func (in Node) UUID() (uuid.UUID, error) {
+	text, err := in.Text(0)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	id, err := model.ParseUUID(text)
+	if err != nil {
+		return uuid.Nil, in.Fault("not a valid value")
+	}
+	return id, nil
 }
 
 // Text returns a string of maxLength characters at most; 0 for any length.
