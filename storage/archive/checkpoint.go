@@ -21,6 +21,7 @@ type Checkpoint struct {
 	changes *changes
 	scratch []byte // of a key
 	groups  int
+	deletes bool // what somebody asked to delete: upkeep sees it once it is flushed
 }
 
 // NewCheckpoint starts a checkpoint. The caller commits or closes it.
@@ -108,6 +109,7 @@ func (c *Checkpoint) addCount(n uint64) {
 
 // Delete removes all that the store has of a metric.
 func (c *Checkpoint) Delete(metric uuid.UUID) {
+	c.deletes = true
 	c.changes.deleteRange(metricKey(nil, metric, 0), metricEnd(nil, metric))
 }
 
@@ -152,6 +154,9 @@ func (c *Checkpoint) Commit() error {
 		return fmt.Errorf("archive: commit checkpoint: %w", err)
 	}
 	c.store.unsaid.CompareAndSwap(sack, nil)
+	if c.deletes {
+		_, _ = c.store.db.AsyncFlush() // a store that cannot says so by its log
+	}
 	return nil
 }
 
@@ -188,6 +193,7 @@ func (c *Checkpoint) Close() {
 // Add makes another checkpoint of the store a part of c: both are written or neither. The other is used up.
 func (c *Checkpoint) Add(other *Checkpoint) {
 	c.groups += other.groups
+	c.deletes = c.deletes || other.deletes
 	c.changes.append(other.changes)
 	other.Close()
 }

@@ -29,6 +29,7 @@ func (c *Checkpoint) SetRaw(metric uuid.UUID, keepFrom, present carbonara.Timest
 // go whole, whether they decode or not; another one that does not decode is an error that wraps storage.ErrCorrupt.
 func (c *Checkpoint) ReplaceGroups(metric uuid.UUID, from, to carbonara.Timestamp, put *carbonara.Groups) (
 	before int, bytes int64, err error) {
+	c.deletes = true
 	r := &replacingSplits{c: c, metric: metric, from: from, to: to, put: put}
 	g, r0 := put.Granularity, carbonara.SplitKeyOf(from, put.Granularity)
 	iter, err := c.store.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, g, r0.Start),

@@ -22,6 +22,9 @@ const (
 	// A larger store at rest may keep 1/restShare of its bytes above its last level: folding them would rewrite
 	// restShare times their size.
 	restShare = 16
+	// A store without new writes is compacted once 1/deletedShare of its bytes, and leastDeleted, are known as deleted.
+	deletedShare = 4
+	leastDeleted = 64 << 10
 	// A tick compacts stepBytes of the last level of a store at rest. A stop, and the other stores, wait for that much.
 	stepBytes = 32 << 20
 )
@@ -39,6 +42,7 @@ const (
 //   - A log is flushed once it is longer than a quarter of the tables, and than longLog.
 //   - A small store in use is compacted once more lies above its last level than in it, at a tick without new writes.
 //     So a compaction writes less than twice the bytes that it folds.
+//   - A store of which a good part is deleted is compacted so as well, from the first tick without new writes on.
 //   - A store at rest is flushed, and compacted into its last level, stepBytes a tick, until all of it is there. A
 //     larger store is left alone if only a small part of it lies above.
 //
@@ -96,7 +100,11 @@ func (s *registered) maintain(ctx context.Context, now time.Time) {
 	bottom := uint64(m.Levels[len(m.Levels)-1].TablesSize)
 	above := tables - bottom
 	small := tables <= smallStoreBytes
+	garbage := m.Table.Garbage.PointDeletionsBytesEstimate + m.Table.Garbage.RangeDeletionsBytesEstimate
+	deleted := !written && !s.atRest && garbage > max(leastDeleted, tables/deletedShare)
 	switch {
+	case deleted:
+		s.compactAtRest(ctx)
 	case rests && s.next == nil && (above == 0 || !small && above <= tables/restShare):
 		s.atRest = true
 	case rests:
@@ -132,7 +140,7 @@ func (s *registered) releaseFlushed(ctx context.Context) {
 	s.flushes = s.db.Metrics().Flush.Count
 }
 
-// compactAtRest brings the next part of a store at rest into the last level.
+// compactAtRest brings the next part of a store without new writes into the last level.
 func (s *registered) compactAtRest(ctx context.Context) {
 	levels, err := s.db.SSTables()
 	if err != nil {

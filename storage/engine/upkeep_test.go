@@ -230,6 +230,64 @@ func TestLargeStoreAtRest(t *testing.T) {
 	}
 }
 
+// Deleted values give their room back within ticks and not within forty minutes, in a store of any size.
+func TestDeletedValuesGiveRoomBack(t *testing.T) {
+	for _, keys := range []int{16, 600} { // 1 MiB, which is small, and 37 MiB
+		for _, ranges := range []bool{false, true} {
+			db, ticks := openKept(t, 4<<20)
+			now := time.Unix(0, 0)
+			random := rand.New(rand.NewPCG(2, 3))
+			value := make([]byte, 64<<10)
+			key := func(i int) []byte { return binary.BigEndian.AppendUint16([]byte{1}, uint16(i)) }
+			for i := range keys {
+				for j := 0; j < len(value); j += 8 {
+					binary.NativeEndian.PutUint64(value[j:], random.Uint64())
+				}
+				if err := db.Set(key(i), value, pebble.NoSync); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 10 {
+				ticks <- now
+				now = now.Add(40 * time.Minute)
+			}
+			size := func() (bytes int64) {
+				for _, level := range db.Metrics().Levels {
+					bytes += level.TablesSize
+				}
+				return bytes
+			}
+			deleteOf := func(from, to int) {
+				t.Helper()
+				var err error
+				if ranges {
+					err = db.DeleteRange(key(from), key(to), pebble.NoSync)
+				}
+				for i := from; i < to && !ranges; i++ {
+					err = errors.Join(err, db.Delete(key(i), pebble.NoSync))
+				}
+				if err := errors.Join(err, db.Flush()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := size()
+			deleteOf(0, keys/8) // too little to write the rest again
+			for range 10 {
+				ticks <- now
+				now = now.Add(10 * time.Second)
+			}
+			if now := size(); !ranges && now < all*19/20 {
+				t.Errorf("%d keys: an eighth deleted, %d of %d bytes are left", keys, now, all)
+			}
+			deleteOf(keys/8, keys*3/4)
+			waitFor(t, fmt.Sprintf("the room of %d keys, by ranges %v", keys*3/4, ranges), func() bool {
+				ticks <- now
+				return size() < all*3/10
+			})
+		}
+	}
+}
+
 // allocated is what the files of a folder take of the disk; those that are being removed may be gone already.
 func allocated(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
