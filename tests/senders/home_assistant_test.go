@@ -46,7 +46,9 @@ client.write_points([{
 	runPage(t, "home-assistant.md", "sh", s.URL(), "bash", "-euo", "pipefail")
 }
 
-// Telegraf runs with the configuration of docs/send/telegraf.md. Debian does not have it.
+// Telegraf runs with the configuration of docs/send/telegraf.md. Debian does not have it; in a module that requires
+// github.com/influxdata/telegraf, its cmd/telegraf is built in some minutes with
+// -tags custom,inputs.cpu,inputs.mem,inputs.http,parsers.influx,outputs.influxdb_v2.
 func TestTelegrafPage(t *testing.T) {
 	program := installed(t, "telegraf")
 	t.Parallel()

@@ -90,8 +90,8 @@ func (p *process) restart() {
 	}
 }
 
-// Prometheus and vmagent send again what a server that restarts did not acknowledge, and it keeps what it did: each
-// scrape is there once.
+// Prometheus, vmagent and Telegraf send again what a server that restarts did not acknowledge, and it keeps what it
+// did: each scrape is there once.
 func TestRestartLosesNothing(t *testing.T) {
 	scraped := func(t *testing.T, exporter string) (config, scrape string) {
 		config = blocksOf(t, "prometheus.md", "yaml", "127.0.0.1:9100", strings.TrimPrefix(exporter, "http://"), "15s", "1s")[0]
@@ -112,6 +112,11 @@ func TestRestartLosesNothing(t *testing.T) {
 			launch(t, program, append(args[1:], "-remoteWrite.tmpDataPath="+filepath.Join(t.TempDir(), "queue"),
 				"-remoteWrite.flushInterval=1s", "-httpListenAddr="+freeAddress(t))...)
 		},
+		"telegraf": func(t *testing.T, program, address, exporter string) {
+			config := blocksOf(t, "telegraf.md", "toml", "127.0.0.1:8041", address, `"10s"`, `"1s"`, "[[inputs.cpu]]",
+				fmt.Sprintf("[[inputs.http]]\n  urls = [%q]\n  data_format = \"influx\"\n", exporter))[0]
+			launch(t, program, "--config", write(t, "telegraf.conf", "%s", config))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := installed(t, name)
@@ -124,16 +129,21 @@ func TestRestartLosesNothing(t *testing.T) {
 			var scrapes atomic.Int64
 			exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-				_, _ = fmt.Fprintf(w, "scrapes %d\n", scrapes.Add(1))
+				text := "scrapes %d\n"
+				if name == "telegraf" {
+					text = "scrapes total=%d\n" // a line of InfluxDB's protocol
+				}
+				_, _ = fmt.Fprintf(w, text, scrapes.Add(1))
 			}))
 			defer exporter.Close()
 			begin(t, program, p.address, exporter.URL)
-			eventually(t, func() string { return awaits(query(t, p.url(), "count(scrapes)", time.Now()), "1") })
+			const series = `{__name__=~"scrapes(_total)?"}`
+			eventually(t, func() string { return awaits(query(t, p.url(), "count("+series+")", time.Now()), "1") })
 			p.restart()
 			n := scrapes.Load()
 			// of the numbers from the first to the last one, none is missing
-			const first, last = "min_over_time(scrapes[1h])", "max_over_time(scrapes[1h])"
-			lost := fmt.Sprintf("(%s * (%s + 1) - %s * (%s - 1)) / 2 - sum_over_time(scrapes[1h])", last, last, first, first)
+			const first, last = "min_over_time(" + series + "[1h])", "max_over_time(" + series + "[1h])"
+			lost := fmt.Sprintf("(%s * (%s + 1) - %s * (%s - 1)) / 2 - sum_over_time(%s[1h])", last, last, first, first, series)
 			eventually(t, func() string {
 				at := time.Now().Add(time.Minute)
 				if wrong := awaits(query(t, p.url(), lost, at), "0"); wrong != "" {
