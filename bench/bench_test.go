@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/pattern"
 	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -41,9 +42,7 @@ func results(t *testing.T, f func(context.Context, bench.Options) error) map[str
 		Run: report.Run{Seed: 42, Report: report.New(&out)}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	if err := f(ctx, options); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f(ctx, options))
 	found := make(map[string]*benchfmt.Result)
 	for reader := benchfmt.NewReader(&out, t.Name()); reader.Scan(); {
 		switch record := reader.Result().(type) {
@@ -245,9 +244,7 @@ func TestServerThatAnswersWrongly(t *testing.T) {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,15 +38,9 @@ func TestParseShape(t *testing.T) {
 
 func TestMeasureDiskCountsAFileOnce(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "a", "b", "file"), make([]byte, 10_000), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(dir, "a", "b", "file"), filepath.Join(dir, "a", "second name")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "a", "b", "file"), make([]byte, 10_000), 0o644))
+	fatal.If(t, os.Link(filepath.Join(dir, "a", "b", "file"), filepath.Join(dir, "a", "second name")))
 	u, err := measureDisk(dir, filepath.Join(dir, "a"))
 	if err != nil || u.length != 10_000 {
 		t.Errorf("measureDisk: %+v, %v", u, err)
@@ -60,16 +55,10 @@ func TestProcessUsageCountsDescendants(t *testing.T) {
 	cmd := exec.Command("sh", "-c",
 		`sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo done; read line'; read line`)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, cmd.Start())
 	defer func() {
 		in.Close()
 		_ = cmd.Wait()
@@ -86,9 +75,7 @@ func TestProcessUsageCountsDescendants(t *testing.T) {
 	}
 	for deadline := time.Now().Add(2 * time.Minute); ; {
 		all, err := withDescendants([]int{cmd.Process.Pid})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if len(all) == 1 {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // TestWhatASplitLacksIsAbsent: columns that a policy has got since are no values of the groups before.
@@ -21,14 +22,10 @@ func TestWhatASplitLacksIsAbsent(t *testing.T) {
 		Columns: columns, Values: [][]float64{{3}, {6}, {math.NaN()}, {0.5}}}
 	merged, err := carbonara.MergeSplits(nil, key,
 		[][]byte{carbonara.AppendSplit(nil, key, &old), carbonara.AppendSplit(nil, key, &newer)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups carbonara.Groups
 	groups.Reset(time.Minute, columns)
-	if err := carbonara.DecodeSplit(merged, key, columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.DecodeSplit(merged, key, columns, 0, carbonara.MaxTimestamp, &groups))
 	want := func(g *carbonara.Groups, m carbonara.Method, starts ...carbonara.Timestamp) {
 		t.Helper()
 		if got, _ := g.Aggregate(m, nil, nil); !slices.Equal(got, starts) {
@@ -42,9 +39,7 @@ func TestWhatASplitLacksIsAbsent(t *testing.T) {
 
 	// Nor is anything known of a wider group that one of them is part of.
 	var wide carbonara.Groups
-	if err := carbonara.Coarsen(&wide, &groups, 2*time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Coarsen(&wide, &groups, 2*time.Minute))
 	want(&wide, carbonara.Count, 0, 2*minute)
 	want(&wide, carbonara.Sum, 0, 2*minute)
 	want(&wide, carbonara.Max, 2*minute)

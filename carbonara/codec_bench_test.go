@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // splitBenchmarks calls f for the patterns, at the size of operands and of whole splits.
@@ -52,9 +53,7 @@ func BenchmarkDecodeSplit(b *testing.B) {
 				got := new(carbonara.Groups)
 				for b.Loop() {
 					got.Reset(testKey.Granularity, columns)
-					if err := carbonara.DecodeSplit(src, testKey, columns, 0, carbonara.MaxTimestamp, got); err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, carbonara.DecodeSplit(src, testKey, columns, 0, carbonara.MaxTimestamp, got))
 				}
 				reportSplit(b, src, g.Len(), len(columns))
 				if got.Len() != g.Len() {
@@ -121,9 +120,7 @@ func BenchmarkAppendRaw(b *testing.B) {
 		b.SetBytes(int64(16 * len(values)))
 		b.ReportMetric(float64(len(src))/float64(len(values)), "bytes/measure")
 		gotTimestamps, gotValues, err := carbonara.DecodeRaw(src, nil, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, err)
 		wantMeasures(b, gotTimestamps, gotValues, timestamps, values)
 	})
 }

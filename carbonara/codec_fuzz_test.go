@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // sealed makes a frame of payload: a fuzzer hardly ever finds the checksum.
@@ -72,9 +73,7 @@ func FuzzDecodeSplit(f *testing.F) {
 			hi := lo + 1 + rng.IntN(g.Len()-lo)
 			part := new(carbonara.Groups)
 			to := g.Starts[hi-1] + carbonara.Timestamp(time.Minute)
-			if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], to, part); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], to, part))
 			rows := g.Slice(lo, hi)
 			wantGroups(t, part, &rows)
 		}
@@ -113,13 +112,9 @@ func FuzzDecodeRaw(f *testing.F) {
 			return
 		}
 		merged, err := carbonara.MergeRaw(nil, [][]byte{sealed(version, first), sealed(version, second)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		gotTimestamps, gotValues, err := carbonara.DecodeRaw(merged, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 		wantPacked(t, src, timestamps, values)
 		if end, err := carbonara.EndOfRaw(src); err != nil || end.Any != (len(timestamps) > 0) ||

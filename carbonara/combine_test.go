@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var combineMethods = []string{"mean", "min", "max", "sum", "count", "std", "first", "last", "rate:mean", "rate:std"}
@@ -31,9 +32,7 @@ func resampleSeries(t testing.TB, granularities []time.Duration, timestamps []ca
 	values []float64) *carbonara.Result {
 	t.Helper()
 	methods, err := carbonara.ParseMethods(combineMethods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	batch := &carbonara.Batch{Timestamps: timestamps, Values: values}
 	batch.Series = []carbonara.Series{{Plan: carbonara.NewPlan(granularities, methods), To: len(values)}}
 	return resample(t, 1, batch)
@@ -129,9 +128,7 @@ func requireSameMeasureColumns(t *testing.T, got, want *carbonara.Groups) {
 
 func mustCoarsen(t *testing.T, dst, src *carbonara.Groups, granularity time.Duration) {
 	t.Helper()
-	if err := carbonara.Coarsen(dst, src, granularity); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Coarsen(dst, src, granularity))
 }
 
 // throughSplits returns groups as they come back from splits.
@@ -142,10 +139,8 @@ func throughSplits(t *testing.T, g *carbonara.Groups) *carbonara.Groups {
 		key := carbonara.SplitKeyOf(g.Starts[from], g.Granularity)
 		to := max(g.Search(key.Next().Start), from+1)
 		rows := g.Slice(from, to)
-		if err := carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, &rows), key, g.Columns, 0,
-			carbonara.MaxTimestamp, all); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, &rows), key, g.Columns, 0,
+			carbonara.MaxTimestamp, all))
 		from = to
 	}
 	return all
@@ -210,16 +205,12 @@ func TestMergeIsExactForDecimals(t *testing.T) {
 		timestamps, integers = append(timestamps, at...), append(integers, ints...)
 	}
 	var merged, reversed carbonara.Groups
-	if err := carbonara.Merge(&merged, sources); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Merge(&merged, sources))
 	requireExact(t, "merged", &merged, timestamps, integers, 2)
 	for i := range len(sources) / 2 {
 		sources[i], sources[len(sources)-1-i] = sources[len(sources)-1-i], sources[i]
 	}
-	if err := carbonara.Merge(&reversed, sources); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Merge(&reversed, sources))
 	requireSameMeasureColumns(t, &reversed, &merged)
 	if merged.Column(carbonara.ColumnFirst) != nil {
 		t.Error("the first measure of several metrics is told")

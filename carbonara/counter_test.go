@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var counterMethods = []carbonara.Method{carbonara.Increase, carbonara.Resets}
@@ -101,17 +102,13 @@ func TestCountersAreExact(t *testing.T) {
 			if key := carbonara.SplitKeyOf(g.Starts[0], granularity); g.Starts[g.Len()-1] < key.End() {
 				var stored carbonara.Groups
 				stored.Reset(granularity, plan.Columns)
-				if err := carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, g), key, plan.Columns, 0,
-					carbonara.MaxTimestamp, &stored); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, carbonara.DecodeSplit(carbonara.AppendSplit(nil, key, g), key, plan.Columns, 0,
+					carbonara.MaxTimestamp, &stored))
 				requireSameGroups(t, "stored", &stored, g)
 			}
 			if j > 0 {
 				var wide carbonara.Groups
-				if err := carbonara.Coarsen(&wide, whole.Groups(0, 0), granularity); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, carbonara.Coarsen(&wide, whole.Groups(0, 0), granularity))
 				requireCounter(t, "of minutes", &wide, timestamps, values)
 				for _, column := range []carbonara.Column{carbonara.ColumnFirstTime, carbonara.ColumnLastTime} {
 					for i, v := range wide.Column(column) {
@@ -183,9 +180,7 @@ func TestCountersOfUnknownGroups(t *testing.T) {
 	}
 	g.Column(carbonara.ColumnLast)[0] = 5
 	var wide carbonara.Groups
-	if err := carbonara.Coarsen(&wide, g, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Coarsen(&wide, g, time.Hour))
 	if starts, _ := wide.Aggregate(carbonara.Increase, nil, nil); len(starts) != 0 {
 		t.Errorf("increase of an hour with an unknown minute: %v", starts)
 	}

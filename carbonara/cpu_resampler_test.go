@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var sixMethods = []carbonara.Method{carbonara.Mean, carbonara.Min, carbonara.Max, carbonara.Sum,
@@ -35,9 +36,7 @@ func randomSeries(rng *rand.Rand, n int) ([]carbonara.Timestamp, []float64) {
 func resample(t testing.TB, workers int, batch *carbonara.Batch) *carbonara.Result {
 	t.Helper()
 	var result carbonara.Result
-	if err := carbonara.NewCPUResampler(workers).Resample(context.Background(), batch, &result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.NewCPUResampler(workers).Resample(context.Background(), batch, &result))
 	return &result
 }
 
@@ -129,9 +128,7 @@ func TestResamplerAllocatesNothingWhenWarm(t *testing.T) {
 	var result carbonara.Result
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(20, func() {
-		if err := r.Resample(ctx, batch, &result); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.Resample(ctx, batch, &result))
 	}); n != 0 {
 		t.Errorf("%v allocations a call", n)
 	}
@@ -173,9 +170,7 @@ func BenchmarkResample(b *testing.B) {
 			b.SetBytes(int64(len(batch.Values)) * 16)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := r.Resample(context.Background(), batch, &result); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, r.Resample(context.Background(), batch, &result))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(batch.Values)), "ns/measure")
 		})

@@ -1,6 +1,7 @@
 package carbonara
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,9 +31,7 @@ func TestLargeFormat1IsReadAndRewritten(t *testing.T) {
 	}
 	for _, src := range [][]byte{old, folded} {
 		got := new(Groups)
-		if err := DecodeSplit(src, key, g.Columns, 0, MaxTimestamp, got); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, DecodeSplit(src, key, g.Columns, 0, MaxTimestamp, got))
 		if !slices.Equal(got.Starts, g.Starts) || !slices.EqualFunc(got.Values, g.Values, slices.Equal[[]float64]) {
 			t.Fatalf("a split of format %d does not come back", src[0])
 		}

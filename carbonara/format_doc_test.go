@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // documentedBytes returns the bytes of the n-th block marked "hex" in a page of docs/format, from 0: hexadecimal up to
@@ -15,9 +16,7 @@ import (
 func documentedBytes(t *testing.T, page string, n int) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../docs/format/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	block, found := string(text), true
 	for range n + 1 {
 		if _, block, found = strings.Cut(block, "```hex\n"); !found {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/golden"
 )
 
@@ -46,9 +47,7 @@ func TestGoldenVectors(t *testing.T) {
 // by rule 12. Package metricd plays the same scenarios through the store.
 func TestGoldenScenarios(t *testing.T) {
 	scenarios, err := golden.Scenarios()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			plan := planOf(s.Granularities)
@@ -102,9 +101,7 @@ const ruleAhead = 15
 // difference that no golden file shows, except ruleAhead.
 func TestGoldenDifferences(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	stated := map[int]bool{}
 	rules := regexp.MustCompile(`(?m)^// (\d+)\. `).FindAllSubmatchIndex(doc, -1)
 	for i, at := range rules {
@@ -136,9 +133,7 @@ func TestGoldenDifferences(t *testing.T) {
 		collect(v.Name, v.Granularities)
 	}
 	scenarios, err := golden.Scenarios()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, s := range scenarios {
 		collect(s.Name, s.Granularities)
 	}
@@ -166,9 +161,7 @@ func checkGolden(t *testing.T, want golden.Granularity, groups *carbonara.Groups
 func goldenVectors(t *testing.T) []golden.Vector {
 	t.Helper()
 	vectors, err := golden.Vectors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return vectors
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const huge = 1.7e308
@@ -89,9 +90,7 @@ func requireMeans(t *testing.T, what string, g *carbonara.Groups, want ...float6
 func decoded(t *testing.T, src []byte, key carbonara.SplitKey, columns []carbonara.Column) *carbonara.Groups {
 	t.Helper()
 	g := new(carbonara.Groups)
-	if err := carbonara.DecodeSplit(src, key, columns, 0, carbonara.MaxTimestamp, g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.DecodeSplit(src, key, columns, 0, carbonara.MaxTimestamp, g))
 	return g
 }
 
@@ -108,17 +107,13 @@ func TestSplitsKeepScaledSums(t *testing.T) {
 		requireMeans(t, "split", decoded(t, split, key, g.Columns), values...)
 		filter := carbonara.ValueFilter{Method: carbonara.Mean, Zone: carbonara.Zone{Low: 1e308, High: huge}}
 		matching := new(carbonara.Groups)
-		if err := filter.DecodeMatching(split, key, g.Columns, 0, carbonara.MaxTimestamp, 0, matching); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, filter.DecodeMatching(split, key, g.Columns, 0, carbonara.MaxTimestamp, 0, matching))
 		requireMeans(t, "matching", matching, values...)
 
 		later := hugeGroups(t, 6, -huge)
 		operands := [][]byte{split, carbonara.AppendSplit(nil, key, later)}
 		merged, err := carbonara.MergeSplits(nil, key, operands)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		changed := append([]float64{-huge}, values[1:]...)
 		requireMeans(t, "merged", decoded(t, merged, key, g.Columns), changed...)
 		var scratch carbonara.Groups
@@ -131,9 +126,7 @@ func TestSplitsKeepScaledSums(t *testing.T) {
 
 		small := hugeGroups(t, 6, repeated([]float64{1}, n)...)
 		info, err := carbonara.SplitInfo(carbonara.AppendSplit(nil, key, small))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if len(info.Columns) != len(g.Columns) {
 			t.Errorf("groups of small sums have the columns %v", info.Columns)
 		}
@@ -154,20 +147,14 @@ func TestCombinedHugeSums(t *testing.T) {
 	} {
 		fine := hugeGroups(t, c.measures, c.values...)
 		var hour, day carbonara.Groups
-		if err := carbonara.Coarsen(&hour, fine, time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		if err := carbonara.Coarsen(&day, &hour, 24*time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, carbonara.Coarsen(&hour, fine, time.Hour))
+		fatal.If(t, carbonara.Coarsen(&day, &hour, 24*time.Hour))
 		var sources []*carbonara.Groups
 		for _, v := range c.values {
 			sources = append(sources, hugeGroups(t, c.measures, v))
 		}
 		var merged carbonara.Groups
-		if err := carbonara.Merge(&merged, sources); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, carbonara.Merge(&merged, sources))
 		for _, g := range []*carbonara.Groups{&hour, &day, &merged} {
 			got := aggregateOf(t, g, carbonara.Mean)
 			if math.Abs(got-c.mean) > 1e-15*math.Abs(c.mean) {

@@ -10,22 +10,19 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // wantPacked holds what a raw series has packed to its measures.
 func wantPacked(t testing.TB, src []byte, timestamps []carbonara.Timestamp, values []float64) {
 	t.Helper()
 	var p carbonara.Packed
-	if err := p.Parse(src); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.Parse(src))
 	if p.Len() != len(values) {
 		t.Fatalf("%d measures, want %d", p.Len(), len(values))
 	}
 	gotTimestamps, gotValues, err := p.Append(nil, nil, 0, p.Len())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 	n := len(values)
 	for _, i := range []int{0, n / 3, n / 2, n - 2, n - 1} {
@@ -43,9 +40,7 @@ func wantPacked(t testing.TB, src []byte, timestamps []carbonara.Timestamp, valu
 			}
 		}
 		m, err := p.Measure(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		wantMeasures(t, []carbonara.Timestamp{m.Timestamp}, []float64{m.Value}, timestamps[i:i+1], values[i:i+1])
 		if gotTimestamps, gotValues, err = p.Append(gotTimestamps[:0], gotValues[:0], i, n); err != nil {
 			t.Fatal(err)
@@ -90,9 +85,7 @@ func TestPacked(t *testing.T) {
 					from = to
 				}
 				wantTimestamps, wantValues, err := carbonara.DecodeRaw(chunks, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				wantPacked(t, chunks, wantTimestamps, wantValues)
 				if n < 2 {
 					return
@@ -118,9 +111,7 @@ func TestPackedResample(t *testing.T) {
 	for i := range 40 {
 		timestamps, values := rawKinds[i%len(rawKinds)].make(rng, rng.IntN(4000))
 		p := new(carbonara.Packed)
-		if err := p.Parse(carbonara.AppendRaw(nil, 0, timestamps, values)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Parse(carbonara.AppendRaw(nil, 0, timestamps, values)))
 		from := rng.IntN(len(values) + 1)
 		to := from + rng.IntN(len(values)-from+1)
 		plain.Series = append(plain.Series, carbonara.Series{Plan: plan, From: len(plain.Values) + from,
@@ -134,10 +125,8 @@ func TestPackedResample(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		r := carbonara.NewCPUResampler(workers)
 		var want, got carbonara.Result
-		if err := errors.Join(r.Resample(context.Background(), &plain, &want),
-			r.Resample(context.Background(), &packed, &got)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(r.Resample(context.Background(), &plain, &want),
+			r.Resample(context.Background(), &packed, &got)))
 		for i := range plain.Series {
 			for j := range plan.Granularities {
 				wantGroups(t, got.Groups(i, j), want.Groups(i, j))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A rawKind is a way in which measures follow each other.
@@ -78,9 +79,7 @@ func wantMeasuresSince(t testing.TB, src []byte, timestamps []carbonara.Timestam
 		for _, since := range []carbonara.Timestamp{timestamps[i] - 1, timestamps[i], timestamps[i] + 1} {
 			gotTimestamps, gotValues, err := decodeRawSince(src, since,
 				[]carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			at, _ := slices.BinarySearch(timestamps, since)
 			wantMeasures(t, gotTimestamps[1:], gotValues[1:], timestamps[at:], values[at:])
 		}
@@ -101,9 +100,7 @@ func TestRawRoundTrip(t *testing.T) {
 				// After measures that are there already, and later.
 				gotTimestamps, gotValues, err := carbonara.DecodeRaw(src,
 					[]carbonara.Timestamp{carbonara.MaxTimestamp}, []float64{3})
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				wantMeasures(t, gotTimestamps, gotValues,
 					append([]carbonara.Timestamp{carbonara.MaxTimestamp}, timestamps...),
 					append([]float64{3}, values...))
@@ -122,9 +119,7 @@ func TestRawAtTheEndsOfTime(t *testing.T) {
 		}
 		src := carbonara.AppendRaw(nil, keepFrom, timestamps, values)
 		gotTimestamps, gotValues, err := carbonara.DecodeRaw(src, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 	}
 	f(0, 0)
@@ -172,16 +167,12 @@ func TestMergeRaw(t *testing.T) {
 		}
 
 		gotTimestamps, gotValues, err := carbonara.DecodeRaw(slices.Concat(operands...), nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 		wantMeasuresSince(t, slices.Concat(operands...), timestamps, values)
 		merged := mustMergeRaw(t, operands)
 		gotTimestamps, gotValues, err = carbonara.DecodeRaw(merged, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		wantMeasures(t, gotTimestamps, gotValues, timestamps, values)
 
 		at := rng.IntN(len(operands))
@@ -200,9 +191,7 @@ func TestMergeRaw(t *testing.T) {
 func mustMergeRaw(t testing.TB, operands [][]byte) []byte {
 	t.Helper()
 	merged, err := carbonara.MergeRaw([]byte("before"), operands)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return merged[len("before"):]
 }
 
@@ -212,15 +201,11 @@ func TestKeepFromOfALaterOperand(t *testing.T) {
 	src := carbonara.AppendRaw(nil, 0, []carbonara.Timestamp{1 * second, 2 * second, 7 * second}, []float64{1, 2, 7})
 	src = carbonara.AppendRaw(src, 5*second, nil, nil)
 	timestamps, values, err := carbonara.DecodeRaw(src, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	wantMeasures(t, timestamps, values, []carbonara.Timestamp{2 * second, 7 * second}, []float64{2, 7})
 	src = carbonara.AppendRaw(src, 5*second, []carbonara.Timestamp{3 * second}, []float64{3})
 	timestamps, values, err = carbonara.DecodeRaw(src, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	wantMeasures(t, timestamps, values, []carbonara.Timestamp{3 * second, 7 * second}, []float64{3, 7})
 }
 
@@ -289,9 +274,7 @@ func TestAppendRawTrims(t *testing.T) {
 						len(got), len(want))
 				}
 				gotTimestamps, gotValues, err := carbonara.DecodeRaw(got, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				wantMeasures(t, gotTimestamps, gotValues, timestamps[last:], values[last:])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // BenchmarkSketch makes sketches of groups, and merges them.
@@ -34,9 +35,7 @@ func BenchmarkSketch(b *testing.B) {
 		b.Run(fmt.Sprintf("merge/measures=%d", n), func(b *testing.B) {
 			var d carbonara.Distribution
 			for i := 0; b.Loop(); i++ {
-				if err := d.Add(sketches[i%len(sketches)]); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, d.Add(sketches[i%len(sketches)]))
 			}
 			b.ReportMetric(float64(bytes)/float64(len(groups)), "bytes")
 		})

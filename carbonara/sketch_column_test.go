@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var sketchPlan = carbonara.NewPlan([]time.Duration{time.Minute, time.Hour, 6 * time.Hour},
@@ -57,9 +58,7 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 	decode := func(src []byte, key carbonara.SplitKey, from, to carbonara.Timestamp) *carbonara.Groups {
 		var dst carbonara.Groups
 		dst.Reset(key.Granularity, sketchPlan.Columns)
-		if err := carbonara.DecodeSplit(src, key, sketchPlan.Columns, from, to, &dst); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, carbonara.DecodeSplit(src, key, sketchPlan.Columns, from, to, &dst))
 		return &dst
 	}
 	first := minutes.Search(carbonara.SplitKeyOf(minutes.Starts[0], time.Minute).End()) // all in the next split
@@ -100,9 +99,7 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 	}
 	merged, err := carbonara.MergeSplits(nil, key, [][]byte{split(minutes, first, first+300),
 		split(minutes, first+300, first+400), carbonara.AppendSplit(nil, key, &later)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	requireSketches(t, "operands", decode(merged, key, 0, carbonara.MaxTimestamp), &expected)
 	for range 1000 {
 		expected.Overlay(0, &later, &scratch)
@@ -116,20 +113,14 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 	requireSketches(t, "deleted", &expected, &want)
 
 	var wide carbonara.Groups
-	if err := carbonara.Coarsen(&wide, minutes, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Coarsen(&wide, minutes, time.Hour))
 	requireSketches(t, "of minutes", &wide, hours)
 	var both carbonara.Groups
-	if err := carbonara.Merge(&both, []*carbonara.Groups{hours, &wide}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.Merge(&both, []*carbonara.Groups{hours, &wide}))
 	for row := range both.Starts {
 		var d carbonara.Distribution
 		for range 2 {
-			if err := d.Add(hours.Sketch(row)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, d.Add(hours.Sketch(row)))
 		}
 		if d.Sketch() != both.Sketch(row) {
 			t.Fatal("twice the same metric: not twice its sketch")

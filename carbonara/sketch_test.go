@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // valuesOf are measures of many kinds: latencies, both signs, zeros, counters, few distinct values, and extremes.
@@ -68,13 +69,9 @@ func TestSketchError(t *testing.T) {
 					values[i] = value(r)
 				}
 				all = append(all, values...)
-				if err := d.Add(carbonara.SketchOf(values)); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, d.Add(carbonara.SketchOf(values)))
 			}
-			if err := whole.Add(carbonara.SketchOf(all)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, whole.Add(carbonara.SketchOf(all)))
 			if a, b := d.Sketch(), carbonara.SketchOf(all); a != b {
 				t.Fatalf("seed %d, %s: merged %x, of all %x", seed, name, a, b)
 			}
@@ -109,9 +106,7 @@ func TestSketchOfSpecialValues(t *testing.T) {
 	f := func(p int, want float64, values ...float64) {
 		t.Helper()
 		var d carbonara.Distribution
-		if err := d.Add(carbonara.SketchOf(values)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, d.Add(carbonara.SketchOf(values)))
 		got := d.Percentile(float64(p))
 		if got != want && !(got != got && want != want) && !(math.Abs(got-want) <= 0.011*math.Abs(want)) {
 			t.Errorf("%dpct of %v: %v, want %v", p, values, got, want)
@@ -221,9 +216,7 @@ func TestBytesOfSketches(t *testing.T) {
 				of += time.Since(start)
 				bytes, groups = bytes+len(s), groups+1
 				start = time.Now()
-				if err := d.Add(s); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, d.Add(s))
 				merge += time.Since(start)
 			}
 			if groups == 0 {
@@ -241,19 +234,13 @@ func TestBytesOfSketches(t *testing.T) {
 
 func readNAB(t *testing.T, file string) (values []float64) {
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, row := range rows[1:] {
 		v, err := strconv.ParseFloat(row[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		values = append(values, v)
 	}
 	return values

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // columnsOf7 are the columns of a policy with all moments.
@@ -147,9 +148,7 @@ func wantGroups(t testing.TB, got, want *carbonara.Groups) {
 func mustDecodeSplit(t testing.TB, src []byte, key carbonara.SplitKey, columns []carbonara.Column) *carbonara.Groups {
 	t.Helper()
 	g := new(carbonara.Groups)
-	if err := carbonara.DecodeSplit(src, key, columns, 0, carbonara.MaxTimestamp, g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.DecodeSplit(src, key, columns, 0, carbonara.MaxTimestamp, g))
 	return g
 }
 
@@ -171,9 +170,7 @@ func TestSplitRoundTrip(t *testing.T) {
 					got.Values[i] = append(got.Values[i], 6)
 				}
 				from, to := testKey.Start+rngTimestamp(rng, 3*time.Hour), testKey.Start+rngTimestamp(rng, 60*time.Hour)
-				if err := carbonara.DecodeSplit(src, testKey, want, from, to, got); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, carbonara.DecodeSplit(src, testKey, want, from, to, got))
 				rows := carbonara.Groups{}
 				if lo, hi := g.Search(from), g.Search(to); lo < hi {
 					rows = g.Slice(lo, hi)
@@ -219,9 +216,7 @@ func TestSplitDecimalsAreSmall(t *testing.T) {
 			g.Starts = append(g.Starts, testKey.Start+carbonara.Timestamp(i)*carbonara.Timestamp(time.Minute))
 		}
 		info, err := carbonara.SplitInfo(carbonara.AppendSplit(nil, testKey, g))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := info.Columns[0].Codec; got != wantCodec {
 			t.Errorf("%v: codec %q, want %q", v, got, wantCodec)
 		}
@@ -376,9 +371,7 @@ func TestMergeSplits(t *testing.T) {
 func mustMergeSplits(t testing.TB, operands [][]byte) []byte {
 	t.Helper()
 	merged, err := carbonara.MergeSplits([]byte("before"), testKey, operands)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return merged[len("before"):]
 }
 

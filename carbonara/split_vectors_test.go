@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // resampledSplit returns groups of testKey as a resampler answers them, of a gauge with two decimals.
@@ -64,10 +65,8 @@ func TestVectorSplitRoundTrip(t *testing.T) {
 				part, want := new(carbonara.Groups), new(carbonara.Groups)
 				want.Reset(g.Granularity, columns)
 				want.Append(&rows)
-				if err := carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], g.Starts[hi-1]+1,
-					part); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, carbonara.DecodeSplit(src, testKey, columns, g.Starts[lo], g.Starts[hi-1]+1,
+					part))
 				wantGroups(t, part, want)
 			}
 		}
@@ -94,9 +93,7 @@ func TestFormatsFold(t *testing.T) {
 
 func TestVectorSplitCodecs(t *testing.T) {
 	info, err := carbonara.SplitInfo(carbonara.AppendSplit(nil, testKey, resampledSplit(1, 12, 1024)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, c := range info.Columns {
 		want := "decimal relative to mean e=2"
 		switch c.Column.Base() {
@@ -122,9 +119,7 @@ func TestVectorSplitCodecs(t *testing.T) {
 func TestVectorSplitsAreSmall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "first", "last"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	columns := carbonara.NewPlan([]time.Duration{time.Minute}, methods).Columns
 	f := func(name string, measures int, value func(i int) float64, most float64) {
 		t.Helper()
@@ -214,13 +209,9 @@ func TestVectorSplitsAllocateNothing(t *testing.T) {
 		n := testing.AllocsPerRun(50, func() {
 			src = carbonara.AppendSplit(src[:0], testKey, g)
 			got.Reset(testKey.Granularity, g.Columns)
-			if err := carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got))
 			found.Reset(testKey.Granularity, g.Columns)
-			if err := low.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, &found); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, low.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, &found))
 		})
 		// The pool may lose its memory to the collector, rarely.
 		if n >= 1 {
@@ -272,9 +263,7 @@ func BenchmarkVectorSplit(b *testing.B) {
 			got := new(carbonara.Groups)
 			for b.Loop() {
 				got.Reset(testKey.Granularity, g.Columns)
-				if err := carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, carbonara.DecodeSplit(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, got))
 			}
 			reportSplit(b, src, g.Len(), len(g.Columns))
 			wantGroups(b, got, g)
@@ -295,10 +284,8 @@ func BenchmarkDecodeTail(b *testing.B) {
 			got := new(carbonara.Groups)
 			for b.Loop() {
 				got.Reset(testKey.Granularity, columns)
-				if err := carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0],
-					carbonara.MaxTimestamp, got); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, carbonara.DecodeSplit(src, testKey, columns, rows.Starts[0],
+					carbonara.MaxTimestamp, got))
 			}
 			want := new(carbonara.Groups)
 			want.Reset(testKey.Granularity, columns)

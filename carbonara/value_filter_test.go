@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // wantMatching checks that of src, which holds g, all is found that is at least so much, and that much, and returns how
@@ -17,9 +18,7 @@ func wantMatching(t *testing.T, src []byte, g *carbonara.Groups, m carbonara.Met
 		{Low: value, High: value}} {
 		valueFilter := carbonara.ValueFilter{Method: m, Zone: zone}
 		got := new(carbonara.Groups)
-		if err := valueFilter.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, got); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, valueFilter.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp, 0, got))
 		decoded = got.Len()
 		wantStarts, wantValues := within(zone, g, m)
 		gotStarts, gotValues := within(zone, got, m)
@@ -46,9 +45,7 @@ func within(zone carbonara.Zone, g *carbonara.Groups, m carbonara.Method) (
 func TestValueFilterDecodeMatching(t *testing.T) {
 	methods, err := carbonara.ParseMethods([]string{"mean", "min", "max", "sum", "count", "std", "last", "95pct",
 		"rate:mean", "rate:std", "rate:max"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, measures := range []int{1, 12} {
 		for _, n := range []int{30, 700, 3600} {
 			g := resampledGroups(measures, n, func(i int) float64 { return float64(i)/100 + float64(i%7)/10 })
@@ -75,10 +72,8 @@ func TestValueFilterKeepsWhatReplaces(t *testing.T) {
 	nothing := carbonara.ValueFilter{Method: carbonara.Max, Zone: carbonara.Zone{Low: -2, High: -1}}
 	for _, f := range []struct{ later, want int }{{0, 0}, {1, 1024}, {1024, 1024}, {1025, 2048}, {3599, 3600}} {
 		got := new(carbonara.Groups)
-		if err := nothing.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp,
-			g.Starts[f.later], got); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, nothing.DecodeMatching(src, testKey, g.Columns, 0, carbonara.MaxTimestamp,
+			g.Starts[f.later], got))
 		if got.Len() != f.want {
 			t.Errorf("older groups before %d: %d groups are kept, want %d", f.later, got.Len(), f.want)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // rows have one measure each, of metric names in resource "r", whose value is the row's number.
@@ -46,15 +47,8 @@ func (r listedRows) AppendListKey(dst []byte, row, end int) []byte {
 func pending(t *testing.T, s *incoming.Store) int {
 	t.Helper()
 	pending, err := s.PendingByMetric()
-	check(t, err)
+	fatal.If(t, err)
 	return len(pending)
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // forbidden are the rights of a user who may create metrics and not write to them.
@@ -68,18 +62,18 @@ func (forbidden) PostMeasures(*model.Metric) error { return errForbidden }
 func stores(t *testing.T) (*index.Store, *incoming.Store, *ingest.Ingester) {
 	fs := vfs.NewMem()
 	metrics, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
-	check(t, err)
-	t.Cleanup(func() { check(t, metrics.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, metrics.Close()) })
 	store, err := incoming.Open("incoming", incoming.Options{FS: fs, Sacks: 2, FreeSpace: func() (uint64, error) {
 		return 1 << 40, nil
 	}})
-	check(t, err)
-	t.Cleanup(func() { check(t, store.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, store.Close()) })
 	second := time.Second
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &second}}, []string{"mean"})
-	check(t, err)
-	check(t, metrics.CreateArchivePolicy(t.Context(), policy))
-	check(t, metrics.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: "a", MetricPattern: "a*",
+	fatal.If(t, err)
+	fatal.If(t, metrics.CreateArchivePolicy(t.Context(), policy))
+	fatal.If(t, metrics.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: "a", MetricPattern: "a*",
 		ArchivePolicyName: "p"}))
 	return metrics, store, ingest.New(ingest.Options{Index: metrics, Incoming: store, Sacks: 2})
 }
@@ -105,7 +99,7 @@ func TestAppendNamed(t *testing.T) {
 	var dropped []int
 	drop := generic
 	drop.Drop = func(row int, _ error) { dropped = append(dropped, row) }
-	check(t, send(rows{"a1", "b", "a2", "a1"}, ingest.Unrestricted{}, drop))
+	fatal.If(t, send(rows{"a1", "b", "a2", "a1"}, ingest.Unrestricted{}, drop))
 	if len(dropped) != 1 || dropped[0] != 1 {
 		t.Errorf("dropped rows %v", dropped)
 	}
@@ -113,13 +107,13 @@ func TestAppendNamed(t *testing.T) {
 		t.Errorf("measures of %d metrics wait, want 2", n)
 	}
 	a1, err := metrics.MetricOfResource(resourceID(t), "a1")
-	check(t, err)
+	fatal.If(t, err)
 	if a1.Creator != "me" {
 		t.Errorf("creator %q", a1.Creator)
 	}
 	// A name that was found is not believed for ever.
-	check(t, metrics.DeleteMetric(t.Context(), a1.ID))
-	check(t, send(rows{"a1"}, ingest.Unrestricted{}, generic))
+	fatal.If(t, metrics.DeleteMetric(t.Context(), a1.ID))
+	fatal.If(t, send(rows{"a1"}, ingest.Unrestricted{}, generic))
 	again, err := metrics.MetricOfResource(resourceID(t), "a1")
 	if err != nil || again.ID == a1.ID {
 		t.Errorf("metric %v, %v", again, err)
@@ -142,22 +136,22 @@ func TestAppendNamedInLists(t *testing.T) {
 	send := func(names ...string) {
 		t.Helper()
 		p := ingest.Protocol{ResourceType: model.GenericType}
-		check(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, listedRows{names}, &p, &batch))
+		fatal.If(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, listedRows{names}, &p, &batch))
 		sent++
 		want := map[uuid.UUID][]float64{}
 		for row, name := range names {
 			metric, err := metrics.MetricOfResource(resourceID(t), name)
-			check(t, err)
+			fatal.If(t, err)
 			want[metric.ID] = append(want[metric.ID], float64(row))
 		}
 		for sack := range drained {
 			records, err := store.Drain(sack, drained[sack], 1<<20)
-			check(t, err)
+			fatal.If(t, err)
 			for _, r := range records {
 				drained[sack] = r.Sequence
 				var got model.Measures
 				_, err := incoming.DecodeBlock(r.Block, &got)
-				check(t, err)
+				fatal.If(t, err)
 				for i, id := range got.Metrics {
 					if _, values := got.Of(i); !slices.Equal(values, want[id]) {
 						t.Fatalf("request %d: values %v of a metric, want %v", sent, values, want[id])
@@ -178,11 +172,11 @@ func TestAppendNamedInLists(t *testing.T) {
 	of := func(name string) uuid.UUID {
 		t.Helper()
 		metric, err := metrics.MetricOfResource(resourceID(t), name)
-		check(t, err)
+		fatal.If(t, err)
 		return metric.ID
 	}
 	deleted := of("a6")
-	check(t, metrics.DeleteMetric(t.Context(), deleted))
+	fatal.If(t, metrics.DeleteMetric(t.Context(), deleted))
 	for range 3 {
 		send(lists...)
 	}
@@ -194,7 +188,7 @@ func TestAppendNamedInLists(t *testing.T) {
 		func(*model.Resource) (*index.MetricSet, error) {
 			return &index.MetricSet{Attach: exchanged, Keep: true}, nil
 		})
-	check(t, err)
+	fatal.If(t, err)
 	if of("a1") != exchanged["a1"] {
 		t.Fatal("the metrics have the names they had")
 	}
@@ -206,7 +200,7 @@ func TestAppendNamedInLists(t *testing.T) {
 func resourceID(t *testing.T) uuid.UUID {
 	t.Helper()
 	id, err := model.ResourceID("r", "me")
-	check(t, err)
+	fatal.If(t, err)
 	return id
 }
 
@@ -227,7 +221,7 @@ func TestFewRowsAreNoList(t *testing.T) {
 	var batch ingest.NamedBatch
 	for few := 1; few <= roster.MinListed; few++ {
 		r := &askedRows{listedRows: listedRows{rows{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}[:5+few]}}
-		check(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, r,
+		fatal.If(t, in.AppendNamed(t.Context(), "me", ingest.Unrestricted{}, r,
 			&ingest.Protocol{ResourceType: model.GenericType}, &batch))
 		if want := []int{5, few}[:1+few/roster.MinListed]; !slices.Equal(r.lists, want) {
 			t.Errorf("a list of 5 rows and one of %d: those of %v are asked for, want %v", few, r.lists, want)

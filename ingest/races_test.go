@@ -7,6 +7,7 @@ import (
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // racer is a sender beside whom somebody creates the resource that it is about to create, and deletes the one that it
@@ -20,7 +21,7 @@ type racer struct {
 
 func (r *racer) CreateResource(*model.Resource) error {
 	if r.races--; r.races >= 0 {
-		check(r.t, r.index.CreateResource(r.t.Context(), &model.Resource{ID: resourceID(r.t),
+		fatal.If(r.t, r.index.CreateResource(r.t.Context(), &model.Resource{ID: resourceID(r.t),
 			Type: model.GenericType, Creator: "me", OriginalID: "r"}, nil))
 	}
 	return nil
@@ -28,7 +29,7 @@ func (r *racer) CreateResource(*model.Resource) error {
 
 func (r *racer) UpdateResource(*model.Resource) error {
 	if r.races--; r.races >= 0 {
-		check(r.t, r.index.DeleteResource(r.t.Context(), model.GenericType, resourceID(r.t), nil))
+		fatal.If(r.t, r.index.DeleteResource(r.t.Context(), model.GenericType, resourceID(r.t), nil))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // words adds a measure of 1 for each line, and refuses "bad". It closes last after "last".
@@ -81,15 +82,11 @@ func TestServer(t *testing.T) {
 	decoder := words{make(chan struct{})}
 	s, err := listener.Start(listener.Options{Protocol: "words", Listen: "127.0.0.1:0", Stream: true, Creator: "jd",
 		Decoder: decoder, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	dial := func(network string) net.Conn {
 		t.Helper()
 		conn, err := net.Dial(network, s.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}

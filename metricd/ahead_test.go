@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -35,7 +36,7 @@ func TestHeadsWithMuchAhead(t *testing.T) {
 		t.Errorf("%v heads after few measures ahead, want 1", got)
 	}
 	metric, err := n.Index.Metric(few)
-	check(t, err)
+	fatal.If(t, err)
 	many := createMetric(t, n, metric.ArchivePolicy)
 	if got := heads(many, blocks); got != 1 {
 		t.Errorf("%v heads after many measures ahead, want 1", got)
@@ -61,9 +62,9 @@ func TestLastMeasuresAhead(t *testing.T) {
 	want := func(second int) {
 		t.Helper()
 		for range 2 {
-			check(t, n.Metricd.Refresh(t.Context(), []uuid.UUID{id}))
+			fatal.If(t, n.Metricd.Refresh(t.Context(), []uuid.UUID{id}))
 			last, err := n.Metricd.LastMeasures(t.Context(), []uuid.UUID{id})
-			check(t, err)
+			fatal.If(t, err)
 			if got := int((last[0] - start) / 1e9); got != second {
 				t.Errorf("the last measure is at %d, want %d", got, second)
 			}
@@ -91,10 +92,10 @@ func TestExpiryAfterMeasuresAhead(t *testing.T) {
 	checkpoint(t, n)
 	n.Stop(context.Background())
 	s, err := archive.Open("sacks/000/e1", archive.Options{FS: fs, ReadOnly: true})
-	check(t, err)
+	fatal.If(t, err)
 	defer s.Close()
 	oldest, ok, err := s.Oldest(id, time.Minute)
-	check(t, err)
+	fatal.If(t, err)
 	if want := (start + 399*hour*1e9).Floor(3600 * time.Minute); !ok || oldest < want {
 		t.Errorf("the oldest split starts at %v, %v; want %v", oldest.Time(), ok, want.Time())
 	}

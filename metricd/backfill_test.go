@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -23,9 +24,7 @@ func backfill(t *testing.T, n *testnode.Node, to, from uuid.UUID) (all model.Bac
 	t.Helper()
 	for {
 		done, err := n.Metricd.Backfill(context.Background(), to, from, all.Next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		all.Moved += done.Moved
 		all.Known += done.Known
 		all.Refused = append(all.Refused, done.Refused...)
@@ -65,9 +64,7 @@ func TestBackfillEqualsOrder(t *testing.T) {
 		policy, err := model.NewArchivePolicy("p", window, []model.DefinitionInput{
 			{Granularity: &granularities[0], Timespan: &short}, {Granularity: &granularities[1], Timespan: &long},
 			{Granularity: &granularities[2]}}, everyMethod)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		ordered, live, history := createMetric(t, n, policy), createMetric(t, n, policy), createMetric(t, n, policy)
 		random := rand.New(rand.NewPCG(uint64(window), 1))
 		at := func(from, to int) map[int]float64 {
@@ -103,9 +100,7 @@ func TestBackfillEqualsOrder(t *testing.T) {
 		}
 		later := at(4*hour, 5*hour)
 		post(t, n, live, later)
-		if err := n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}))
 		for range 3 {
 			n.Read(live, minute) // so that recent groups are kept
 		}
@@ -258,10 +253,8 @@ func TestBackfillFollowsThePolicy(t *testing.T) {
 	defer n.Stop(context.Background())
 	live, history := newMetric(t, n, 0, 1, "sum"), uuid.New()
 	policy := metricsOf(t, n, live)[0].ArchivePolicy
-	if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: history, ArchivePolicy: policy,
-		Creator: "admin"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateMetric(context.Background(), &model.Metric{ID: history, ArchivePolicy: policy,
+		Creator: "admin"}))
 	post(t, n, live, map[int]float64{60_000: 1})
 	post(t, n, history, map[int]float64{0: 1})
 	checkpoint(t, n)
@@ -314,9 +307,7 @@ func TestRebuildAfterBackfill(t *testing.T) {
 	post(t, n, live, map[int]float64{hour / 2: 1})
 	checkpoint(t, n)
 	post(t, n, history, map[int]float64{-2 * hour: 2, -2*hour + 60: 3, hour/2 - 60: 4})
-	if err := n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Refresh(context.Background(), []uuid.UUID{live, history}))
 	if done := backfill(t, n, live, history); done.Moved != 3 {
 		t.Fatalf("%+v", done)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -24,16 +25,12 @@ func BenchmarkCheckpoint(b *testing.B) {
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(ctx)
 	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour}, "mean", "min", "max", "sum", "std", "count")
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Index.CreateArchivePolicy(ctx, policy))
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range metrics {
 		id := uuid.New()
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
-			Creator: "admin"}); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}))
 		m.Metrics = append(m.Metrics, id)
 		m.Timestamps, m.Values = append(m.Timestamps, start), append(m.Values, float64(i%100))
 		m.Offsets = append(m.Offsets, len(m.Values))
@@ -45,12 +42,8 @@ func BenchmarkCheckpoint(b *testing.B) {
 		for i := range m.Timestamps {
 			m.Timestamps[i] = start + carbonara.Timestamp(tick)*carbonara.Timestamp(10*time.Second)
 		}
-		if err := n.Post(m); err != nil {
-			b.Fatal(err)
-		}
-		if err := n.Metricd.Checkpoint(ctx); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Post(m))
+		fatal.If(b, n.Metricd.Checkpoint(ctx))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*metrics), "ns/measure")
 	if rows := n.Read(m.Metrics[0], time.Minute).Len(); rows != 1+tick/6 {

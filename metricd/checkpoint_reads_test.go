@@ -15,6 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -75,14 +76,10 @@ func readWhileSyncing(t *testing.T, seed uint64) {
 	s.plain = testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: -1})
 	defer s.plain.Stop(ctx)
 	for _, n := range []*testnode.Node{s.slow, s.plain} {
-		if err := n.Index.CreateArchivePolicy(ctx, s.policy); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, s.policy))
 		for _, id := range s.ids {
-			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: s.policy,
-				Creator: "admin"}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: s.policy,
+				Creator: "admin"}))
 		}
 	}
 	rounds := 20
@@ -137,12 +134,8 @@ func (s *syncedReads) post(t *testing.T) {
 	}
 	m.Offsets = []int{0, len(m.Values)}
 	for _, n := range []*testnode.Node{s.slow, s.plain} {
-		if err := n.Post(m); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Metricd.Refresh(t.Context(), m.Metrics); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Post(m))
+		fatal.If(t, n.Metricd.Refresh(t.Context(), m.Metrics))
 	}
 }
 
@@ -175,32 +168,22 @@ func (s *syncedReads) answer(t *testing.T, n *testnode.Node, metrics []uuid.UUID
 	var reads []model.Read
 	for _, id := range metrics {
 		metric, err := n.Index.Metric(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		asked.Metric = metric
 		reads = append(reads, asked)
 		var groups carbonara.Groups
-		if err := n.Metricd.Groups(ctx, asked, &groups); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Groups(ctx, asked, &groups))
 		fmt.Fprintf(&answer, "%v %x\n", groups.Starts, groups.Values)
 	}
 	var groups carbonara.Groups
-	if err := n.Metricd.EachGroups(ctx, reads, &groups, func(int) error {
+	fatal.If(t, n.Metricd.EachGroups(ctx, reads, &groups, func(int) error {
 		fmt.Fprintf(&answer, "%v %x\n", groups.Starts, groups.Values)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	newest, err := n.Metricd.LastMeasures(ctx, metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	sizes, err := n.Metricd.Sizes(ctx, metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := range metrics {
 		fmt.Fprintf(&answer, "newest %v, dropped %d, late %d\n", newest[i], sizes[i].Dropped, sizes[i].Late)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -40,21 +41,15 @@ func TestCheckpointsOfSeveralSacks(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2, Workers: 2, Resampler: m})
 	defer n.Stop(context.Background())
 	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "count")
-	if err := n.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), policy))
 	for sack := range 2 {
 		id := uuid.New()
 		for n.Metricd.Sack(id) != sack {
 			id = uuid.New()
 		}
-		if err := n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy,
-			Creator: "admin"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}))
 		post(t, n, id, map[int]float64{1: 1})
 	}
-	if err := n.Metricd.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Checkpoint(t.Context()))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -34,20 +35,14 @@ func TestSackIsAbandoned(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: memory, Sacks: 1, Workers: 2})
 	defer n.Stop(context.Background())
 	id := newMetric(t, n, 10, 1)
-	if err := n.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
 	damaged := make(chan error, 10)
 	w, err := metricd.New(metricd.Options{Sacks: 1, Index: n.Index, Incoming: n.Incoming, FS: fs,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour, Damaged: func(_ int, err error) { damaged <- err }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer w.Close(context.Background())
 	dir := filepath.Join("sacks", "000", "e1")
-	if err := w.Open(0, dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Open(0, dir))
 	post(t, n, id, map[int]float64{1: 1})
 	if count := countOf(t, w, n, id); count != 1 {
 		t.Fatalf("%v measures count", count)
@@ -68,9 +63,7 @@ func TestSackIsAbandoned(t *testing.T) {
 	}
 	post(t, n, id, map[int]float64{2: 1})
 	inject.Store(false)
-	if err := w.Open(0, dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Open(0, dir))
 	if count := countOf(t, w, n, id); count != 2 {
 		t.Errorf("%v measures count of 2", count)
 	}

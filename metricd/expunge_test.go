@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // heldByNobody is the index in an hour in which no process holds it.
@@ -34,14 +35,10 @@ func TestExpungeWaitsForTheIndex(t *testing.T) {
 		missing := &heldByNobody{}
 		w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: missing,
 			Incoming: &listSource{ready: make(chan struct{}, 1)}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if err := w.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Close(context.Background()))
 		// After 30 s, 1, 2 and 4 minutes, and then every 8.
 		if lines := strings.Count(log.String(), "expunge failed"); missing.asked != 10 || lines != 10 ||
 			strings.Contains(log.String(), "level=ERROR") {

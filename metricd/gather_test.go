@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -48,9 +49,7 @@ func testReadsDoNotWaitForGathering(t *testing.T) {
 			var groups carbonara.Groups
 			read := model.Read{Metric: metric, Granularity: time.Minute, Columns: carbonara.Count.Columns(),
 				To: carbonara.MaxTimestamp}
-			if err := n.Metricd.Groups(t.Context(), read, &groups); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Metricd.Groups(t.Context(), read, &groups))
 			visible = 0
 			_, counts := groups.Aggregate(carbonara.Count, nil, nil)
 			for _, count := range counts {
@@ -91,19 +90,13 @@ func testReadsDoNotWaitForTheIndex(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
 	known, unknown := newMetric(t, n, 0, 1, "count"), newMetric(t, n, 0, 1, "count")
-	if err := n.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
 	index := &awayIndex{Index: n.Index}
 	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer w.Close(context.Background())
-	if err := w.Open(0, "sack"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Open(0, "sack"))
 	for range 150 {
 		time.Sleep(10 * time.Millisecond)
 		post(t, n, known, map[int]float64{1: 1})
@@ -148,44 +141,30 @@ func TestReadsDoNotWaitForTheirTurn(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2, Workers: 1})
 	defer n.Stop(context.Background())
 	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "count")
-	if err := n.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), policy))
 	var ids [2]uuid.UUID
 	for sack := range ids {
-		if err := n.Metricd.CloseSack(t.Context(), sack); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.CloseSack(t.Context(), sack))
 		for ids[sack] = uuid.New(); n.Metricd.Sack(ids[sack]) != sack; {
 			ids[sack] = uuid.New()
 		}
 		metric := &model.Metric{ID: ids[sack], ArchivePolicy: policy, Creator: "admin"}
-		if err := n.Index.CreateMetric(t.Context(), metric); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateMetric(t.Context(), metric))
 		post(t, n, ids[sack], map[int]float64{1: 1, 2: 1})
 	}
 	index := &heldIndex{Index: n.Index, metric: ids[0], asked: make(chan struct{}, 1), release: make(chan struct{})}
 	w, err := metricd.New(metricd.Options{Sacks: 2, Workers: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer w.Close(context.Background())
 	defer close(index.release)
-	if err := w.Open(0, "sack0"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Open(0, "sack0"))
 	<-index.asked
-	if err := w.Open(1, "sack1"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Open(1, "sack1"))
 	var groups carbonara.Groups
 	read := model.Read{Metric: metricsOf(t, n, ids[1])[0], Granularity: time.Minute, Columns: carbonara.Count.Columns(),
 		To: carbonara.MaxTimestamp}
-	if err := w.Groups(t.Context(), read, &groups); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Groups(t.Context(), read, &groups))
 	if _, counts := groups.Aggregate(carbonara.Count, nil, nil); len(counts) != 1 || counts[0] != 2 {
 		t.Errorf("counts %v, want 2", counts)
 	}
@@ -197,15 +176,11 @@ func TestListedHeads(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(ctx)
 	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "count")
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range 20 {
 		metric := &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
-		if err := n.Index.CreateMetric(ctx, metric); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateMetric(ctx, metric))
 		m.Metrics, m.Offsets = append(m.Metrics, metric.ID), append(m.Offsets, i+1)
 		m.Timestamps, m.Values = append(m.Timestamps, start), append(m.Values, 1)
 	}
@@ -215,22 +190,14 @@ func TestListedHeads(t *testing.T) {
 			for i := range m.Timestamps {
 				m.Timestamps[i] = start + carbonara.Timestamp(second)*1e9
 			}
-			if err := n.Post(m); err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Metricd.Refresh(ctx, m.Metrics[:1]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Post(m))
+			fatal.If(t, n.Metricd.Refresh(ctx, m.Metrics[:1]))
 		}
 	}
 	send(1, 2, 3)
-	if err := n.Index.DeleteMetric(ctx, m.Metrics[7]); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.DeleteMetric(ctx, m.Metrics[7]))
 	send(4, 5)
-	if err := n.Metricd.Expunge(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Expunge(ctx))
 	send(6)
 	checkpoint(t, n)
 	send(7)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -22,16 +23,12 @@ func TestHeadsKeepToTheirMemory(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, HeadBytes: heads * 400})
 	defer n.Stop(ctx)
 	policy := newPolicy(t, "p", 0, []time.Duration{time.Minute}, "mean", "count")
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
 	all := make([]*model.Metric, metrics)
 	for i := range all {
 		all[i] = &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
 	}
-	if err := n.Index.CreateMetrics(ctx, all); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateMetrics(ctx, all))
 	for round := range rounds {
 		for from := 0; from < metrics; from += perRequest {
 			m := &model.Measures{Offsets: []int{0}}
@@ -41,12 +38,8 @@ func TestHeadsKeepToTheirMemory(t *testing.T) {
 					float64(round))
 				m.Offsets = append(m.Offsets, len(m.Values))
 			}
-			if err := n.Post(m); err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Metricd.Refresh(ctx, m.Metrics[:1]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Post(m))
+			fatal.If(t, n.Metricd.Refresh(ctx, m.Metrics[:1]))
 			if held := n.Value("gnocco_metricd_heads"); held > heads+perRequest {
 				t.Fatalf("round %d: %v heads where there is memory for %d", round, held, heads)
 			}

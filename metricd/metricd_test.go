@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -26,15 +27,9 @@ func newMetric(t testing.TB, n *testnode.Node, backWindow int, hours int, method
 	id := uuid.New()
 	policy, err := model.NewArchivePolicy(id.String(), backWindow, []model.DefinitionInput{
 		{Granularity: &minute, Timespan: &timespan}, {Granularity: &five, Timespan: &timespan}}, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
+	fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}))
 	return id
 }
 
@@ -47,16 +42,12 @@ func post(t *testing.T, n *testnode.Node, id uuid.UUID, measures map[int]float64
 		m.Values = append(m.Values, v)
 	}
 	m.Offsets = []int{0, len(m.Values)}
-	if err := n.Post(m); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Post(m))
 }
 
 func checkpoint(t *testing.T, n *testnode.Node) {
 	t.Helper()
-	if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 }
 
 // values returns what method answers, by seconds after start.
@@ -129,18 +120,14 @@ func TestCorruptBlocksAreSetAside(t *testing.T) {
 		Values: []float64{7}}
 	block := incoming.AppendBlock(nil, m, []int{0}, time.Now())
 	block[len(block)-1] ^= 1
-	if err := n.Incoming.Append(context.Background(), []incoming.Block{{Sack: 0, Data: block}}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Incoming.Append(context.Background(), []incoming.Block{{Sack: 0, Data: block}}))
 	post(t, n, id, map[int]float64{2: 2})
 	requireValues(t, values(t, n, id, time.Minute, carbonara.Sum), map[int]float64{0: 3})
 	checkpoint(t, n)
 	source := n.Incoming.ID()
 	n.Stop(context.Background())
 	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	kept := 0
 	err = store.EachAside(func(a archive.Aside) error {
@@ -165,9 +152,7 @@ func TestCheckpointLeavesOutWhatIsTrimmed(t *testing.T) {
 	post(t, n, id, measures)
 	checkpoint(t, n)
 	sizes, err := n.Metricd.Sizes(context.Background(), []uuid.UUID{id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if sizes[0].Raw > 1500 { // 300 measures of some bytes each, and the key
 		t.Errorf("%d bytes of raw measures, of which 300 are kept", sizes[0].Raw)
 	}

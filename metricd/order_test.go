@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -97,7 +98,7 @@ func (s *script) attach(t *testing.T) {
 	}
 	s.node.Metricd.SetSources(*s.known)
 	for _, source := range s.sources {
-		check(t, s.node.Metricd.Attach(source))
+		fatal.If(t, s.node.Metricd.Attach(source))
 	}
 }
 
@@ -105,7 +106,7 @@ func (s *script) attach(t *testing.T) {
 func (s *script) send(t *testing.T, d *datadriven.TestData, m *model.Measures, second int) {
 	t.Helper()
 	s.sources[d.CmdArgs[0].Key].put(m, second)
-	check(t, s.node.Metricd.Refresh(t.Context(), m.Metrics))
+	fatal.If(t, s.node.Metricd.Refresh(t.Context(), m.Metrics))
 }
 
 // BenchmarkAccept takes requests of one measure of each of many metrics, from the only incoming store and from one of
@@ -134,21 +135,15 @@ func benchmarkAccept(b *testing.B, stores, requests int) {
 	known := intake.Sources{Complete: true, Waited: []string{"a", "b"}[:stores]}
 	n.Metricd.SetSources(known)
 	for _, s := range []*stampedSource{source, other}[:stores] {
-		if err := n.Metricd.Attach(s); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Metricd.Attach(s))
 	}
 	policy := newPolicy(b, "accept", 1, []time.Duration{time.Minute}, "mean")
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Index.CreateArchivePolicy(ctx, policy))
 	all := make([]*model.Metric, perRequest*requests)
 	for i := range all {
 		all[i] = &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
 	}
-	if err := n.Index.CreateMetrics(ctx, all); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Index.CreateMetrics(ctx, all))
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	parts := make([]*model.Measures, requests)
 	for i := range parts {
@@ -173,17 +168,13 @@ func benchmarkAccept(b *testing.B, stores, requests int) {
 		}
 		block := incoming.AppendBlock(nil, m, pick, time.Now())
 		_, ids, _, err := incoming.CutIDs(block)
-		if err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, err)
 		source.mu.Lock()
 		source.records = append(source.records, incoming.Record{Sequence: uint64(sequence),
 			Stamp: source.stamp(sequence), Block: block, List: keyhash.Of(ids)})
 		source.mu.Unlock()
 		other.setFrontier(sequence)
-		if err := n.Metricd.Refresh(ctx, m.Metrics[:1]); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Metricd.Refresh(ctx, m.Metrics[:1]))
 	}
 	for range 2 * requests { // heads and their lists are there
 		post()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -41,9 +42,7 @@ func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.
 	next func() carbonara.Timestamp, state string, granularity time.Duration, groups int) {
 	ctx := context.Background()
 	mean, err := carbonara.ParseMethod("mean")
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	all := metricsOf(b, n, m...)
 	if state == "fed" {
 		end = next()
@@ -59,9 +58,7 @@ func benchmarkRead(b *testing.B, n *testnode.Node, m []uuid.UUID, end carbonara.
 		}
 		read := model.Read{Metric: all[i%len(all)], Granularity: granularity, Columns: mean.Columns(),
 			From: end - carbonara.Timestamp(groups)*carbonara.Timestamp(granularity), To: carbonara.MaxTimestamp}
-		if err := n.Metricd.Groups(ctx, read, &got); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Metricd.Groups(ctx, read, &got))
 		if got.Len() == 0 || got.Len() > groups || got.Starts[got.Len()-1].Add(granularity) != end {
 			b.Fatalf("%d groups", got.Len())
 		}
@@ -76,16 +73,12 @@ func loaded(b *testing.B, state string, metrics, days int) (
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour, 24 * time.Hour}, "mean", "min", "max",
 		"sum", "std", "count")
-	if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Index.CreateArchivePolicy(ctx, policy))
 	var ids []uuid.UUID
 	for i := range metrics {
 		ids = append(ids, uuid.UUID{15: byte(i + 1)})
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: policy,
-			Creator: "admin"}); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: policy,
+			Creator: "admin"}))
 	}
 	at := start
 	send := func(measures int) carbonara.Timestamp {
@@ -98,12 +91,8 @@ func loaded(b *testing.B, state string, metrics, days int) (
 			}
 			m.Offsets = append(m.Offsets, len(m.Values))
 		}
-		if err := n.Post(m); err != nil {
-			b.Fatal(err)
-		}
-		if err := n.Metricd.Refresh(ctx, ids); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Post(m))
+		fatal.If(b, n.Metricd.Refresh(ctx, ids))
 		at += carbonara.Timestamp(measures) * carbonara.Timestamp(10*time.Second)
 		return at - carbonara.Timestamp(10*time.Second)
 	}
@@ -111,15 +100,11 @@ func loaded(b *testing.B, state string, metrics, days int) (
 	for part := range parts {
 		send(days * 8640 / parts)
 		if state == "operands" || part+1 == parts/2 || state == "compacted" && part+1 == parts {
-			if err := n.Metricd.Checkpoint(ctx); err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, n.Metricd.Checkpoint(ctx))
 		}
 	}
 	if state == "compacted" {
-		if err := n.Metricd.Compact(ctx); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Metricd.Compact(ctx))
 		n.Restart(true)
 	}
 	return n, ids, at - carbonara.Timestamp(10*time.Second), func() carbonara.Timestamp { return send(1) }

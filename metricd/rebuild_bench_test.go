@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -60,16 +61,12 @@ func BenchmarkRebuild(b *testing.B) {
 // weekOfMinutes starts a node with metrics of a policy that have a measure each minute.
 func weekOfMinutes(b *testing.B, policy *model.ArchivePolicy, metrics, minutes int) (*testnode.Node, []uuid.UUID) {
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
-	if err := n.Index.CreateArchivePolicy(context.Background(), policy); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Index.CreateArchivePolicy(context.Background(), policy))
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range metrics {
 		id := uuid.New()
-		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
-			Creator: "admin", Name: fmt.Sprint(i)}); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin", Name: fmt.Sprint(i)}))
 		m.Metrics = append(m.Metrics, id)
 		for minute := range minutes {
 			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(minute)*carbonara.Timestamp(time.Minute))
@@ -77,11 +74,7 @@ func weekOfMinutes(b *testing.B, policy *model.ArchivePolicy, metrics, minutes i
 		}
 		m.Offsets = append(m.Offsets, len(m.Values))
 	}
-	if err := n.Post(m); err != nil {
-		b.Fatal(err)
-	}
-	if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, n.Post(m))
+	fatal.If(b, n.Metricd.Checkpoint(context.Background()))
 	return n, m.Metrics
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
@@ -31,9 +32,7 @@ func newPolicy(t testing.TB, name string, backWindow int, granularities []time.D
 		definition = append(definition, model.DefinitionInput{Granularity: &g})
 	}
 	policy, err := model.NewArchivePolicy(name, backWindow, definition, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return policy
 }
 
@@ -42,14 +41,10 @@ func createMetric(t *testing.T, n *testnode.Node, policy *model.ArchivePolicy) u
 	t.Helper()
 	ctx := context.Background()
 	if _, err := n.Index.ArchivePolicy(policy.Name); err != nil {
-		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
 	}
 	id := uuid.New()
-	if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy, Creator: "admin"}))
 	return id
 }
 
@@ -70,9 +65,7 @@ func metricsOf(t testing.TB, n *testnode.Node, ids ...uuid.UUID) (metrics []*mod
 	t.Helper()
 	for _, id := range ids {
 		m, err := n.Index.Metric(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		metrics = append(metrics, m)
 	}
 	return metrics
@@ -81,9 +74,7 @@ func metricsOf(t testing.TB, n *testnode.Node, ids ...uuid.UUID) (metrics []*mod
 func rebuild(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.RebuildCounts {
 	t.Helper()
 	done, err := n.Metricd.Rebuild(context.Background(), metricsOf(t, n, ids...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if done.Failed > 0 {
 		t.Fatal(done.Fault)
 	}
@@ -425,19 +416,13 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	}
 	n.Stop(context.Background())
 	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	garbage := []byte{1, 2, 3}
 	for _, key := range [][]byte{archive.RawKey(ids[0]),
 		archive.SplitKey(ids[1], carbonara.SplitKeyOf(start, minute))} {
-		if err := store.DB().Merge(key, garbage, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.DB().Merge(key, garbage, nil))
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.Close())
 	n = testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute}, "sum"))
@@ -450,9 +435,7 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	}
 	checkpoint(t, n)
 	sizes, err := n.Metricd.Sizes(t.Context(), ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i, size := range sizes {
 		if len(size.Splits) != 1 || (size.Splits[minute] > 0) != (i < 2) {
 			t.Errorf("metric %d: %v", i, size)
@@ -521,13 +504,9 @@ func TestManyAreRebuiltTogether(t *testing.T) {
 func damageRaw(t *testing.T, fs vfs.FS, id uuid.UUID) {
 	t.Helper()
 	store, err := archive.Open("sacks/000/e1", archive.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	timestamps, values, _, err := store.Raw(id, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	whole := carbonara.AppendRaw(nil, 0, timestamps, values)
 	for at := range whole {
 		raw := slices.Clone(whole)
@@ -539,9 +518,7 @@ func damageRaw(t *testing.T, fs vfs.FS, id uuid.UUID) {
 		if err == nil || endErr != nil || new(carbonara.Packed).Parse(raw) != nil {
 			continue
 		}
-		if err := errors.Join(store.DB().Set(archive.RawKey(id), raw, nil), store.Close()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(store.DB().Set(archive.RawKey(id), raw, nil), store.Close()))
 		return
 	}
 	t.Fatal("whatever is damaged is seen at once")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -40,21 +41,15 @@ func compareRecent(t *testing.T, seed uint64) {
 		definition[0].Timespan = &hours
 	}
 	policy, err := model.NewArchivePolicy("p", rng.IntN(4)*20, definition, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ids := []uuid.UUID{{15: 1}, {15: 2}, {15: 3}}
 	open := func(bytes int64, batch int) *testnode.Node {
 		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: bytes,
 			BatchMeasures: batch})
-		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
 		for _, id := range ids {
-			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
-				Creator: "admin"}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
+				Creator: "admin"}))
 		}
 		return n
 	}
@@ -67,16 +62,12 @@ func compareRecent(t *testing.T, seed uint64) {
 	defer func() { recent.Stop(ctx) }()
 	now, gap := 0, 120>>(seed/4*2) // seconds
 	read := func(n *testnode.Node, id uuid.UUID, asked model.Read) *carbonara.Groups {
-		if err := n.Metricd.Refresh(ctx, []uuid.UUID{id}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Refresh(ctx, []uuid.UUID{id}))
 		if asked.Metric, err = n.Index.Metric(id); err != nil {
 			t.Fatal(err)
 		}
 		var got carbonara.Groups
-		if err := n.Metricd.Groups(ctx, asked, &got); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Groups(ctx, asked, &got))
 		return &got
 	}
 	for step := range 200 {
@@ -84,9 +75,7 @@ func compareRecent(t *testing.T, seed uint64) {
 		switch rng.IntN(12) {
 		case 0:
 			checkpoint(t, recent)
-			if err := plain.Metricd.Compact(ctx); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, plain.Metricd.Compact(ctx))
 		case 1:
 			if rng.IntN(4) == 0 {
 				recent.Restart(rng.IntN(2) == 0)
@@ -106,9 +95,7 @@ func compareRecent(t *testing.T, seed uint64) {
 			}
 			m.Offsets = []int{0, len(m.Values)}
 			for _, n := range []*testnode.Node{recent, plain} {
-				if err := n.Post(m); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Post(m))
 			}
 		}
 		asked := model.Read{Granularity: minute, To: carbonara.MaxTimestamp}
@@ -152,9 +139,7 @@ func TestRecentSumsKeepWhatAdditionsRoundAway(t *testing.T) {
 	ctx, day := context.Background(), 24*time.Hour
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &day}},
 		[]string{"sum", "std", "rate:sum"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	values := []float64{1e16, 1, -1e16, 1, 0.1, 0.1, 1e16, 0.1, -1e16, 0.1}
 	between := []func(*testnode.Node){
 		func(*testnode.Node) {},
@@ -163,28 +148,20 @@ func TestRecentSumsKeepWhatAdditionsRoundAway(t *testing.T) {
 		func(n *testnode.Node) { n.Restart(true) },
 	}
 	refresh := func(n *testnode.Node) {
-		if err := n.Metricd.Refresh(ctx, []uuid.UUID{{15: 1}}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Refresh(ctx, []uuid.UUID{{15: 1}}))
 	}
 	for round := range len(between) * len(values) {
 		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
 		metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
-		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Index.CreateMetric(ctx, metric); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
+		fatal.If(t, n.Index.CreateMetric(ctx, metric))
 		batch := carbonara.Batch{Series: []carbonara.Series{{Plan: policy.Plan()}}}
 		for i, v := range values {
 			at := start.Floor(day) + carbonara.Timestamp(i)*1e9
 			batch.Timestamps, batch.Values = append(batch.Timestamps, at), append(batch.Values, v)
 			batch.Series[0].To = i + 1
-			if err := n.Post(&model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 1},
-				Timestamps: []carbonara.Timestamp{at}, Values: []float64{v}}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Post(&model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 1},
+				Timestamps: []carbonara.Timestamp{at}, Values: []float64{v}}))
 			refresh(n)
 			if i == round/len(between) {
 				between[round%len(between)](n)
@@ -194,16 +171,12 @@ func TestRecentSumsKeepWhatAdditionsRoundAway(t *testing.T) {
 				continue // the first read finds what the checkpoint stored
 			}
 			var want carbonara.Result
-			if err := carbonara.NewCPUResampler(1).Resample(ctx, &batch, &want); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, carbonara.NewCPUResampler(1).Resample(ctx, &batch, &want))
 			for read := range 2 { // the first one only notes that the metric is read
 				var got carbonara.Groups
 				asked := model.Read{Metric: metric, Granularity: day, To: carbonara.MaxTimestamp,
 					Columns: policy.Plan().Columns}
-				if err := n.Metricd.Groups(ctx, asked, &got); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Metricd.Groups(ctx, asked, &got))
 				if !sameGroups(&got, want.Groups(0, 0)) {
 					t.Fatalf("round %d, after %v, read %d: got %v, want %v", round, values[:i+1], read, got,
 						want.Groups(0, 0))
@@ -244,16 +217,12 @@ func testRecentMeasures(t *testing.T, many bool) {
 	ctx, minute := context.Background(), time.Minute
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
-	if err := errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric),
+	fatal.If(t, errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric),
 		n.Post(&model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, 1},
 			Timestamps: []carbonara.Timestamp{start}, Values: []float64{1}}),
-		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
-		t.Fatal(err)
-	}
+		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})))
 	f := func(kept bool) {
 		t.Helper()
 		for range 3 {
@@ -274,9 +243,7 @@ func testRecentMeasures(t *testing.T, many bool) {
 		for i := range 100 {
 			m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*1e6)
 		}
-		if err := errors.Join(n.Post(m), n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(n.Post(m), n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})))
 	} else {
 		checkpoint(t, n)
 	}
@@ -290,19 +257,15 @@ func TestRecentGroupsHaveTheColumnsThatAreRead(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 1 << 20})
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
 		[]string{"mean", "min", "max", "std", "median", "95pct", "first", "last"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const groups = 1000
 	metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
 	m := &model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, groups}, Values: make([]float64, groups)}
 	for i := range groups {
 		m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*carbonara.Timestamp(minute))
 	}
-	if err := errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric), n.Post(m),
-		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric), n.Post(m),
+		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})))
 	f := func(most float64, columns ...carbonara.Column) {
 		t.Helper()
 		for range 2 { // the first one only notes that the metric is read

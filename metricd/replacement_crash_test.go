@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -136,14 +137,12 @@ func TestReadsWhileMeasuresAreReplaced(t *testing.T) {
 		}
 		var sums [2]float64
 		var groups carbonara.Groups
-		if err := n.Metricd.EachGroups(ctx, reads, &groups, func(i int) error {
+		fatal.If(t, n.Metricd.EachGroups(ctx, reads, &groups, func(i int) error {
 			for _, v := range groups.Column(carbonara.ColumnSum) {
 				sums[i] += v
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if sums[0] != sums[1] || math.Mod(sums[0], 60) != 0 {
 			t.Fatalf("minutes sum to %v, the hour to %v", sums[0], sums[1])
 		}
@@ -197,9 +196,7 @@ func TestExpiredGroupsTellNothing(t *testing.T) {
 	second, hour, day := time.Second, time.Hour, 24*time.Hour
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &second, Timespan: &hour},
 		{Granularity: &hour}, {Granularity: &day}}, []string{"sum"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	id := createMetric(t, n, policy)
 	for i := range 48 {
 		post(t, n, id, map[int]float64{i * 3600: 1, i*3600 + 1200: 2, i*3600 + 1800: 4})

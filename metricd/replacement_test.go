@@ -15,6 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
@@ -33,13 +34,9 @@ func replace(t *testing.T, n *testnode.Node, id uuid.UUID, from, to int, with ma
 	preview := *r
 	preview.DryRun = true
 	said, err := n.Metricd.Replace(context.Background(), []uuid.UUID{id}, &preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	done, err := n.Metricd.Replace(context.Background(), []uuid.UUID{id}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if done.Failed > 0 {
 		t.Fatal(done.Fault)
 	}

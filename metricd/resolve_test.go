@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // movingIndex is one that has changed each time that it is asked, as one may have that another process holds.
@@ -89,20 +90,14 @@ func (s *movingSource) Fetch(context.Context, int) (more bool, err error) {
 // A refresh does not pretend to have what a store had accepted that moved to another process meanwhile.
 func TestRefreshMissesAStoreThatMoves(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	source := &movingSource{listSource: listSource{ready: make(chan struct{}, 1)}, moved: func() {}}
 	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: store, Incoming: source,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer p.Close(context.Background())
-	if err := p.RefreshSacks(t.Context(), []int{0}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.RefreshSacks(t.Context(), []int{0}))
 	source.moved = func() { p.Detach(source.ID()) }
 	if err := p.RefreshSacks(t.Context(), []int{0}); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("refreshed: %v", err)
@@ -113,50 +108,36 @@ func TestRefreshMissesAStoreThatMoves(t *testing.T) {
 // up too, and are not taken for deleted.
 func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	policy, err := store.ArchivePolicy("low")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var metrics []uuid.UUID
 	for range 4 {
 		m := &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "admin"}
-		if err := store.CreateMetric(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.CreateMetric(t.Context(), m))
 		metrics = append(metrics, m.ID)
 	}
 	source := &listSource{ready: make(chan struct{}, 1)}
 	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(),
 		Index: &movingIndex{Store: store}, Incoming: source, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer p.Close(context.Background())
 	want := make(map[uuid.UUID]float64)
 	for second := range 3 {
 		// The first request of each round brings a metric without a head, the second those that have one.
 		source.put(second, metrics[second+1:second+2], metrics[:second+1], metrics[:second+2])
-		if err := p.Refresh(t.Context(), metrics); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Refresh(t.Context(), metrics))
 		for _, id := range metrics[:second+2] {
 			want[id]++
 		}
 	}
 	for _, id := range metrics {
 		metric, err := store.Metric(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var groups carbonara.Groups
-		if err := p.Groups(t.Context(), model.Read{Metric: metric, Granularity: policy.Granularities()[0],
-			Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Groups(t.Context(), model.Read{Metric: metric, Granularity: policy.Granularities()[0],
+			Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups))
 		got := 0.0
 		for _, n := range groups.Column(carbonara.ColumnCount) {
 			got += n
@@ -185,9 +166,7 @@ func (x *slowIndex) Generation() uint64 {
 // A stop whose time is over ends between two requests, however many the worker has drained at once.
 func TestStopEndsBetweenRequests(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	slow := &slowIndex{Store: store, begun: make(chan struct{})}
 	source := &listSource{ready: make(chan struct{}, 1)}
@@ -195,9 +174,7 @@ func TestStopEndsBetweenRequests(t *testing.T) {
 	source.put(0, slices.Repeat([][]uuid.UUID{{uuid.New()}}, requests)...)
 	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: slow, Incoming: source,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	<-slow.begun
 	cancel()

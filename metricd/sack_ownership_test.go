@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -23,9 +24,7 @@ func worker(t *testing.T, n *testnode.Node, fs vfs.FS, sacks int) *metricd.Metri
 	t.Helper()
 	w, err := metricd.New(metricd.Options{Sacks: sacks, Index: n.Index, Incoming: n.Incoming, FS: fs,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return w
 }
 
@@ -35,9 +34,7 @@ func groupsOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) 
 		return nil, err
 	}
 	metric, err := n.Index.Metric(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups carbonara.Groups
 	return &groups, w.Groups(context.Background(), model.Read{Metric: metric, Granularity: time.Minute,
 		Columns: metric.ArchivePolicy.Plan().Columns, To: carbonara.MaxTimestamp}, &groups)
@@ -46,9 +43,7 @@ func groupsOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) 
 func countOf(t *testing.T, w *metricd.Metricd, n *testnode.Node, id uuid.UUID) float64 {
 	t.Helper()
 	groups, err := groupsOf(t, w, n, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	total := 0.0
 	for _, count := range groups.Column(carbonara.ColumnCount) {
 		total += count
@@ -82,9 +77,7 @@ func TestSackChangesHands(t *testing.T) {
 		if second%2 == 1 {
 			cancel() // no last checkpoint: the next one replays
 		}
-		if err := holder.CloseSack(ctx, sack); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.CloseSack(ctx, sack))
 		cancel()
 		if err := holder.CloseSack(context.Background(), sack); err != nil {
 			t.Errorf("closed again: %v", err)
@@ -92,9 +85,7 @@ func TestSackChangesHands(t *testing.T) {
 		if _, err := groupsOf(t, holder, n, id); !errors.Is(err, metricd.ErrNotOwned) {
 			t.Errorf("read of a sack that was given away: %v", err)
 		}
-		if err := free.Open(sack, dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, free.Open(sack, dir))
 		if err := free.Open(sack, dir); err == nil {
 			t.Error("opened twice")
 		}
@@ -119,9 +110,7 @@ func testSourcesComeAndGo(t *testing.T) {
 	second, err := incoming.Open("second", incoming.Options{FS: fs, Sacks: 1, FreeSpace: func() (uint64, error) {
 		return 1 << 40, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer second.Close()
 	if empty, err := second.Empty(); err != nil || !empty {
 		t.Errorf("a new store is not empty: %v", err)
@@ -131,10 +120,8 @@ func testSourcesComeAndGo(t *testing.T) {
 		m := &model.Measures{Metrics: []uuid.UUID{id},
 			Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(at)*1e9}, Values: []float64{1},
 			Offsets: []int{0, 1}}
-		if err := second.Append(context.Background(),
-			[]incoming.Block{{Sack: 0, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, second.Append(context.Background(),
+			[]incoming.Block{{Sack: 0, Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}))
 	}
 	want := func(count float64) {
 		t.Helper()
@@ -146,24 +133,18 @@ func testSourcesComeAndGo(t *testing.T) {
 	post(t, n, id, map[int]float64{1: 1})
 	want(1)
 	for range 3 { // attached again, what is in the heads is not taken twice
-		if err := n.Metricd.Attach(second); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Metricd.Attach(second))
 		want(2)
 		n.Metricd.Detach(second.ID())
 	}
 	toSecond(2)
 	want(2)
 	checkpoint(t, n)
-	if err := n.Metricd.Attach(second); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Attach(second))
 	want(3)
 	n.Restart(false) // without a checkpoint; the second source is attached later
 	want(2)
-	if err := n.Metricd.Attach(second); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Attach(second))
 	want(3)
 	checkpoint(t, n)
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {

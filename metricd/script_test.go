@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -165,7 +166,7 @@ func (s *script) changePolicy(id uuid.UUID, backWindow int, timespan time.Durati
 func (s *script) archive(t *testing.T, id uuid.UUID) string {
 	t.Helper()
 	second := func(at carbonara.Timestamp, found bool, err error) string {
-		check(t, err)
+		fatal.If(t, err)
 		if !found {
 			return "none"
 		}
@@ -175,14 +176,14 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 	oldest, newest := "none", "none"
 	for sack := range s.sacks {
 		store, err := archive.Open(fmt.Sprintf("sacks/%03d/e1", sack), archive.Options{FS: s.fs})
-		check(t, err)
+		fatal.If(t, err)
 		timestamps, _, _, err := store.Raw(id, nil, nil)
-		check(t, err)
+		fatal.If(t, err)
 		n, err := store.Dropped(id)
-		check(t, err)
+		fatal.If(t, err)
 		raw, dropped = raw+len(timestamps), dropped+int(n)
 		n, err = store.Late(id)
-		check(t, err)
+		fatal.If(t, err)
 		late += int(n)
 		if at := second(store.Oldest(id, time.Minute)); at != "none" {
 			oldest = at
@@ -190,16 +191,9 @@ func (s *script) archive(t *testing.T, id uuid.UUID) string {
 		if at := second(store.Newest(id, time.Minute)); at != "none" {
 			newest = at
 		}
-		check(t, store.Close())
+		fatal.If(t, store.Close())
 	}
 	return fmt.Sprintf(
 		"raw measures: %d\ndropped: %d\nlate: %d\noldest split of one minute: %s\nnewest group of one minute: %s\n",
 		raw, dropped, late, oldest, newest)
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -22,15 +23,11 @@ func TestWindowsAreLikeTheWhole(t *testing.T) {
 		{"mean", "rate:mean", "rate:max", "count"}} {
 		n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 		policy := newPolicy(t, "p", 2, []time.Duration{time.Minute, 7 * time.Minute}, methods...)
-		if err := n.Index.CreateArchivePolicy(ctx, policy); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, policy))
 		for round := range 150 { // a metric that is read again may have recent groups
 			id := uuid.UUID{14: byte(round), 15: 1}
-			if err := n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
-				Creator: "admin"}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: id, ArchivePolicy: policy,
+				Creator: "admin"}))
 			end := fill(t, n, rng, id, rng.IntN(3) == 0)
 			metric, columns := metricsOf(t, n, id)[0], policy.Plan().Columns
 			granularity := policy.Granularities()[rng.IntN(2)]
@@ -44,12 +41,8 @@ func TestWindowsAreLikeTheWhole(t *testing.T) {
 			}
 			all := model.Read{Metric: metric, Granularity: granularity, Columns: columns, To: carbonara.MaxTimestamp}
 			var want, got carbonara.Groups
-			if err := n.Metricd.Groups(ctx, read, &got); err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Metricd.Groups(ctx, all, &want); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Metricd.Groups(ctx, read, &got))
+			fatal.If(t, n.Metricd.Groups(ctx, all, &want))
 			first := want.Search(read.From)
 			part := want.Slice(first, max(first, want.Search(read.To)))
 			if !sameBits(&got, &part) {
@@ -75,12 +68,8 @@ func fill(t *testing.T, n *testnode.Node, rng *rand.Rand, id uuid.UUID, late boo
 			}
 		}
 		m.Offsets = append(m.Offsets, len(m.Values))
-		if err := n.Post(m); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Metricd.Refresh(context.Background(), []uuid.UUID{id}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Post(m))
+		fatal.If(t, n.Metricd.Refresh(context.Background(), []uuid.UUID{id}))
 		if rng.IntN(3) == 0 {
 			checkpoint(t, n)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func input(granularity time.Duration, points int64, timespan time.Duration) model.DefinitionInput {
@@ -31,9 +32,7 @@ func newPolicy(t *testing.T, backWindow int, methods []string,
 	definition ...model.DefinitionInput) *model.ArchivePolicy {
 	t.Helper()
 	p, err := model.NewArchivePolicy("p", backWindow, definition, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return p
 }
 
@@ -144,9 +143,7 @@ func TestArchivePolicyAnswers(t *testing.T) {
 func TestArchivePolicyJSON(t *testing.T) {
 	p := newPolicy(t, 1, []string{"mean", "last"}, input(time.Hour, 0, 0), input(time.Minute, 0, 36*time.Hour))
 	got, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want := `{"name":"p","back_window":1,"definition":[` +
 		`{"timespan":null,"granularity":"1:00:00","points":null},` +
 		`{"timespan":"1 day, 12:00:00","granularity":"0:01:00","points":2160}],"aggregation_methods":["mean","last"]}`
@@ -160,9 +157,7 @@ func TestUpdate(t *testing.T) {
 	backWindow := 5
 	// In another order, with other points and none.
 	u, err := p.Update(&backWindow, []model.DefinitionInput{input(time.Minute, 0, 0), input(time.Second, 0, time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if u.BackWindow != 5 || u.Timespan(time.Second) != time.Hour || u.Timespan(time.Minute) != 0 ||
 		len(u.Methods()) != 1 {
 		t.Errorf("updated to %+v", u)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // cpuOf returns the CPU that f takes, the least of some runs, in seconds.
@@ -21,9 +22,7 @@ func cpuOf(t *testing.T, runs int, f func()) float64 {
 	t.Helper()
 	used := func() float64 {
 		var r syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
 		return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
 	}
 	var all []float64
@@ -61,9 +60,7 @@ func TestCostOfCountersAndSketches(t *testing.T) {
 	minute, hour, day := time.Minute, time.Hour, 24*time.Hour
 	benchmarks, err := model.NewArchivePolicy("benchmark's", 0, // of gnocco-bench
 		[]model.DefinitionInput{{Granularity: &minute}, {Granularity: &hour}, {Granularity: &day}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	policies := []*model.ArchivePolicy{model.SeriesArchivePolicy(), benchmarks}
 	for _, p := range model.DefaultArchivePolicies() {
 		if p.Name == "medium" {
@@ -120,9 +117,7 @@ func bytesOfGroups(t *testing.T, plan *carbonara.Plan, timestamps []carbonara.Ti
 	var result carbonara.Result
 	batch := carbonara.Batch{Timestamps: timestamps, Values: values,
 		Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
-	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), &batch, &result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.NewCPUResampler(1).Resample(context.Background(), &batch, &result))
 	for j, g := range plan.Granularities {
 		groups := result.Groups(0, j)
 		bytes := 0

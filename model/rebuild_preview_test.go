@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestPreviewRebuild(t *testing.T) {
@@ -21,9 +22,7 @@ func TestPreviewRebuild(t *testing.T) {
 			definition = append(definition, d)
 		}
 		p, err := model.NewArchivePolicy("p", backWindow, definition, methods)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return p
 	}
 	const day = 24 * time.Hour

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func text(name string) *model.Attribute {
@@ -85,18 +86,14 @@ func TestKindHolds(t *testing.T) {
 // An update that changes nothing returns the type itself; one that does leaves it alone.
 func TestResourceTypeUpdate(t *testing.T) {
 	old, err := model.NewResourceType("t", []*model.Attribute{text("a"), text("b")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if same, err := old.Update([]*model.Attribute{text("b"), text("a")}); err != nil || same != old {
 		t.Errorf("%v, %v", same, err)
 	}
 	shorter := text("b")
 	shorter.MaxLength = 9
 	updated, err := old.Update([]*model.Attribute{shorter, text("c")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	before, after := show(t, old), show(t, updated)
 	if want :=
 		`{"name":"t","attributes":{"a":{"max_length":255,"min_length":0,"required":false,"type":"string"},"b":{"max_length":255,"min_length":0,"required":false,"type":"string"}},"state":"active"}`; before != want {
@@ -115,9 +112,7 @@ func TestResourceTypeUpdate(t *testing.T) {
 func show(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return string(text)
 }
 

@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestParseTimespan(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
 		d, err := time.ParseDuration(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got, err := model.ParseTimespan(in); err != nil || got != d {
 			t.Errorf("%q: got %v, %v; want %v", in, got, err, d)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // lastMeasures are archives that know the newest measures only.
@@ -28,9 +29,7 @@ func TestEvenStarts(t *testing.T) {
 	minute, five, hour := time.Minute, 5*time.Minute, time.Hour
 	policy, err := model.NewArchivePolicy("p", 0,
 		[]model.DefinitionInput{{Granularity: &minute, Timespan: &hour}, {Granularity: &five}}, []string{"mean"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	at := func(hours float64) carbonara.Timestamp { return carbonara.Timestamp(hours * float64(time.Hour)) }
 	f := func(from, to carbonara.Timestamp, granularities []time.Duration, newest []carbonara.Timestamp,
 		first, end carbonara.Timestamp) {

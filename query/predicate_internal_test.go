@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // FuzzValuePredicate refuses any body or answers for every value. A predicate holds only within its value filter, so
@@ -108,12 +109,8 @@ func parsePredicate(t *testing.T, body string) Predicate {
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, decoder.Decode(&value))
 	predicate, err := ParsePredicate(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return predicate
 }

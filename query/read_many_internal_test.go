@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // evenArchives are the archives of one sack, in which each metric has so many groups.
@@ -50,9 +51,7 @@ func TestNeedIsEstimatedBySeries(t *testing.T) {
 	const metrics, groups = 20, 8 << 10
 	minute := time.Minute
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"mean"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want := &tablesRead{Read: &Read{To: carbonara.MaxTimestamp, Values: new(Arena)},
 		granularities: []time.Duration{minute}}
 	for i := range metrics {

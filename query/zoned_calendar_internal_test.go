@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // apiaSkips is the instant at which Samoa went from the end of December 29 to December 31.
@@ -17,9 +18,7 @@ func TestZonedCalendar(t *testing.T) {
 		"America/St_Johns", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia", "Asia/Kathmandu", "America/New_York"} {
 		for letter, c := range calendars {
 			g, err := newZonedCalendar(c, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			end := carbonara.FromTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 			for n := g.Group(0); g.Start(n) < end; n++ {
 				from, to := g.Start(n), g.Start(n+1)
@@ -47,14 +46,10 @@ func TestZonedCalendar(t *testing.T) {
 // A day has 23 hours where the clock is put forward, and 25 where it is put back.
 func TestDaysOfTimeZones(t *testing.T) {
 	g, err := ParseGrouping("D", "Europe/Paris")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for date, want := range map[string]time.Duration{"2025-03-29": 24, "2025-03-30": 23, "2025-10-26": 25, "2025-10-27": 24} {
 		noon, err := time.Parse(time.DateTime, date+" 12:00:00")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		day := g.Group(carbonara.FromTime(noon))
 		if width := time.Duration(g.Start(day+1) - g.Start(day)); width != want*time.Hour {
 			t.Errorf("%s has %v, want %d h", date, width, want)
@@ -66,9 +61,7 @@ func TestDaysOfTimeZones(t *testing.T) {
 func TestZonedCalendarInUTC(t *testing.T) {
 	for letter, c := range calendars {
 		g, err := newZonedCalendar(c, "UTC")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for at := carbonara.Timestamp(0); at < carbonara.Timestamp(
 			40*365*24*time.Hour); at += carbonara.Timestamp(23 * time.Hour) {
 			if n := g.Group(at); n != c.Group(at) || g.Start(n) != c.Start(n) {
@@ -83,9 +76,7 @@ func TestZonedCalendarWithoutMidnight(t *testing.T) {
 	f := func(zone string, day time.Time, want string) {
 		t.Helper()
 		g, err := newZonedCalendar(&calendar{begin: func(int64) time.Time { return day }}, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := g.Start(0).Time().Format(time.RFC3339); got != want {
 			t.Errorf("%s, %s: begins %s, want %s", zone, day.Format(time.DateOnly), got, want)
 		}
@@ -98,9 +89,7 @@ func TestZonedCalendarWithoutMidnight(t *testing.T) {
 
 func BenchmarkZonedCalendar(b *testing.B) {
 	g, err := newZonedCalendar(calendars["M"], "Europe/Rome")
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	at := carbonara.FromTime(time.Date(2025, 3, 15, 12, 0, 0, 0, time.UTC))
 	for b.Loop() {
 		if g.Group(at) == 0 {

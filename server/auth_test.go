@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Modes and rules reach the API. A fault in them ends the start, after which nothing is held.
@@ -19,9 +20,7 @@ func TestServerAuth(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	data := filepath.Join(dir, "data")
@@ -50,14 +49,10 @@ func TestServerAuth(t *testing.T) {
 	for user, want := range map[string]int{"jd": http.StatusOK, "admin": http.StatusForbidden,
 		"": http.StatusUnauthorized} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/v1/status", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		request.Header.Set("X-Who", user)
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		answer.Body.Close()
 		if answer.StatusCode != want {
 			t.Errorf("%q: %s, want %d", user, answer.Status, want)
@@ -70,12 +65,8 @@ func TestSessionInAnyProcess(t *testing.T) {
 	dir := t.TempDir()
 	users := filepath.Join(dir, "users")
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(users, []byte("admin:"+string(hash)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, os.WriteFile(users, []byte("admin:"+string(hash)+"\n"), 0o600))
 	begin := func(role cluster.Role) *server.Server {
 		return start(t, server.Options{Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Role: role, Sacks: 2},
 			Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users}})
@@ -83,16 +74,12 @@ func TestSessionInAnyProcess(t *testing.T) {
 	ask := func(s *server.Server, method, path string, headers ...string) *http.Response {
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Set(headers[i], headers[i+1])
 		}
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		answer.Body.Close()
 		return answer
 	}

@@ -19,15 +19,14 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
 func clientOf(t *testing.T, s *server.Server) *client.Client {
 	t.Helper()
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return c
 }
 
@@ -50,9 +49,7 @@ func TestAnyProcessAnswers(t *testing.T) {
 	}
 	do := func(c *client.Client, method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	do(clients[2], http.MethodPost, "/v1/archive_policy",
 		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}, {"granularity": 3600}},
@@ -117,14 +114,10 @@ func TestAnyProcessAnswers(t *testing.T) {
 	for _, s := range servers {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric",
 			strings.NewReader(`{"archive_policy_name": "p"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("without credentials: %s", answer.Status)
@@ -172,9 +165,7 @@ func TestRedundantMetricsOfACluster(t *testing.T) {
 	}
 	do := func(c *client.Client, method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	do(clients[0], http.MethodPost, "/v1/archive_policy",
 		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 60}},
@@ -271,14 +262,10 @@ func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
 		LeaseSlack: 100 * time.Millisecond}, Listen: "127.0.0.1:0"}
 	stop(t, start(t, options))
 	far, err := claim.NewFile(data, claim.Options{TTL: time.Minute, Beat: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	session, err := far.Join(t.Context(), claim.Member{Node: "far", Address: "192.0.2.1:1", Roles: []string{"metricd"},
 		Process: claim.Process{BootID: uuid.NewString(), Host: "elsewhere"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	s, err := server.Start(t.Context(), options)
 	if err == nil {
 		stop(t, s)
@@ -286,9 +273,7 @@ func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "elsewhere") || !strings.Contains(err.Error(), "--peer-listen") {
 		t.Errorf("starts beside a process of another machine: %v", err)
 	}
-	if err := session.Leave(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, session.Leave(t.Context()))
 	stop(t, start(t, options))
 }
 
@@ -328,9 +313,7 @@ func TestRebuildInACluster(t *testing.T) {
 	c := clientOf(t, second)
 	do := func(method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	type definition []map[string]any
 	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "definition": definition{{"granularity": 1}},
@@ -411,9 +394,7 @@ func TestMembersTellFigures(t *testing.T) {
 	c := clientOf(t, first)
 	do := func(method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	var metric struct{ ID string }
 	do(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": "low"}, &metric)

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gnocco-db/gnocco/internal/connections"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // pipes is a listener whose connections are pipes, which keep to synctest's clock.
@@ -83,9 +84,7 @@ func TestReadersWhoDoNotRead(t *testing.T) {
 		defer slow.Close()
 		fmt.Fprint(slow, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		answer, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		got := 0
 		for chunk := make([]byte, 32<<10); ; time.Sleep(5 * time.Second) {
 			n, err := io.ReadFull(answer.Body, chunk)
@@ -283,35 +282,25 @@ func TestLongestIdleConnectionGoes(t *testing.T) {
 // The kernel keeps little for a client that does not read.
 func TestUnsentBytesAreBounded(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	client, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer client.Close()
 	registry := prometheus.NewRegistry()
 	clients := limitClients(listener, 1, registry)
 	accepted, err := clients.Listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer accepted.Close()
 	control, err := accepted.(*clientConn).Conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	err = control.Control(func(fd uintptr) {
 		got, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT)
 		if err != nil || got != unsentBytes {
 			t.Errorf("the kernel keeps %d bytes, %v", got, err)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for range 2 {
 		if _, err := net.Dial("tcp", listener.Addr().String()); err != nil {
 			t.Fatal(err)

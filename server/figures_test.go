@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // mostSeries is the number of series that a process may have in its own figures. A scraper of many processes pays for
@@ -21,19 +22,13 @@ func TestFiguresAreFew(t *testing.T) {
 	ask := func(method, path, body string) string {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer response.Body.Close()
 		answer, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return string(answer)
 	}
 	const metric = "/v1/metric/8d4ed7e4-6b5f-4ce6-8f4a-4f4a62b3a4b1"

@@ -14,14 +14,13 @@ import (
 	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/listener/graphite"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func graphiteOptions(t *testing.T) []listener.Options {
 	t.Helper()
 	decoder, err := graphite.New([]string{"servers.* -.host.name*"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Stream: true, Creator: "admin", Decoder: decoder}}
 }
 
@@ -55,9 +54,7 @@ func queries(t *testing.T, s *server.Server, query, want string) {
 func sendTo(t *testing.T, network string, address net.Addr, text string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial(network, address.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := conn.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +93,10 @@ func TestListenersOfACluster(t *testing.T) {
 	}
 	for _, s := range []*server.Server{first, second} { // a client cannot say that it is a listener
 		r, err := http.NewRequest(http.MethodPost, s.URL()+"/api/v1/import", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.Header.Set("Gnocco-Listener", "creator admin")
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_ = answer.Body.Close()
 		if answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("status %d", answer.StatusCode)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Profiles have an address of their own, in every role: the public one has none of them.
@@ -29,9 +30,7 @@ func TestProfilesHaveTheirOwnAddress(t *testing.T) {
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap"} {
 			status := func(base string) int {
 				answer, err := http.Get(base + path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				answer.Body.Close()
 				return answer.StatusCode
 			}

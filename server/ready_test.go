@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // probe is an answer to those who ask whether a process is well.
@@ -28,14 +29,10 @@ type probe struct {
 func askProbe(t *testing.T, s *server.Server, path string) probe {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r.Header.Set("Accept", "application/json")
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer answer.Body.Close()
 	p := probe{status: answer.StatusCode, close: answer.Close}
 	text, err := io.ReadAll(answer.Body)
@@ -53,10 +50,8 @@ func askProbe(t *testing.T, s *server.Server, path string) probe {
 func TestReady(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	users := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(users, []byte("jd:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(users, []byte("jd:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC\n"),
+		0o600))
 	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2},
 		API: api.Settings{Prefix: "/gnocchi"}, Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users},
 		DrainDelay: time.Millisecond})

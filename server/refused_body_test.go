@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A client that sends all of its body before it reads finds the answer which refused it, and no reset connection.
@@ -21,9 +22,7 @@ func TestRefusedBodyIsAnswered(t *testing.T) {
 	body := strings.Repeat("m,host=a a=1 5\n", 3<<20) // more than the kernel takes, and than fits
 	for _, header := range []string{fmt.Sprintf("Content-Length: %d", len(body)), "Transfer-Encoding: chunked"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		request := fmt.Sprintf(
 			"POST /v1/influxdb/write HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YWRtaW46\r\n%s\r\n\r\n", header)

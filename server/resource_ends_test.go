@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Resources whose metrics are silent end, once, with any process holding their sacks or the index; those that ended
@@ -24,9 +25,7 @@ func TestSilentResourcesEnd(t *testing.T) {
 	c := clientOf(t, second)
 	do := func(method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	do(http.MethodPost, "/v1/archive_policy",
 		map[string]any{"name": "p", "definition": []map[string]any{{"granularity": 86400}}}, nil)

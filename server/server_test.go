@@ -22,6 +22,7 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func start(t *testing.T, options server.Options) *server.Server {
@@ -30,9 +31,7 @@ func start(t *testing.T, options server.Options) *server.Server {
 	// With 10 s, a machine that stands still for so long ends the test program.
 	options.Cluster.LeaseTTL = cmp.Or(options.Cluster.LeaseTTL, time.Minute)
 	s, err := server.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -50,9 +49,7 @@ func TestServerStartsAgain(t *testing.T) {
 	for round := range 3 {
 		s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2, SkipDefaultPolicies: true}})
 		c, err := client.New(s.URL(), client.Options{User: "admin"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var policies []struct{ Name string }
 		if err := c.Do(t.Context(), http.MethodGet, "/v1/archive_policy", nil, &policies); err != nil ||
 			len(policies) != min(round, 1) {
@@ -96,14 +93,10 @@ func TestServerStartFailsCleanly(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		write = func(text string) {
 			t.Helper()
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		return func() { write(string(content)) }, write
 	}
@@ -123,13 +116,9 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	write("secret")
 	fails("holds no key", server.Options{})
 	restore()
-	if err := os.Chmod(filepath.Join(dir, "key"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(filepath.Join(dir, "key"), 0o644))
 	fails("may be read by others", server.Options{})
-	if err := os.Chmod(filepath.Join(dir, "key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(filepath.Join(dir, "key"), 0o600))
 
 	stop(t, start(t, server.Options{Cluster: cluster.Options{Data: dir}}))
 }
@@ -143,9 +132,7 @@ func TestLaterFormatIsRefusedFirst(t *testing.T) {
 		own := datafolder.FormatOf(name)
 		for _, later := range []claim.Format{{Store: own.Store + 1, Pebble: own.Pebble},
 			{Store: own.Store, Pebble: own.Pebble + 1}} {
-			if err := claim.NoteStore(vfs.Default, dir, name, later); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, claim.NoteStore(vfs.Default, dir, name, later))
 			before := tree(t, dir)
 			options.Listen = "127.0.0.1:0"
 			s, err := server.Start(t.Context(), options)
@@ -158,9 +145,7 @@ func TestLaterFormatIsRefusedFirst(t *testing.T) {
 			if after := tree(t, dir); !slices.Equal(before, after) {
 				t.Errorf("%s in format %v: the folder had %v, and has %v", name, later, before, after)
 			}
-			if err := os.Remove(filepath.Join(dir, "stores", name, later.String())); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Remove(filepath.Join(dir, "stores", name, later.String())))
 		}
 	}
 	stop(t, start(t, options))
@@ -169,12 +154,10 @@ func TestLaterFormatIsRefusedFirst(t *testing.T) {
 // tree returns the paths of all files and folders below dir.
 func tree(t *testing.T, dir string) (paths []string) {
 	t.Helper()
-	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	fatal.If(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		paths = append(paths, path)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return paths
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // slowDisk is the disk, but each sync takes a while.
@@ -106,9 +107,7 @@ func TestSlowDisk(t *testing.T) {
 	c := clientOf(t, servers[0])
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	var metric struct{ ID string }
 	post, get := http.MethodPost, http.MethodGet
@@ -209,13 +208,9 @@ func TestSlowNetworkDisk(t *testing.T) {
 	disk := &slowDisk{FS: vfs.Default}
 	coordinator, err := claim.NewFile(t.TempDir(), claim.Options{FS: networkDisk{disk}, TTL: *slowTTL,
 		Slack: *slowTTL / 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	session, err := coordinator.Join(t.Context(), claim.Member{Node: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	disk.sync.Store(int64(*slowSync))
 	began := time.Now()
 	select {

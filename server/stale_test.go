@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // While no process holds the sacks, a client that allows stale answers reads the disk and learns its age; others get a
@@ -30,9 +31,7 @@ func TestStaleReads(t *testing.T) {
 	c := clientOf(t, apis[0])
 	do := func(method, path string, body, answer any) {
 		t.Helper()
-		if err := c.Do(t.Context(), method, path, body, answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Do(t.Context(), method, path, body, answer))
 	}
 	do(http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p",
 		"definition": []map[string]any{{"granularity": 60}}, "aggregation_methods": []string{"mean"}}, nil)
@@ -49,9 +48,7 @@ func TestStaleReads(t *testing.T) {
 	ask := func(s *server.Server, method, path, body, cacheControl string) (status int, age string, answer any) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.SetBasicAuth("admin", "")
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json")
@@ -59,9 +56,7 @@ func TestStaleReads(t *testing.T) {
 			r.Header.Set("Cache-Control", cacheControl)
 		}
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer response.Body.Close()
 		text, err := io.ReadAll(response.Body)
 		if err == nil {

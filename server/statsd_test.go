@@ -14,20 +14,17 @@ import (
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/statsd"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // figures returns the server's metrics as Prometheus reads them.
 func figures(t *testing.T, s *server.Server) string {
 	t.Helper()
 	answer, err := http.Get(s.URL() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return string(text)
 }
 
@@ -37,9 +34,7 @@ func TestServerTakesStatsd(t *testing.T) {
 	s := start(t, server.Options{Cluster: cluster.Options{Data: dir, Sacks: 2},
 		Statsd: &statsd.Options{Listen: "127.0.0.1:0", Creator: "admin", FlushInterval: time.Hour}})
 	conn, err := net.Dial("udp", s.StatsdAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer conn.Close()
 	if _, err := conn.Write([]byte("requests:3|c\nrequests:4|c")); err != nil {
 		t.Fatal(err)
@@ -55,9 +50,7 @@ func TestServerTakesStatsd(t *testing.T) {
 	s = start(t, server.Options{Cluster: cluster.Options{Data: dir}})
 	defer stop(t, s)
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var rows [][3]any
 	const path = "/v1/resource/generic/statsd/metric/requests%7Cc/measures?refresh=true"
 	if err := c.Do(t.Context(), http.MethodGet, path, nil, &rows); err != nil || len(rows) != 1 || rows[0][2] != 7.0 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
@@ -25,16 +26,12 @@ import (
 func tlsClient(t *testing.T, authority, cert, key string, version uint16) *http.Client {
 	t.Helper()
 	text, err := os.ReadFile(authority)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	config := &tls.Config{RootCAs: x509.NewCertPool(), MaxVersion: version, MinVersion: tls.VersionTLS10}
 	config.RootCAs.AppendCertsFromPEM(text)
 	if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{TLSClientConfig: config,
@@ -99,9 +96,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("in clear: %v, %v", answer, err)
 	}
 	figures, err := old.Get(s.URL() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	text, err := io.ReadAll(figures.Body)
 	figures.Body.Close()
 	if err != nil || !strings.Contains(string(text), "gnocco_tls_certificate_expiry_timestamp_seconds 1.") {
@@ -117,9 +112,7 @@ func TestTLS(t *testing.T) {
 		if err == nil {
 			err = os.Rename(to+".new", to)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	await := func(what string, is func() bool) {
 		t.Helper()
@@ -202,15 +195,11 @@ func TestTLSPassesOn(t *testing.T) {
 		defer stop(t, s)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/v1/metric",
 			strings.NewReader(`{"archive_policy_name":"low"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.SetBasicAuth("admin", "")
 		r.Header.Set("Content-Type", "application/json")
 		answer, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		answer.Body.Close()
 		if location := answer.Header.Get("Location"); answer.StatusCode != http.StatusCreated ||
 			!strings.HasPrefix(location, s.URL()+"/v1/metric/") {

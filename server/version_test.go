@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Every process names itself once in an answer, also in one that another process has given.
@@ -19,17 +20,13 @@ func TestAnswersNameTheServer(t *testing.T) {
 	get := func(s *server.Server, path string) string {
 		t.Helper()
 		response, err := http.Get(s.URL() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer response.Body.Close()
 		if names := response.Header.Values("Server"); !slices.Equal(names, []string{"gnocco/" + version.Number}) {
 			t.Errorf("%s: Server is %q", path, names)
 		}
 		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return string(body)
 	}
 	for _, role := range []cluster.Role{cluster.RoleBoth, cluster.RoleAPI, cluster.RoleMetricd} {

@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/statsd"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const sacks = 4
@@ -33,29 +34,22 @@ type stores struct {
 	metricd  *metricd.Metricd
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func openStores(t *testing.T) *stores {
 	t.Helper()
 	fs := vfs.NewMem()
 	var s stores
 	var err error
 	s.index, err = index.Open("index", index.Options{FS: fs, SkipDefaults: true})
-	check(t, err)
-	t.Cleanup(func() { check(t, s.index.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.index.Close()) })
 	s.incoming, err = incoming.Open("incoming",
 		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
-	check(t, err)
-	t.Cleanup(func() { check(t, s.incoming.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.incoming.Close()) })
 	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: s.index,
 		Incoming: s.incoming, FS: fs})
-	check(t, err)
-	t.Cleanup(func() { check(t, s.metricd.Close(context.Background())) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.metricd.Close(context.Background())) })
 	return &s
 }
 
@@ -65,10 +59,10 @@ func (s *stores) policy(t *testing.T, name, pattern string) {
 	granularity := time.Second
 	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity}},
 		[]string{"mean", "count"})
-	check(t, err)
-	check(t, s.index.CreateArchivePolicy(t.Context(), p))
-	check(t, s.index.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{Name: name, MetricPattern: pattern,
-		ArchivePolicyName: name}))
+	fatal.If(t, err)
+	fatal.If(t, s.index.CreateArchivePolicy(t.Context(), p))
+	fatal.If(t, s.index.CreateArchivePolicyRule(t.Context(), &model.ArchivePolicyRule{
+		Name: name, MetricPattern: pattern, ArchivePolicyName: name}))
 }
 
 // sender starts a server and returns how to send it a datagram and wait until it was read.
@@ -78,15 +72,15 @@ func sender(t *testing.T, options statsd.Options) (*statsd.Server, func(datagram
 	options.Listen, options.Sacks, options.Registerer = "127.0.0.1:0", sacks, registry
 	options.FlushInterval = time.Hour // Close flushes
 	s, err := statsd.Start(t.Context(), options)
-	check(t, err)
+	fatal.If(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
-	check(t, err)
+	fatal.If(t, err)
 	t.Cleanup(func() { conn.Close() })
 	sent := 0.0
 	return s, func(datagram string) {
 		t.Helper()
 		_, err := conn.Write([]byte(datagram))
-		check(t, err)
+		fatal.If(t, err)
 		sent += float64(strings.Count(datagram, "\n") + 1)
 		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 			if got := sum(t, registry, "gnocco_statsd_messages_total", "gnocco_statsd_refused_total"); got == sent {
@@ -101,7 +95,7 @@ func sender(t *testing.T, options statsd.Options) (*statsd.Server, func(datagram
 func sum(t *testing.T, registry *prometheus.Registry, names ...string) (total float64) {
 	t.Helper()
 	families, err := registry.Gather()
-	check(t, err)
+	fatal.If(t, err)
 	for _, family := range families {
 		for _, name := range names {
 			if family.GetName() == name {
@@ -118,14 +112,14 @@ func sum(t *testing.T, registry *prometheus.Registry, names ...string) (total fl
 func (s *stores) values(t *testing.T) string {
 	t.Helper()
 	metrics, err := s.index.MetricsOfResource(t.Context(), resource)
-	check(t, err)
+	fatal.If(t, err)
 	var texts []string
 	for _, m := range metrics {
-		check(t, s.metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
+		fatal.If(t, s.metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
 		mean, _ := carbonara.ParseMethod("mean")
 		var groups carbonara.Groups
-		check(t, s.metricd.Groups(t.Context(), model.Read{Metric: m, Granularity: time.Second, Columns: mean.Columns(),
-			To: carbonara.MaxTimestamp}, &groups))
+		fatal.If(t, s.metricd.Groups(t.Context(), model.Read{Metric: m, Granularity: time.Second,
+			Columns: mean.Columns(), To: carbonara.MaxTimestamp}, &groups))
 		times, values := groups.Aggregate(mean, nil, nil)
 		for i := range times {
 			texts = append(texts, fmt.Sprintf("%s=%v@%d", m.Name, values[i], times[i]/1e9))
@@ -143,7 +137,7 @@ func TestFlush(t *testing.T) {
 	s, send := sender(t, options)
 	send("a:1|g\na:2|g\nb/c:1|c\nb/c:2|c|@0.5\nt:320|ms\nt:10|ms")
 	send("a:+1|g\nx:1|s\nx:2:1|s\nnonsense")
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 	if got, want := stores.values(t), "a|g=3@1000 b_c|c=5@1000 t|ms=165@1000 x|s=2@1000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -153,11 +147,11 @@ func TestFlush(t *testing.T) {
 	}
 
 	// The next one finds resource and metrics, starts counting anew, and creates what was deleted meanwhile.
-	check(t, stores.index.DeleteMetric(t.Context(), r.Metrics["t|ms"]))
+	fatal.If(t, stores.index.DeleteMetric(t.Context(), r.Metrics["t|ms"]))
 	now = time.Unix(2000, 0)
 	s, send = sender(t, options)
 	send("b/c:1|c\nb_c:4|c\nt:7|ms")
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 	if got, want := stores.values(t), "a|g=3@1000 b_c|c=5@1000 b_c|c=5@2000 t|ms=7@2000 x|s=2@1000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -170,18 +164,18 @@ func TestFlushOnTime(t *testing.T) {
 		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: 5 * time.Millisecond, Now: func() time.Time {
 			return time.Unix(1000, 0)
 		}})
-	check(t, err)
+	fatal.If(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
-	check(t, err)
+	fatal.If(t, err)
 	defer conn.Close()
 	_, err = conn.Write([]byte("a:1|g"))
-	check(t, err)
+	fatal.If(t, err)
 	for deadline := time.Now().Add(2 * time.Minute); stores.values(t) != "a|g=1@1000"; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("got %q", stores.values(t))
 		}
 	}
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 }
 
 func TestMetricsWithoutArchivePolicy(t *testing.T) {
@@ -191,7 +185,7 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	s, send := sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(),
 		Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return time.Unix(1000, 0) }})
 	send("a:1|g\nb:1|g\nc:1:2:3|ms")
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 	if !strings.Contains(log.String(), "no archive policy for b|g, c|ms") {
 		t.Errorf("log %s", &log)
 	}
@@ -203,7 +197,7 @@ func TestMetricsWithoutArchivePolicy(t *testing.T) {
 	s, send = sender(t, statsd.Options{Index: stores.index, Incoming: stores.incoming, Resource: resource.String(),
 		ArchivePolicyName: "p", Now: func() time.Time { return time.Unix(2000, 0) }})
 	send("b:1|g")
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 	if got, want := stores.values(t), "a|g=1@1000 b|g=1@2000"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -215,18 +209,18 @@ func TestLostMeasuresAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
 		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Millisecond, Registerer: registry})
-	check(t, err)
+	fatal.If(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
-	check(t, err)
+	fatal.If(t, err)
 	defer conn.Close()
 	_, err = conn.Write([]byte("c:1:2:3|ms\nd:1|g"))
-	check(t, err)
+	fatal.If(t, err)
 	for deadline := time.Now().Add(10 * time.Second); sum(t, registry, "gnocco_statsd_refused_total") != 4; {
 		if time.Sleep(time.Millisecond); time.Now().After(deadline) {
 			t.Fatalf("%v measures counted", sum(t, registry, "gnocco_statsd_refused_total"))
 		}
 	}
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 }
 
 // The log says that gauges were forgotten, as their next changes are of 0.
@@ -238,19 +232,19 @@ func TestForgottenGaugesAreLogged(t *testing.T) {
 	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
 		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Millisecond, MaxMetrics: 1,
 		Registerer: registry, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	check(t, err)
+	fatal.If(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
-	check(t, err)
+	fatal.If(t, err)
 	defer conn.Close()
 	deadline := time.Now().Add(10 * time.Second)
 	for i := 0; sum(t, registry, "gnocco_statsd_messages_total") < 3; i++ {
 		_, err = fmt.Fprintf(conn, "g%d:1|g", i)
-		check(t, err)
+		fatal.If(t, err)
 		if time.Sleep(20 * time.Millisecond); time.Now().After(deadline) {
 			t.Fatal("no messages arrive")
 		}
 	}
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 	if !strings.Contains(log.String(), "last values of gauges forgotten") {
 		t.Errorf("log %s", &log)
 	}
@@ -263,12 +257,12 @@ func TestRefusalsAreCounted(t *testing.T) {
 	s, err := statsd.Start(t.Context(), statsd.Options{Index: stores.index, Incoming: stores.incoming, Sacks: sacks,
 		Resource: resource.String(), Listen: "127.0.0.1:0", FlushInterval: time.Hour, MaxMetrics: 1,
 		Registerer: registry})
-	check(t, err)
+	fatal.If(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
-	check(t, err)
+	fatal.If(t, err)
 	defer conn.Close()
 	_, err = conn.Write([]byte("b:1|g|T5\nc:1|x\nd:1|x\na:1|g\nb:1|g\ne:-1|g"))
-	check(t, err)
+	fatal.If(t, err)
 	for deadline := time.Now().Add(2 * time.Minute); sum(t, registry,
 		"gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -276,7 +270,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 		}
 	}
 	families, err := registry.Gather()
-	check(t, err)
+	fatal.If(t, err)
 	var refused []string
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
@@ -288,7 +282,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	if got, want := strings.Join(refused, " "), "many=2 timestamp=1 type=2"; got != want {
 		t.Errorf("refused %s, want %s", got, want)
 	}
-	check(t, s.Close(t.Context()))
+	fatal.If(t, s.Close(t.Context()))
 }
 
 func TestStartRefuses(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestTrustedHeaders(t *testing.T) {
@@ -43,16 +44,12 @@ func TestKeystoneAuthority(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600))
 	f := func(want error, authority string) {
 		t.Helper()
 		k, err := auth.NewKeystone(auth.KeystoneOptions{URL: server.URL, CAFile: authority})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/metric", nil)
 		r.Header.Set("X-Auth-Token", "x")
 		if _, err := k.Authenticate(r); !errors.Is(err, want) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/netip"
 	"testing"
 	"time"
@@ -13,9 +14,7 @@ func TestFailedLoginsMemory(t *testing.T) {
 	guess := func(i int) {
 		leave, err := f.enter(t.Context(), netip.PrefixFrom(
 			netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		leave(true)
 	}
 	for i := range 3 * maxAddresses {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // users returns an Htpasswd of user "jd" with password "secret" and user "new" with "other", its log, and a function
@@ -25,21 +26,15 @@ func users(t *testing.T, mode os.FileMode, now *time.Time, proxyHeaders bool) (
 	var text string
 	for user, password := range map[string]string{"jd": "secret", "new": "other"} {
 		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		text += user + ":" + string(hash) + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), mode))
 	log := new(bytes.Buffer)
 	h, err := auth.NewHtpasswd(auth.HtpasswdOptions{File: path, Now: func() time.Time { return *now },
 		ProxyHeaders: proxyHeaders, Logger: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return log, func(address, user, password string, headers ...string) error {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.RemoteAddr = address

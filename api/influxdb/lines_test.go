@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/influxdb"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const now carbonara.Timestamp = 7_000_000_000
@@ -20,9 +21,7 @@ func decode(t *testing.T, l *influxdb.Lines, body string, precision influxdb.Pre
 	err := l.Decode([]byte(body), precision, now, func(line int, reason string) {
 		faults = append(faults, fmt.Sprintf("%d: %s", line, reason))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return faults
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // shape is a body of a batch.
@@ -72,9 +73,7 @@ func BenchmarkDecode(b *testing.B) {
 				b.SetBytes(int64(len(s.body)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := decode(); err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, decode())
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(s.metrics*s.each), "ns/measure")
 				var sum float64

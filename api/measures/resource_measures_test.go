@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/measures"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestDecodeResources(t *testing.T) {
@@ -16,9 +17,7 @@ func TestDecodeResources(t *testing.T) {
 	body := []byte(`{"foobar": {"auto.test": [{"timestamp": 1, "value": 43.1}, {"timestamp": 2, "value": 12}],
 		"empty": [], "unit": {"unit": "B", "archive_policy_name": "l\u006fw", "measures": [{"timestamp": "1970-01-01", "value": "NaN"}]}},
 		"` + idText + `": {"x": [{"timestamp": 3, "value": 4}]}, "none": {}}`)
-	if err := d.DecodeResources(body, now, &m); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.DecodeResources(body, now, &m))
 	clear(body) // the result is its own
 	want := []measures.ResourceMetric{{"foobar", "auto.test", "", ""}, {"foobar", "empty", "", ""},
 		{"foobar", "unit", "low", "B"}, {idText, "x", "", ""}}

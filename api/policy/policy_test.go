@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/api/policy"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func target(pairs map[string]any) policy.Target {
@@ -143,9 +144,7 @@ func TestDefaults(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"creator": "user:%(creator)s", "get status": "role:admin"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if !rules.Overridden("post measures") || rules.Overridden("get status") || rules.Overridden("list resource") {
 		t.Error("not those rules count as overridden that are")
 	}

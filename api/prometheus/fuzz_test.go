@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // writeRequestType describes remote write to the protobuf library, whose decoder is ours' judge.
@@ -49,9 +50,7 @@ func writeRequestType(t testing.TB) protoreflect.MessageDescriptor {
 			message("Sample", field("value", 1, double, ""), field("timestamp", 2, integer, "")),
 		},
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return file.Messages().ByName("WriteRequest")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // request decodes series of these labels, each with a measure.
@@ -18,9 +19,7 @@ func request(t *testing.T, all ...[]string) *prometheus.WriteRequest {
 		list = append(list, series{labels: labels, times: []int64{1}, values: []float64{1}})
 	}
 	r := &prometheus.WriteRequest{Labelled: true, Latest: carbonara.MaxTimestamp}
-	if err := r.Decode(compress(appendMessage(nil, list...)), limit); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Decode(compress(appendMessage(nil, list...)), limit))
 	return r
 }
 
@@ -71,13 +70,9 @@ func TestTargetOfLongLabels(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	r := request(t, []string{"__name__", "up", "job", long + "a"}, []string{"__name__", "up", "job", long + "b"})
 	a, err := r.Target(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	b, err := r.Target(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if a.Resource == b.Resource || len(a.Resource) > 255 || !utf8.ValidString(a.Resource) {
 		t.Errorf("resources %q and %q", a.Resource, b.Resource)
 	}

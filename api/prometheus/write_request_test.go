@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const limit = 1 << 20
@@ -26,9 +27,7 @@ func TestDecode(t *testing.T) {
 	))
 	r := prometheus.WriteRequest{Latest: carbonara.MaxTimestamp}
 	for range 2 { // the second time in used memory
-		if err := r.Decode(body, limit); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.Decode(body, limit))
 		timestamps, values := r.Columns()
 		if got, want := fmt.Sprint(timestamps, values), "[1000000000 2001000000 0 4000000] [1 NaN -0.5 +Inf]"; got != want {
 			t.Errorf("measures %s, want %s", got, want)

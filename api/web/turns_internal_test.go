@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Users who wait have their turns one after the other, however many queries each has. Where too many wait, the one who
@@ -17,14 +18,10 @@ import (
 func TestTurnsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		instruments, err := newInstruments(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 6}, instruments)
 		first, err := turns.acquire(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var events []string // at most one goroutine runs between two waits
 		ask := func(name string, who *auth.Identity, ctx context.Context) {
 			go func() {
@@ -65,16 +62,12 @@ func TestTurnsAreFair(t *testing.T) {
 func TestTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		instruments, err := newInstruments(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 1}, instruments)
 		take := func(ctx context.Context) func() {
 			t.Helper()
 			release, err := turns.acquire(ctx, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			return release
 		}
 		first, end := context.WithCancel(t.Context())
@@ -115,14 +108,10 @@ func (w *watched) AfterFunc(func()) (stop func() bool) {
 // A released turn leaves nothing to do at the end of its request: that would start a goroutine for each query.
 func TestReleasedTurnsLeaveTheirRequest(t *testing.T) {
 	instruments, err := newInstruments(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	w := &watched{Context: t.Context()}
 	release, err := newTurns(&Limits{Queries: 1}, instruments).acquire(w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if release(); !w.stopped {
 		t.Error("the end of the request releases the turn once more")
 	}
@@ -138,9 +127,7 @@ func TestGreediestUserLosesAQuery(t *testing.T) {
 		{"abbccd", "b"}} {
 		synctest.Test(t, func(t *testing.T) {
 			instruments, err := newInstruments(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			turns := newTurns(&Limits{Queries: 1, QueuedQueries: len(c.queries) - 1}, instruments)
 			first, _ := turns.acquire(t.Context(), nil)
 			refused := ""

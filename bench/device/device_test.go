@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/bench/report"
 	gpudevice "github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // On the fake driver, with the kernels compiled for the host: the times mean nothing there, but the results must be
@@ -18,9 +19,7 @@ import (
 func TestGPU(t *testing.T) {
 	driver := cutest.Open(t)
 	own, err := filepath.Abs("kernels/all.cu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	driver.LoadKernels(cutest.BuildKernels(t, "-include", own))
 	driver.SetMemory(4 << 30)
 	driver.SetDevices(2)
@@ -31,9 +30,7 @@ func TestGPU(t *testing.T) {
 		Values: 5003, BigSumBytes: 1 << 16, Measures: 3001, HostSizes: []int{500}, Chunks: []int{0, 200},
 		SoakBatches: 20, Rounds: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, name := range []string{
 		"GPUCopy/to=device", "GPUSum/kernel=atomic", "GPUSum/kernel=row", "GPUSum/kernel=coalesced",
 		"GPUSum/kernel=ours", "GPUSum/kernel=cpu/cores=1",

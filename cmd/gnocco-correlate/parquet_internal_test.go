@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestParquet(t *testing.T) {
@@ -24,17 +25,11 @@ func TestParquet(t *testing.T) {
 		{I: 1, J: 2, R: -1, Lag: -3, Overlap: 7}}
 	var out bytes.Buffer
 	w, err := newWriter("parquet", &out, []string{"a", "b\"", "c,d"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, p := range written {
-		if err := w.Write(p); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Write(p))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Close())
 	file := out.Bytes()
 	rows, err := parquet.Read[read](bytes.NewReader(file), int64(len(file)))
 	if err != nil || len(rows) != len(written) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -56,9 +57,7 @@ func TestCorrelate(t *testing.T) {
 		"2026-01-01 00:00:10,2,x,4,1,5\n" +
 		"2026-01-01 00:00:20,3,y,6,oops,5\n" +
 		"2026-01-01 00:00:30,4,y,8,0,5\n"
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(content), 0o600))
 	f := func(want, wantStderr, stdin string, status int, args ...string) {
 		t.Helper()
 		stdout, stderr, got := run(t, stdin, args...)
@@ -125,9 +124,7 @@ func TestCorrelateInBands(t *testing.T) {
 		text.WriteString("1\n")
 	}
 	file := filepath.Join(t.TempDir(), "wide.csv")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	want, _, status := run(t, "", file)
 	if status != 0 || strings.Count(want, "\n") != (columns+1)*columns/2 {
 		t.Fatalf("status %d, %d pairs", status, strings.Count(want, "\n"))
@@ -144,9 +141,7 @@ func TestCorrelateInBands(t *testing.T) {
 
 func TestCorrelateDeviceChoice(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(file, []byte("a,b\n1,2\n2,4\n3,7\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte("a,b\n1,2\n2,4\n3,7\n"), 0o600))
 	f := func(wantStderr string, status int, args ...string) {
 		t.Helper()
 		_, stderr, got := run(t, "", append([]string{"--cuda-driver", "no-such-library.so"}, args...)...)
@@ -172,9 +167,7 @@ func TestCorrelateOnADevice(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 	for _, args := range [][]string{{}, {"--top", "2"}, {"--min-abs", "0.5", "--lag", "2"}, {"--top-per-column", "1"}} {
 		args = append([]string{"--memory", "64MiB", "--cuda-driver", driver, file}, args...)
 		want, _, status := run(t, "", append(args, "--gpu", "off")...)

@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A late measure after the move changes a group that begins before the back window only if all its measures are known.
@@ -67,9 +68,7 @@ func sevenMinutes(t *testing.T) *model.ArchivePolicy {
 	fine, coarse := 7*time.Minute, time.Hour
 	p, err := model.NewArchivePolicy("seven", 1, []model.DefinitionInput{{Granularity: &fine}, {Granularity: &coarse}},
 		[]string{"count"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return p
 }
 
@@ -77,20 +76,14 @@ func sevenMinutes(t *testing.T) *model.ArchivePolicy {
 func countsAfter(t *testing.T, path string, id uuid.UUID, at carbonara.Timestamp) map[carbonara.Timestamp]float64 {
 	t.Helper()
 	metrics, err := index.Open(filepath.Join(path, "index", "e1"), index.Options{SkipDefaults: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer metrics.Close()
 	waiting, err := incoming.Open(filepath.Join(t.TempDir(), "incoming"), incoming.Options{Sacks: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer waiting.Close()
 	sacks, err := metricd.New(metricd.Options{Dir: filepath.Join(path, "sacks"), Sacks: 4, Workers: 1, Index: metrics,
 		Incoming: waiting})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() {
 		if err := sacks.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -99,22 +92,14 @@ func countsAfter(t *testing.T, path string, id uuid.UUID, at carbonara.Timestamp
 	m := &model.Measures{Metrics: []uuid.UUID{id}, Offsets: []int{0, 1}, Timestamps: []carbonara.Timestamp{at},
 		Values: []float64{1}}
 	block := incoming.Block{Sack: model.Sack(id, 4), Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}
-	if err := waiting.Append(t.Context(), []incoming.Block{block}); err != nil {
-		t.Fatal(err)
-	}
-	if err := sacks.Refresh(t.Context(), m.Metrics); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, waiting.Append(t.Context(), []incoming.Block{block}))
+	fatal.If(t, sacks.Refresh(t.Context(), m.Metrics))
 	metric, err := metrics.Metric(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups carbonara.Groups
 	read := model.Read{Metric: metric, Granularity: 7 * time.Minute, Columns: metric.ArchivePolicy.Plan().Columns,
 		To: carbonara.MaxTimestamp}
-	if err := sacks.Groups(t.Context(), read, &groups); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, sacks.Groups(t.Context(), read, &groups))
 	counts := make(map[carbonara.Timestamp]float64)
 	for i, start := range groups.Starts {
 		counts[start] = groups.Column(carbonara.ColumnCount)[i]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
@@ -37,17 +38,13 @@ func TestBesideGnocchi(t *testing.T) {
 		t.Skip("GNOCCHI_UP, the script that starts a Gnocchi, is not set")
 	}
 	dir, err := os.MkdirTemp("", "beside") // where PostgreSQL's user may go
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Log(err)
 		}
 	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o755))
 	programs := filepath.Join(dir, "bin")
 	run(t, "go", "build", "-o", programs+"/", ".")
 	run(t, "go", "-C", "../..", "build", "-o", programs+"/", "./cmd/gnocco")
@@ -129,9 +126,7 @@ func TestBesideGnocchi(t *testing.T) {
 	began := time.Now()
 	t.Log(output(t, fromConfig()))
 	took := time.Since(began)
-	if err := os.RemoveAll(direct); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(direct))
 	killed(t, direct, took, fromConfig)
 	cutOver(direct, "10s", fromConfig)
 }
@@ -149,16 +144,12 @@ func killed(t *testing.T, to string, most time.Duration, pass func(more ...strin
 			more = []string{"--resume"}
 		}
 		cmd := pass(more...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		time.Sleep(time.Duration(rng.Int64N(int64(most))))
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err == nil {
 			complete++
-			if err := os.RemoveAll(to); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.RemoveAll(to))
 			continue
 		}
 		progress, _ := os.ReadFile(filepath.Join(to+stageSuffix, logFile)) // not there before the first
@@ -195,9 +186,7 @@ func serve(t *testing.T, program, data string) gnocchi {
 	cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0", "--min-free-bytes",
 		"1MiB", "--log-file", log)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
@@ -31,9 +32,7 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 		t.Skip("python3-gnocchi or python3-pymysql is not installed")
 	}
 	dir, err := os.MkdirTemp("", "mariadb") // whose path is short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Log(err)
@@ -42,19 +41,13 @@ func TestBesideGnocchiWithMariaDB(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(in(name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(in(name), []byte(text), 0o644))
 	}
 	for _, name := range []string{"files", "shim"} {
-		if err := os.Mkdir(in(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(in(name), 0o755))
 	}
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	as, data := "--user="+me.Username, "--datadir="+in("db")
 	run(t, "mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal",
 		"--skip-test-db", as, data)
@@ -133,14 +126,10 @@ file_basepath = `+in("files")+"\n")
 func start(t *testing.T, log string, cmd *exec.Cmd) {
 	t.Helper()
 	file, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // splitStart is the start of the splits in testdata, which Gnocchi 4.4.2 has written (carbonara.py, serialize). The
@@ -27,27 +28,19 @@ const (
 func readTestdata(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return content
 }
 
 func wanted(t *testing.T, name string) (s series) {
 	t.Helper()
 	var rows [][2]json.RawMessage
-	if err := json.Unmarshal(readTestdata(t, name+".json"), &rows); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(readTestdata(t, name+".json"), &rows))
 	for _, row := range rows {
 		at, err := strconv.ParseInt(string(row[0]), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		v, err := strconv.ParseFloat(strings.Trim(string(row[1]), `"`), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		s.add(carbonara.Timestamp(at), v)
 	}
 	return s
@@ -127,12 +120,8 @@ func TestFileStorage(t *testing.T) {
 	write := func(path string, content []byte) {
 		t.Helper()
 		path = filepath.Join(base, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, content, 0o640); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		fatal.If(t, os.WriteFile(path, content, 0o640))
 	}
 	write("tmp/gnocchi-storage-config", []byte(`{"subdir_len": 16}`))
 	id := uuid.MustParse("b156f429-27b8-4b55-bc96-4bc9b6681a1a")
@@ -143,9 +132,7 @@ func TestFileStorage(t *testing.T) {
 	write(dir+"/agg_mean/1699920000.0_60.0_v3", nil)
 	write("incoming128-7/"+id.String()+"/x", append(le(5, 1.5), le(6, 2.5)...))
 	s, err := openFiles(base, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	m := newMemorySource(t, 1).d.metrics[1]
 	m.ID = id
 	a, err := s.read(m)
@@ -164,9 +151,7 @@ func TestReadINI(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gnocchi.conf")
 	text :=
 		"[DEFAULT]\ndebug = True\n# no\n[storage]\nfile_basepath=/srv/x\n[indexer]\nurl = postgresql://u:p@h/db?a=b\n[api]\na = b,\n  c\n"
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o640))
 	options, err := readINI(path)
 	if err != nil || options["storage.file_basepath"] != "/srv/x" ||
 		options["indexer.url"] != "postgresql://u:p@h/db?a=b" || options["api.a"] != "b,\nc" {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -68,9 +69,7 @@ func TestKeystoneTokens(t *testing.T) {
 			a.askKeystone(func(name string) string { return variables[name] })
 		}
 		s, err := newREST(server.URL, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	variables := map[string]string{"OS_AUTH_URL": server.URL + "/v3", "OS_USERNAME": "mover", "OS_PASSWORD": "s3cret",

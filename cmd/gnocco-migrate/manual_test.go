@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A Gnocchi that runs already is filled, for a manual run: GNOCCHI_URL, RESOURCES, MEASURES.
@@ -37,21 +38,15 @@ func TestSendMore(t *testing.T) {
 		t.Skip("sends to servers that run: COPY_URL, URLS are not set")
 	}
 	s, err := newREST(from, &access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	d, err := s.definitions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for metrics := range slices.Chunk(d.metrics, 500) {
 		batch := make(object)
 		for _, m := range metrics {
 			g := m.ArchivePolicy.Granularities()[0]
 			all, err := s.measures(t.Context(), m.ID, carbonara.Mean, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if all[g] == nil {
 				continue
 			}

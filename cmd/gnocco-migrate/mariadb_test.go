@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/google/uuid"
 )
 
@@ -57,19 +58,13 @@ func TestColumnValue(t *testing.T) {
 // kolla's gnocchi.conf names MariaDB.
 func TestConfigNamesMariaDB(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Join(dir, "tmp"), 0o755))
 	for name, text := range map[string]string{"tmp/gnocchi-storage-config": "{}",
 		"gnocchi.conf": "[indexer]\nurl = mysql+pymysql://gnocchi:secret@192.0.2.1:3306/gnocchi\n[storage]\nfile_basepath = " + dir + "\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	s, err := openConfig(filepath.Join(dir, "gnocchi.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if !s.mariaDB || s.database != "mysql://gnocchi:secret@192.0.2.1:3306/gnocchi" {
 		t.Errorf("%+v", s)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
@@ -16,13 +17,9 @@ func TestMariaDBTLS(t *testing.T) {
 	certificate, key := testcert.SelfSigned(t)
 	other, _ := testcert.SelfSigned(t)
 	pair, err := tls.LoadX509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	go func() {
 		for {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // policyOf returns a policy of one-minute and five-minute groups.
@@ -18,9 +19,7 @@ func policyOf(t *testing.T, name string, methods ...string) *model.ArchivePolicy
 	minute, five, points := time.Minute, 5*time.Minute, int64(1000)
 	p, err := model.NewArchivePolicy(name, 1, []model.DefinitionInput{{Granularity: &minute, Points: &points},
 		{Granularity: &five, Points: &points}}, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return p
 }
 
@@ -32,9 +31,7 @@ func aggregatesOf(t *testing.T, p *model.ArchivePolicy, s series) map[time.Durat
 	var result carbonara.Result
 	batch.Timestamps, batch.Values = s.timestamps, s.values
 	batch.Series = []carbonara.Series{{Plan: p.Plan(), To: len(s.timestamps)}}
-	if err := resampler.Resample(context.Background(), &batch, &result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, resampler.Resample(context.Background(), &batch, &result))
 	all := make(map[time.Duration]map[carbonara.Method]series)
 	for j, g := range p.Granularities() {
 		all[g] = make(map[carbonara.Method]series)
@@ -119,9 +116,7 @@ func TestParseMeasures(t *testing.T) {
 	all, err := parseMeasures(
 		[]byte(`[["2023-11-14T22:00:00+00:00", 300.0, 1.5], ["2023-11-14T22:05:00+00:00",300.0,NaN],
 		["2023-11-14T22:05:00.500000+00:00", 0.5, -Infinity], ["2023-11-14T22:10:00+00:00", 300.0, null]]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	five, half := all[5*time.Minute], all[500*time.Millisecond]
 	if len(all) != 2 || !slices.EqualFunc(five.values, []float64{1.5, math.NaN(), math.NaN()}, equal) ||
 		!slices.Equal(half.values, []float64{math.Inf(-1)}) ||

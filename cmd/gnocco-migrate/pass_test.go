@@ -19,6 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // memorySource is a source in memory.
@@ -56,9 +57,7 @@ func newMemorySource(t *testing.T, resources int) *memorySource {
 	s.d.rules = []*model.ArchivePolicyRule{{Name: "rule", MetricPattern: "*", ArchivePolicyName: "six"}}
 	kind, err := model.NewResourceType("instance",
 		[]*model.Attribute{{Name: "host", Kind: model.KindString, Required: true, MaxLength: 255}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	s.d.types = []*model.ResourceType{kind}
 	for i := range resources {
 		id := uuid.NewSHA1(uuid.NameSpaceURL, fmt.Append(nil, i))
@@ -85,9 +84,7 @@ func newMemorySource(t *testing.T, resources int) *memorySource {
 func runPass(t *testing.T, s source, path string) (counts, error) {
 	t.Helper()
 	target, err := openTarget(path, "memory", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	p := &pass{source: s, target: target, workers: 3, out: io.Discard}
 	if err := p.run(t.Context()); err != nil {
 		return p.counts, errors.Join(err, target.flush(), target.close())
@@ -100,17 +97,13 @@ func contents(t *testing.T, path string) string {
 	t.Helper()
 	var out strings.Builder
 	store, err := index.Open(filepath.Join(path, "index", "e1"), index.Options{SkipDefaults: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	var sacks []*archive.Store
 	for sack := range 4 {
 		s, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", sack), "e1"),
 			archive.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer s.Close()
 		sacks = append(sacks, s)
 	}
@@ -156,9 +149,7 @@ func contents(t *testing.T, path string) string {
 		}
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return out.String()
 }
 
@@ -235,9 +226,7 @@ func TestSecondPass(t *testing.T) {
 	if want := contents(t, fresh); got != want {
 		t.Error("a second pass gives another result than a first one")
 	}
-	if err := os.Mkdir(filepath.Join(path, "claims"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(path, "claims"), 0o750))
 	if _, err := openTarget(path, "memory", 4); err == nil {
 		t.Error("a folder that was served is written")
 	}
@@ -260,9 +249,7 @@ func TestPartialGroupsKnowNoPercentiles(t *testing.T) {
 	}
 	store, err := archive.Open(filepath.Join(path, "sacks", fmt.Sprintf("%03d", model.Sack(m.ID, 4)), "e1"),
 		archive.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	partial, err := store.PartialGroups(m.ID)
 	if err != nil || partial == nil || len(partial.Rows) != 2 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/google/uuid"
 )
 
@@ -49,9 +50,7 @@ func (g gnocchi) send(method, path string, body, answer any) error {
 
 func (g gnocchi) must(t *testing.T, method, path string, body, answer any) {
 	t.Helper()
-	if err := g.send(method, path, body, answer); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, g.send(method, path, body, answer))
 }
 
 type object = map[string]any
@@ -184,14 +183,10 @@ func (g gnocchi) seedResource(i int, every bool, measures int) error {
 func (g gnocchi) drained(t *testing.T) {
 	t.Helper()
 	s, err := newREST(g.url, &access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for range 6000 {
 		n, err := s.backlog(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if n == 0 {
 			return
 		}

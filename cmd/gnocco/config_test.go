@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,9 +13,7 @@ import (
 func TestConfig(t *testing.T) {
 	withoutCredentials(t)
 	file := filepath.Join(t.TempDir(), "gnocco.toml")
-	if err := os.WriteFile(file, []byte("max-limit = 500\nsacks = 7\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte("max-limit = 500\nsacks = 7\n"), 0o600))
 	t.Setenv("GNOCCO_MAX_LIMIT", "600")
 	t.Setenv("GNOCCO_MAXLIMIT", "1")
 	t.Setenv("GNOCCO_PASSWORD", "geheim")
@@ -48,9 +47,7 @@ func TestConfigExample(t *testing.T) {
 		args := strings.Fields(command)
 		example, stderr, status := run(t, "", append([]string{"config", "example"}, args...)...)
 		file := filepath.Join(t.TempDir(), "gnocco.toml")
-		if err := os.WriteFile(file, []byte(setting.ReplaceAllString(example, "$1")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(setting.ReplaceAllString(example, "$1")), 0o600))
 		before, _, _ := run(t, "", append([]string{"config", "show", "-o", "csv"}, args...)...)
 		after, stderr2, status2 := run(t, "", append([]string{"config", "show", "-o", "csv", "--config", file}, args...)...)
 		if n := strings.Count(after, ",file\n"); status != 0 || status2 != 0 || n < 4 || n != strings.Count(after, "\n")-1 ||

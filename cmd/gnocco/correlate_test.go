@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/correlatetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestCorrelateNamesTheProgramForFiles(t *testing.T) {
@@ -50,9 +51,7 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 		text += fmt.Sprintf("2026-01-01T00:%02d:%02dZ,%s\n", second/60, second%60, strings.Join(cells, ","))
 	}
 	file := filepath.Join(dir, "wide.csv")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 	if _, stderr, status := run(t, "", "import", "csv", "--url", s.url, "--archive-policy", "seconds", "--resource",
 		"r", file); status != 0 {
 		t.Fatal(stderr)
@@ -77,9 +76,7 @@ func TestCorrelateStoredMetrics(t *testing.T) {
 		found := map[[2]string]pair{}
 		for line := range strings.Lines(stdout) {
 			var p pair
-			if err := json.Unmarshal([]byte(line), &p); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, json.Unmarshal([]byte(line), &p))
 			if p.R != nil {
 				found[[2]string{min(p.X, p.Y), max(p.X, p.Y)}] = p
 			}

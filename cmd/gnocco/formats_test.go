@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var writeFormats = flag.Bool("write-formats", false,
@@ -44,15 +45,11 @@ func answers(t *testing.T, s *served) string {
 func formatRequest(t *testing.T, method, url, body string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	request.SetBasicAuth("admin", "")
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode >= 300 {
@@ -75,9 +72,7 @@ func TestFoldersOfOtherVersions(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		unpack(t, packed, data)
 		want, err := os.ReadFile(strings.TrimSuffix(packed, ".tar.gz") + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		s := serve(t, "--data", data)
 		if got := answers(t, s); got != string(want) {
 			t.Errorf("%s: got\n%s, want\n%s", packed, got, want)
@@ -116,44 +111,32 @@ func writeFormat(t *testing.T) {
 		s = serve(t, "--data", data)
 	}
 	name := "testdata/formats/" + version.Number
-	if err := os.WriteFile(name+".txt", []byte(answers(t, s)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(name+".txt", []byte(answers(t, s)), 0o600))
 	s.end(syscall.SIGINT)
 	var b bytes.Buffer
 	compressor, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	archive := tar.NewWriter(compressor)
 	if err := os.RemoveAll(filepath.Join(data, "reserve")); err != nil { // made anew
 		t.Fatal(err)
 	}
-	if err := errors.Join(archive.AddFS(os.DirFS(data)), archive.Close(), compressor.Close(),
-		os.WriteFile(name+".tar.gz", b.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(archive.AddFS(os.DirFS(data)), archive.Close(), compressor.Close(),
+		os.WriteFile(name+".tar.gz", b.Bytes(), 0o600)))
 }
 
 func unpack(t *testing.T, from, to string) {
 	t.Helper()
 	file, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = file.Close() }()
 	plain, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for archive := tar.NewReader(plain); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		path := filepath.Join(to, filepath.FromSlash(header.Name))
 		if header.Typeflag == tar.TypeDir {
 			err = os.MkdirAll(path, 0o750)
@@ -164,8 +147,6 @@ func unpack(t *testing.T, from, to string) {
 				err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, content, 0o600))
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 }

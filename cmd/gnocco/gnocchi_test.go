@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io"
 	"net"
 	"net/http"
@@ -19,9 +20,7 @@ import (
 func named(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(program, path); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink(program, path))
 	return path
 }
 
@@ -29,9 +28,7 @@ func named(t *testing.T, name string) string {
 func configuration(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gnocchi.conf")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -41,19 +38,13 @@ func eventually(t *testing.T, url, want string) {
 	var last string
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		request.SetBasicAuth("admin", "")
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if last = fmt.Sprintf("%d %s", response.StatusCode, body); strings.Contains(last, want) {
 			return
 		}
@@ -89,9 +80,7 @@ func TestGnocchiPrograms(t *testing.T) {
 	statsd := exec.Command(named(t, "gnocchi-statsd"), "--config-file", conf)
 	address := startStatsd(t, statsd)
 	conn, err := net.Dial("udp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte("requests:42|g")); err != nil {
 		t.Fatal(err)
@@ -105,12 +94,8 @@ func TestGnocchiPrograms(t *testing.T) {
 func startStatsd(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, cmd.Start())
 	var log bytes.Buffer
 	address := regexp.MustCompile(`msg="listening for statsd" address=(\S+)`)
 	buffer := make([]byte, 4096)
@@ -140,15 +125,11 @@ func TestRenderings(t *testing.T) {
 	for _, name := range []string{"kolla.conf", "helm.conf"} {
 		dir := t.TempDir()
 		text, err := os.ReadFile(filepath.Join("internal/gnocchiconf/testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		conf := configuration(t, strings.NewReplacer("@BASE@", dir, "@LOG@", dir, "@PORT@", "0").Replace(string(text)))
 		if name == "helm.conf" {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(conf), "policy.yaml"),
-				[]byte(`"get status": "role:admin or role:reader"`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(filepath.Join(filepath.Dir(conf), "policy.yaml"),
+				[]byte(`"get status": "role:admin or role:reader"`), 0o600))
 		}
 		api := serveBy(t, exec.Command(named(t, "gnocchi-api"), "--config-file="+conf, "--log-file=",
 			"--min-free-bytes=1MiB", "--init"))

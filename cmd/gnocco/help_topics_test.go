@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/spf13/pflag"
 )
 
@@ -20,9 +21,7 @@ func TestHelp(t *testing.T) {
 		root := newRoot()
 		root.SetOut(&out)
 		root.SetArgs(args)
-		if err := root.Execute(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, root.Execute())
 		return out.String()
 	}
 	topics := help("help", "limits") + help("help", "keystone") + help("help", "senders")
@@ -33,9 +32,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help of %s shows %d flags, more than %d", name, shown, mostFlags)
 		}
 		cmd, _, err := newRoot().Find([]string{name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			line := "--" + flag.Name + " "
 			if flag.Name != "test-clock-shift" && !strings.Contains(text, line) && !strings.Contains(topics, line) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
@@ -43,9 +44,7 @@ func xorChunk(t *testing.T, samples []blockSample) chunkenc.Chunk {
 	t.Helper()
 	chunk := chunkenc.NewXORChunk()
 	to, err := chunk.Appender()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, s := range samples {
 		to.Append(0, s.ms, s.v)
 	}
@@ -103,9 +102,7 @@ func writeBlock(t *testing.T, folder string, names []string, series map[string][
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	must(os.MkdirAll(folder, 0o700))
 	to1, err := chunks.NewWriter(filepath.Join(folder, "chunks"))
@@ -209,9 +206,7 @@ func checkAggregates(t *testing.T, s *served, series map[string][]blockSample) {
 		var values []float64
 		for _, v := range answer.Data.Result[0].Values {
 			f, err := strconv.ParseFloat(v[1].(string), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			values = append(values, f)
 		}
 		return values

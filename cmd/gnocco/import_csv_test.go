@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,9 +17,7 @@ func TestImportCSV(t *testing.T) {
 	file := func(name, content string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	imported := func(status int, wantStderr, stdin string, args ...string) {
@@ -148,9 +147,7 @@ func TestImportCSVDryRun(t *testing.T) {
 		text.WriteString(at.Add(time.Duration(i)*time.Minute).Format("02.01.2006 15:04") + ";" + []string{"1,5 W", "2,5 W"}[i%2] +
 			";" + []string{"a", "b"}[i%2] + "\n")
 	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	f := func(status int, want []string, args ...string) {
 		t.Helper()
 		_, stderr, got := run(t, "", append([]string{"import", "csv", "--url", s.url, path}, args...)...)

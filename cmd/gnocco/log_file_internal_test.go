@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,20 +12,14 @@ func TestLogFileIsRotated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.log")
 	flags := logFlags{level: "info", format: "text", file: path}
 	logger, err := flags.logger(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	logger.Info("one")
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(path, path+".1"))
 	logger.Info("two")
 	logger.Info("three")
 	count := func(path string) (lines int) {
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, c := range content {
 			if c == '\n' {
 				lines++

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -86,12 +87,8 @@ func serveBy(t *testing.T, cmd *exec.Cmd) *served {
 	t.Helper()
 	s := &served{t: t, cmd: cmd, done: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, s.cmd.Start())
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		<-s.done

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net"
 	"os"
 	"os/exec"
@@ -17,9 +18,7 @@ import (
 func shellBlocks(t *testing.T, page string) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		blocks = append(blocks, block[1])
 	}
@@ -31,24 +30,16 @@ func shellBlocks(t *testing.T, page string) (blocks []string) {
 func shell(t *testing.T, commands string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, filepath.Join(dir, "bin", "gnocco")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	fatal.If(t, os.Symlink(program, filepath.Join(dir, "bin", "gnocco")))
 	out, err := os.Create(filepath.Join(dir, "out")) // no pipe: a process that is left behind would hold it
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer out.Close()
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	limit := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	err = cmd.Wait()
 	limit.Stop()
@@ -118,9 +109,7 @@ func TestREADMESeveralProcesses(t *testing.T) {
 		t.Skip("no curl")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	address := listener.Addr().String()
 	listener.Close()
 	for _, block := range shellBlocks(t, "../../README.md") {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"golang.org/x/crypto/bcrypt"
 )
 
@@ -50,18 +51,14 @@ func withoutCredentials(t *testing.T) {
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
 func TestAskWithPassword(t *testing.T) {
 	withoutCredentials(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"), "--auth-mode", "htpasswd",
 		"--htpasswd-file", file(t, "htpasswd", fmt.Sprintf("admin:%s\nother:%s:admin\n", hash, hash)))
 	password, wrong := file(t, "password", "s3cret\n"), file(t, "wrong", "secret\n")
@@ -88,9 +85,7 @@ func TestAskOverTLS(t *testing.T) {
 	withoutCredentials(t)
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	behind, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	proxy := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
 	proxy.Config.ErrorLog = nil
 	proxy.StartTLS()

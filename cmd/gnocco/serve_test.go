@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -91,9 +92,7 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	// of each operand that lies there
 	for _, of := range regexp.MustCompile(`(\d+) groups`).FindAllStringSubmatch(shown, -1) {
 		n, err := strconv.Atoi(of[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		groups += n
 	}
 	if groups != 3 {
@@ -143,13 +142,9 @@ func TestSIGTERMDuringTheStart(t *testing.T) {
 		cmd := exec.Command(program, "serve", "--data", data, "--listen", "127.0.0.1:0")
 		var log bytes.Buffer
 		cmd.Stderr = &log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		time.Sleep(time.Duration(wait) * 8 * time.Millisecond)
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Process.Signal(syscall.SIGTERM))
 		_ = cmd.Wait()
 		if status := cmd.ProcessState.ExitCode(); status > 0 {
 			t.Errorf("after %d ms: status %d, log:\n%s", wait*8, status, log.String())

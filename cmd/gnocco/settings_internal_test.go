@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,12 +12,8 @@ import (
 func effective(t *testing.T, flag string, args ...string) (string, error) {
 	t.Helper()
 	cmd, rest, err := newRoot().Find(append([]string{"serve"}, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.ParseFlags(rest); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, cmd.ParseFlags(rest))
 	if err := applySettings(cmd); err != nil {
 		return "", err
 	}
@@ -28,9 +25,7 @@ func TestSettings(t *testing.T) {
 	file := func(name, content string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	f := func(want, flag string, args ...string) {

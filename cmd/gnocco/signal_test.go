@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
@@ -45,9 +46,7 @@ func TestHangups(t *testing.T) {
 	}
 	s = serveBy(t, exec.Command("nohup", program, "serve", "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB",
 		"--data", filepath.Join(t.TempDir(), "data")))
-	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.cmd.Process.Signal(syscall.SIGHUP))
 	select {
 	case <-s.done:
 		t.Errorf("ended under nohup, log:\n%s", s.logged())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"strconv"
 	"testing"
@@ -12,20 +13,14 @@ func TestSizeCoefficients(t *testing.T) {
 	figure := func(file, row, metric string) float64 {
 		t.Helper()
 		f, err := os.Open("../../docs/benchmarks/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer f.Close()
 		rows, err := csv.NewReader(f).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, r := range rows {
 			if r[0]+": "+r[1] == row && r[2] == "Gnocco" && r[3] == metric {
 				value, err := strconv.ParseFloat(r[4], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				return value
 			}
 		}

@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -42,9 +43,7 @@ func TestSizeOfAServer(t *testing.T) {
 	const metrics, step, start = 40, 10, 216_000 * 8_000 // a split of each granularity begins at the start
 	folder := t.TempDir()
 	file := filepath.Join(folder, "policy.json")
-	if err := os.WriteFile(file, []byte(sizedPolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(sizedPolicy), 0o600))
 	rng := rand.New(rand.NewPCG(3, 4))
 	var ids [metrics]string
 	var values [metrics]float64
@@ -84,9 +83,7 @@ func TestSizeOfAServer(t *testing.T) {
 		bytes += info.Size()
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	got := 0.
 	for item, value := range estimate {
 		if strings.Contains(item, " for ") || item == "disk, raw measures" {

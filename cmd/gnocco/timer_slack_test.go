@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,9 +20,7 @@ import (
 // started by. A slack that somebody chose is kept.
 func TestTimerSlack(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "metricd")
-	if err := os.Symlink(program, link); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink(program, link))
 	f := func(name string, slack, want uintptr, args ...string) {
 		t.Helper()
 		args = append(args, "--listen", "127.0.0.1:0", "--min-free-bytes", "1MiB", "--init",
@@ -29,9 +28,7 @@ func TestTimerSlack(t *testing.T) {
 		s := serveWithSlack(t, slack, exec.Command(name, args...))
 		process := fmt.Sprintf("/proc/%d", s.cmd.Process.Pid)
 		threads, err := os.ReadDir(process + "/task")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, thread := range threads {
 			got, err := os.ReadFile("/proc/" + thread.Name() + "/timerslack_ns")
 			if errors.Is(err, fs.ErrPermission) {
@@ -64,12 +61,8 @@ func serveWithSlack(t *testing.T, slack uintptr, cmd *exec.Cmd) *served {
 	runtime.LockOSThread() // a process inherits that of the thread that starts it
 	defer runtime.UnlockOSThread()
 	own, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, slack, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, unix.Prctl(unix.PR_SET_TIMERSLACK, slack, 0, 0, 0))
 	defer func() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(own), 0, 0, 0) }()
 	return serveBy(t, cmd)
 }

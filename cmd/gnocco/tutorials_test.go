@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -29,9 +30,7 @@ func TestTutorials(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			commands := "export PATH=$PATH:/usr/sbin HOME=$PWD\n"
 			var expected []string
 			for _, block := range tutorialBlock.FindAllStringSubmatch(string(text), -1) {

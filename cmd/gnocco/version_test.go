@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestVersionWithoutDriver(t *testing.T) {
@@ -43,9 +44,7 @@ func TestVersionPrintsDevices(t *testing.T) {
 // The tests' program has neither symbols nor DWARF; with symbols, as make build builds it, it has an eighth more.
 func TestProgramIsLight(t *testing.T) {
 	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if most := int64(60_000_000 * 8 / 9); info.Size() > most {
 		t.Errorf("gnocco has %d bytes, more than %d: see docs/decisions/0050-weight.md", info.Size(), most)
 	}

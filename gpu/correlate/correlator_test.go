@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/tests/cutest"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -27,9 +28,7 @@ func architectures(t testing.TB) []int {
 		return []int{9, 7}
 	}
 	all, err := device.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return architecturesOf(all[0])
 }
 

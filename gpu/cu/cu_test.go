@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // ptx is as much of a module as the fake driver asks for.
@@ -23,16 +24,10 @@ var ptx = []byte(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry
 func current(t *testing.T) cu.CUContext {
 	t.Helper()
 	device, err := cu.GetDevice(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, err := device.RetainPrimaryCtx()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, lock(ctx))
 	t.Cleanup(func() {
 		if err := errors.Join(unlock(), device.ReleasePrimaryCtx()); err != nil && !lost(err) {
 			t.Error(err)
@@ -65,13 +60,6 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func check(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // pinned is n float64 of pinned memory, freed by free.
 func pinned(n int) (values []float64, free func() error) {
 	address := must(cu.MemHostAlloc(int64(n)*8, cu.HostAllocPortable))
@@ -80,9 +68,7 @@ func pinned(n int) (values []float64, free func() error) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 func TestUnavailable(t *testing.T) {
@@ -177,16 +163,16 @@ func TestCopies(t *testing.T) {
 	want := slices.Clone(up)
 	a, b := must(cu.MemAlloc(8000)), must(cu.MemAlloc(8000))
 	stream := must(cu.MakeStream(cu.NonBlocking))
-	check(t, cu.MemcpyHtoDAsync(a, unsafe.Pointer(&up[0]), 8000, stream), cu.MemcpyDtoDAsync(b, a, 8000, stream),
+	fatal.If(t, cu.MemcpyHtoDAsync(a, unsafe.Pointer(&up[0]), 8000, stream), cu.MemcpyDtoDAsync(b, a, 8000, stream),
 		cu.MemsetD8Async(a, 0, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), b, 8000, stream))
 	if slices.Equal(down, want) {
 		t.Error("the result is there before anybody waited: the fake driver is too kind")
 	}
-	check(t, stream.Synchronize())
+	fatal.If(t, stream.Synchronize())
 	if !slices.Equal(down, want) {
 		t.Error("copied there and back, values differ")
 	}
-	check(t, cu.MemsetD8Async(a, 0x3f, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), a, 8000, stream),
+	fatal.If(t, cu.MemsetD8Async(a, 0x3f, 8000, stream), cu.MemcpyDtoHAsync(unsafe.Pointer(&down[0]), a, 8000, stream),
 		stream.Synchronize())
 	if bits := math.Float64bits(down[999]); bits != 0x3f3f3f3f_3f3f3f3f {
 		t.Errorf("filled with %#x", bits)
@@ -195,7 +181,7 @@ func TestCopies(t *testing.T) {
 	if err != nil || total-free != 2*8000 {
 		t.Error(free, total, err)
 	}
-	check(t, cu.MemFree(a), cu.MemFree(b), stream.Destroy(), freeUp(), freeDown())
+	fatal.If(t, cu.MemFree(a), cu.MemFree(b), stream.Destroy(), freeUp(), freeDown())
 }
 
 func TestMisuseIsSeen(t *testing.T) {
@@ -217,9 +203,9 @@ func TestMisuseIsSeen(t *testing.T) {
 	unpinned := make([]float64, 8)
 	f(cu.MemcpyDtoHAsync(unsafe.Pointer(&unpinned[0]), address, 64, stream), cu.InvalidValue, "of pinned memory")
 	f(cu.MemsetD8Async(address, 1, 65, stream), cu.InvalidValue, "cuMemsetD8Async")
-	check(t, cu.MemFree(address))
+	fatal.If(t, cu.MemFree(address))
 	f(cu.MemFree(address), cu.InvalidValue, "freed before")
-	check(t, free(), stream.Destroy())
+	fatal.If(t, free(), stream.Destroy())
 	f(stream.Synchronize(), cu.InvalidHandle, "destroyed")
 	if _, err := cu.MemAlloc(1 << 40); !errors.Is(err, cu.OutOfMemory) {
 		t.Error(err)
@@ -238,7 +224,7 @@ func TestLeaksAreSeen(t *testing.T) {
 		!strings.Contains(got, "context of device 0") {
 		t.Errorf("leaks: %s", got)
 	}
-	check(t, cu.MemFree(address))
+	fatal.If(t, cu.MemFree(address))
 }
 
 // kernels is what the compiler makes of gpu/kernels for the host, in small.
@@ -275,10 +261,10 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 	from, to := must(cu.MemAlloc(2400)), must(cu.MemAlloc(2400))
 	stream := must(cu.MakeStream(cu.NonBlocking))
 	params := new(cu.Params).Ptr(from).Ptr(to).I64(300).U32(3).F64(0.5)
-	check(t, cu.MemcpyHtoDAsync(from, unsafe.Pointer(&in[0]), 2400, stream),
+	fatal.If(t, cu.MemcpyHtoDAsync(from, unsafe.Pointer(&in[0]), 2400, stream),
 		scale.Launch(2, 1, 1, 256, 1, 1, 0, stream, params))
 	params.Reset().Ptr(0).U32(1) // the launch keeps what it was given
-	check(t, cu.MemcpyDtoHAsync(unsafe.Pointer(&out[0]), to, 2400, stream), stream.Synchronize())
+	fatal.If(t, cu.MemcpyDtoHAsync(unsafe.Pointer(&out[0]), to, 2400, stream), stream.Synchronize())
 	for i, v := range out {
 		if v != float64(i)*3+0.5 {
 			t.Fatalf("out[%d] = %v", i, v)
@@ -288,13 +274,13 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 		t.Errorf("launches %q", got)
 	}
 
-	check(t, stray.Launch(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)),
+	fatal.If(t, stray.Launch(1, 1, 1, 1, 1, 1, 0, stream, params.Reset().Ptr(from).Ptr(to).I64(300).U32(3).F64(0)),
 		stream.Synchronize())
 	driver.ExpectFaults("written outside an allocation of 2400 bytes, at 2400")
-	check(t, cu.MemFree(from))
-	check(t, cu.MemFree(to))
+	fatal.If(t, cu.MemFree(from))
+	fatal.If(t, cu.MemFree(to))
 	driver.ExpectFaults("written outside") // seen again when it is freed
-	check(t, freeIn(), freeOut(), stream.Destroy(), module.Unload())
+	fatal.If(t, freeIn(), freeOut(), stream.Destroy(), module.Unload())
 }
 
 func TestLaunchChecks(t *testing.T) {
@@ -304,7 +290,7 @@ func TestLaunchChecks(t *testing.T) {
 	add := must(module.Function("add"))
 	params := new(cu.Params)
 	launch := func(block, shared int) error { return add.Launch(1, 1, 1, block, 1, 1, shared, cu.Stream{}, params) }
-	check(t, launch(1024, 48<<10))
+	fatal.If(t, launch(1024, 48<<10))
 	if err := launch(1025, 0); !errors.Is(err, cu.InvalidValue) {
 		t.Error(err)
 	}
@@ -312,7 +298,7 @@ func TestLaunchChecks(t *testing.T) {
 		t.Error(err)
 	}
 	driver.ExpectFaults("not possible")
-	check(t, add.SetAttribute(cu.FnMaxDynamicSharedBytes, 64<<10), launch(1, 64<<10))
+	fatal.If(t, add.SetAttribute(cu.FnMaxDynamicSharedBytes, 64<<10), launch(1, 64<<10))
 	for range maxParams + 1 {
 		params.I64(1)
 	}
@@ -320,8 +306,8 @@ func TestLaunchChecks(t *testing.T) {
 		t.Error(err)
 	}
 	params.Reset()
-	check(t, launch(1, 0))
-	check(t, module.Unload())
+	fatal.If(t, launch(1, 0))
+	fatal.If(t, module.Unload())
 }
 
 // maxParams is how many words fit.
@@ -353,8 +339,8 @@ func TestEvents(t *testing.T) {
 	host, free := pinned(2)
 	address := must(cu.MemAlloc(8))
 	host[0], host[1] = 42, 0
-	check(t, unrecorded.Query(), down.Wait(unrecorded))
-	check(t, start.Record(up), cu.MemcpyHtoDAsync(address, unsafe.Pointer(&host[0]), 8, up), end.Record(up),
+	fatal.If(t, unrecorded.Query(), down.Wait(unrecorded))
+	fatal.If(t, start.Record(up), cu.MemcpyHtoDAsync(address, unsafe.Pointer(&host[0]), 8, up), end.Record(up),
 		down.Wait(end), cu.MemcpyDtoHAsync(unsafe.Pointer(&host[1]), address, 8, down))
 	if err := end.Query(); !errors.Is(err, cu.NotReady) {
 		t.Error(err)
@@ -362,15 +348,15 @@ func TestEvents(t *testing.T) {
 	if _, err := start.Elapsed(end); !errors.Is(err, cu.NotReady) {
 		t.Error(err)
 	}
-	check(t, down.Synchronize()) // which needs the other stream up to the event
+	fatal.If(t, down.Synchronize()) // which needs the other stream up to the event
 	if host[1] != 42 {
 		t.Errorf("copied %v: the wait was not heeded", host[1])
 	}
-	check(t, end.Query(), end.Synchronize())
+	fatal.If(t, end.Query(), end.Synchronize())
 	if ms, err := start.Elapsed(end); err != nil || ms <= 0 {
 		t.Error(ms, err)
 	}
-	check(t, cu.DestroyEvent(start), cu.DestroyEvent(end), cu.DestroyEvent(unrecorded), up.Destroy(), down.Destroy(),
+	fatal.If(t, cu.DestroyEvent(start), cu.DestroyEvent(end), cu.DestroyEvent(unrecorded), up.Destroy(), down.Destroy(),
 		free(), cu.MemFree(address))
 }
 
@@ -382,7 +368,7 @@ func TestInjectedFailure(t *testing.T) {
 	if _, err := cu.MemAlloc(8); !errors.Is(err, cu.OutOfMemory) {
 		t.Error(err)
 	}
-	check(t, cu.MemFree(address))
+	fatal.If(t, cu.MemFree(address))
 	driver.Fail("", 1, cu.IllegalAddress)
 	if _, _, err := cu.MemInfo(); !errors.Is(err, cu.IllegalAddress) {
 		t.Error(err)
@@ -404,12 +390,12 @@ func TestBatchCallsAllocateNothing(t *testing.T) {
 	params := new(cu.Params)
 	at := unsafe.Pointer(&host[0])
 	allocs := testing.AllocsPerRun(50, func() {
-		check(t, cu.MemcpyHtoDAsync(address, at, 64, stream),
+		fatal.If(t, cu.MemcpyHtoDAsync(address, at, 64, stream),
 			add.Launch(1, 1, 1, 32, 1, 1, 0, stream, params.Reset().Ptr(address).I64(8)),
 			cu.MemcpyDtoHAsync(at, address, 64, stream), event.Record(stream), stream.Wait(event), stream.Synchronize())
 	})
 	if allocs > 0 && !cutest.Race {
 		t.Errorf("%v allocations", allocs)
 	}
-	check(t, module.Unload(), cu.DestroyEvent(event), stream.Destroy(), cu.MemFree(address), free())
+	fatal.If(t, module.Unload(), cu.DestroyEvent(event), stream.Destroy(), cu.MemFree(address), free())
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // plusOne adds 1 to n words.
@@ -62,7 +63,7 @@ func TestOnDevice(t *testing.T) {
 	if _, err := module.Function("plus_two"); !errors.Is(err, cu.NotFound) {
 		t.Error(err)
 	}
-	check(t, kernel.SetAttribute(cu.FnMaxDynamicSharedBytes, 64<<10))
+	fatal.If(t, kernel.SetAttribute(cu.FnMaxDynamicSharedBytes, 64<<10))
 
 	const n = 1 << 20
 	at := must(cu.MemHostAlloc(n*4, cu.HostAllocPortable))
@@ -71,7 +72,7 @@ func TestOnDevice(t *testing.T) {
 	address := must(cu.MemAlloc(n * 4))
 	stream := must(cu.MakeStream(cu.NonBlocking))
 	start, end := must(cu.MakeEvent(cu.DefaultEvent)), must(cu.MakeEvent(cu.DefaultEvent))
-	check(t, start.Record(stream), cu.MemcpyHtoDAsync(address, at, n*4, stream),
+	fatal.If(t, start.Record(stream), cu.MemcpyHtoDAsync(address, at, n*4, stream),
 		kernel.Launch(n/256, 1, 1, 256, 1, 1, 64<<10, stream, new(cu.Params).Ptr(address).U32(n-1)), end.Record(stream),
 		cu.MemcpyDtoHAsync(at, address, n*4, stream), stream.Synchronize(), end.Query())
 	want := slices.Repeat([]uint32{42}, n)
@@ -79,11 +80,11 @@ func TestOnDevice(t *testing.T) {
 	if !slices.Equal(words, want) {
 		t.Error("the kernel did something else")
 	}
-	check(t, cu.MemFreeHost(at))
+	fatal.If(t, cu.MemFreeHost(at))
 	if ms, err := start.Elapsed(end); err != nil || ms <= 0 {
 		t.Error(ms, err)
 	}
-	check(t, cu.DestroyEvent(start), cu.DestroyEvent(end), stream.Destroy(), cu.MemFree(address), module.Unload())
+	fatal.If(t, cu.DestroyEvent(start), cu.DestroyEvent(end), stream.Destroy(), cu.MemFree(address), module.Unload())
 }
 
 // BenchmarkOnDeviceCall is the cost of calling the driver at all.
@@ -93,8 +94,6 @@ func BenchmarkOnDeviceCall(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := cu.SetCurrentContext(cu.CUContext{}); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, cu.SetCurrentContext(cu.CUContext{}))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,9 +24,7 @@ func TestRun(t *testing.T) {
 	p := load(t, devicetest.Open(t, device.Options{}))
 	for _, n := range []int{0, 1, 255, 256, 257, 100_003} {
 		job := newScaling(p, n, n)
-		if err := p.device.Run(t.Context(), job); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.device.Run(t.Context(), job))
 		job.check(t)
 	}
 	if launches := driver.Launches(); len(launches) != 5 { // none for no numbers
@@ -81,13 +80,9 @@ func TestClose(t *testing.T) {
 	fake(t)
 	p := load(t, devicetest.Open(t, device.Options{}))
 	job := newScaling(p, 1000, 1)
-	if err := p.device.Run(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.device.Run(t.Context(), job))
 	engine, err := p.device.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for range 2 {
 		if err := p.device.Close(); err != nil {
 			t.Error(err)
@@ -159,9 +154,7 @@ func TestMoreThanMemoryGoesThroughInPieces(t *testing.T) {
 	const budget, n = 1 << 20, 16 << 10 // a job takes 2·128 KiB of the device
 	p := load(t, devicetest.Open(t, device.Options{MemoryBytes: budget, PinnedBytes: budget / 2, Registerer: registry}))
 	var jobs []*scaling
-	if err := p.device.RunAll(t.Context(), pieces(p, 4*budget/(n*8), n, &jobs)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.device.RunAll(t.Context(), pieces(p, 4*budget/(n*8), n, &jobs)))
 	for _, job := range jobs {
 		job.check(t)
 	}
@@ -182,9 +175,7 @@ func TestJobsWaitForMemory(t *testing.T) {
 	fake(t)
 	p := load(t, devicetest.Open(t, device.Options{MemoryBytes: 300 << 10, Streams: 4})) // one job at a time fits
 	var jobs []*scaling
-	if err := p.device.RunAll(t.Context(), pieces(p, 10, 16<<10, &jobs)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.device.RunAll(t.Context(), pieces(p, 10, 16<<10, &jobs)))
 	again := 0
 	for _, job := range jobs {
 		job.check(t)
@@ -204,9 +195,7 @@ func TestTooLarge(t *testing.T) {
 		}
 	}
 	job := newScaling(p, 1000, 1)
-	if err := p.device.Run(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.device.Run(t.Context(), job))
 	job.check(t)
 }
 
@@ -237,9 +226,7 @@ func steady(t *testing.T, p *program, rounds int) {
 	jobs := []*scaling{newScaling(p, 1000, 1), newScaling(p, 30_000, 2), newScaling(p, 7, 3), newScaling(p, 29_000, 4)}
 	for range rounds {
 		for _, job := range jobs {
-			if err := p.device.Run(t.Context(), job); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, p.device.Run(t.Context(), job))
 			job.check(t)
 		}
 	}

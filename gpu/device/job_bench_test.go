@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
@@ -15,9 +16,7 @@ func BenchmarkJob(b *testing.B) {
 	job := newScaling(p, 1000, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.device.Run(b.Context(), job); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, p.device.Run(b.Context(), job))
 	}
 	job.check(b)
 }

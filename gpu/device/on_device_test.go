@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"
@@ -40,9 +41,7 @@ func TestOnDeviceMoreThanMemory(t *testing.T) {
 	const budget, n = 64 << 20, 1 << 20
 	p := load(t, devicetest.Open(t, device.Options{MemoryBytes: budget, PinnedBytes: budget}))
 	var jobs []*scaling
-	if err := p.device.RunAll(t.Context(), pieces(p, 4*budget/(n*8), n, &jobs)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.device.RunAll(t.Context(), pieces(p, 4*budget/(n*8), n, &jobs)))
 	for _, job := range jobs {
 		job.check(t)
 	}
@@ -97,19 +96,13 @@ func BenchmarkOnDevice(b *testing.B) {
 			b.Run(fmt.Sprintf("piece=%dMiB/streams=%d", piece>>20, streams), func(b *testing.B) {
 				p := load(b, devicetest.Open(b, device.Options{MemoryBytes: 192 << 20, Streams: streams}))
 				engine, err := p.device.Open(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, err)
 				jobs := make([]*copying, streams+1) // as many as RunAll has at a time
 				for i := range jobs {
 					up, err := engine.Uploads.Get(piece)
-					if err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, err)
 					down, err := engine.Downloads.Get(piece)
-					if err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, err)
 					values := device.View[float64](up, 0, int(piece/8))
 					for k := range values {
 						values[k] = float64(k)
@@ -127,9 +120,7 @@ func BenchmarkOnDevice(b *testing.B) {
 							}
 						}
 					})
-					if err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, err)
 				}
 				out := device.View[float64](jobs[0].down, 0, int(piece/8))
 				for k, v := range out {
@@ -149,9 +140,7 @@ func BenchmarkOnDeviceJob(b *testing.B) {
 	job := newScaling(p, 1000, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.device.Run(b.Context(), job); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, p.device.Run(b.Context(), job))
 	}
 	job.check(b)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
@@ -13,18 +14,14 @@ import (
 // do runs f as the owner of a device.
 func do(t *testing.T, dev *device.Device, f func(e *device.Engine)) {
 	t.Helper()
-	if err := dev.Do(t.Context(), func(e *device.Engine) error { f(e); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, dev.Do(t.Context(), func(e *device.Engine) error { f(e); return nil }))
 }
 
 // get takes a block that must be there.
 func get(t *testing.T, pool *device.Pool, bytes int64) *device.Block {
 	t.Helper()
 	b, err := pool.Get(bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if b.Size < bytes {
 		t.Fatalf("%d bytes for %d", b.Size, bytes)
 	}
@@ -118,15 +115,11 @@ func TestPinnedPool(t *testing.T) {
 	driver := fake(t)
 	dev := devicetest.Open(t, device.Options{PinnedBytes: 64 << 10})
 	engine, err := dev.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	// on this goroutine, which has no context
 	for _, pool := range []*device.PinnedPool{engine.Uploads, engine.Downloads} {
 		a, err := pool.Get(40 << 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if _, err := pool.Get(40 << 10); !errors.Is(err, device.ErrMemory) {
 			t.Error(err)
 		}
@@ -140,22 +133,16 @@ func TestPinnedPool(t *testing.T) {
 		before := driver.Calls("cuMemHostAlloc")
 		a.Release()
 		b, err := pool.Get(36 << 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if driver.Calls("cuMemHostAlloc") != before {
 			t.Error("not reused")
 		}
 		b.Release()
 		c, err := pool.Get(8 << 10) // too small for the other to serve, and both fit
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		c.Release()
 		d, err := pool.Get(60 << 10) // neither serves: they are freed
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		d.Release()
 	}
 }
@@ -164,13 +151,9 @@ func TestViewKeepsToItsMemory(t *testing.T) {
 	fake(t)
 	dev := devicetest.Open(t, device.Options{})
 	engine, err := dev.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	p, err := engine.Uploads.Get(512)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer p.Release()
 	f := func(offset, n int, fits bool) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"
@@ -62,9 +63,7 @@ func fake(t testing.TB) *cutest.Driver {
 	library := filepath.Join(devicetest.Folder(), "libkernel.so")
 	if _, err := os.Stat(library); err != nil {
 		source := filepath.Join(devicetest.Folder(), "kernel.c")
-		if err := os.WriteFile(source, []byte(kernel), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(source, []byte(kernel), 0o600))
 		cutest.Compile(t, library, source)
 	}
 	driver.LoadKernels(library)
@@ -80,9 +79,7 @@ type program struct {
 func load(t testing.TB, dev *device.Device) *program {
 	t.Helper()
 	p := &program{device: dev}
-	if err := dev.Do(t.Context(), p.load); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, dev.Do(t.Context(), p.load))
 	return p
 }
 

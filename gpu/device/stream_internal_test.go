@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // engine opens the fake device on the test's own thread, in the place of an owner.
@@ -13,13 +14,9 @@ func engine(t *testing.T, options Options) *Engine {
 	cutest.Open(t)
 	runtime.LockOSThread()
 	d, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	e, err := openEngine(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		if err := e.close(); err != nil {
 			t.Error(err)
@@ -39,21 +36,10 @@ func memory(t *testing.T, e *Engine) (block *Block, up, down *Pinned) {
 	if err == nil {
 		down, err = e.Downloads.Get(4096)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(up.Release)
 	t.Cleanup(down.Release)
 	return block, up, down
-}
-
-func check(t *testing.T, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // A stream that is ahead of the one that writes a block waits for it, on the device.
@@ -64,8 +50,8 @@ func TestLanesWaitForWhatOthersPublish(t *testing.T) {
 	for i := range up.Bytes {
 		up.Bytes[i] = byte(i)
 	}
-	check(t, writer.Upload(block, 0, up, 0, 4096), writer.Publish(block))
-	check(t, reader.Use(block), reader.Download(down, 0, block, 0, 4096), reader.drain())
+	fatal.If(t, writer.Upload(block, 0, up, 0, 4096), writer.Publish(block))
+	fatal.If(t, reader.Use(block), reader.Download(down, 0, block, 0, 4096), reader.drain())
 	for i, b := range down.Bytes {
 		if b != byte(i) {
 			t.Fatalf("byte %d is %d: read before it was written", i, b)
@@ -75,12 +61,12 @@ func TestLanesWaitForWhatOthersPublish(t *testing.T) {
 		t.Error(done, err)
 	}
 	// Streams wait again for a block that is published again.
-	check(t, writer.Use(block), writer.Fill(block, 0, 77, 4096), writer.Publish(block))
-	check(t, reader.Use(block), reader.Download(down, 0, block, 0, 4096), reader.drain())
+	fatal.If(t, writer.Use(block), writer.Fill(block, 0, 77, 4096), writer.Publish(block))
+	fatal.If(t, reader.Use(block), reader.Download(down, 0, block, 0, 4096), reader.drain())
 	if down.Bytes[0] != 77 || down.Bytes[4095] != 77 {
 		t.Errorf("read %d, %d", down.Bytes[0], down.Bytes[4095])
 	}
-	check(t, writer.drain())
+	fatal.If(t, writer.drain())
 	writer.release()
 	reader.release()
 	block.Release()
@@ -90,15 +76,15 @@ func TestLanesWaitForWhatOthersPublish(t *testing.T) {
 func TestLanesHoldWhatTheyUse(t *testing.T) {
 	e := engine(t, Options{})
 	block, _, _ := memory(t, e)
-	check(t, e.streams[0].Publish(block))
+	fatal.If(t, e.streams[0].Publish(block))
 	for _, stream := range e.streams[:2] {
-		check(t, stream.Use(block))
+		fatal.If(t, stream.Use(block))
 	}
 	block.Release() // the streams' now
 	taken := func() bool {
 		t.Helper()
 		other, err := e.Memory.Get(4096)
-		check(t, err)
+		fatal.If(t, err)
 		defer other.Release()
 		return other != block
 	}

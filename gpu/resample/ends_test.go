@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -55,9 +56,7 @@ func TestResamplerBrokenInvariant(t *testing.T) {
 	var want, got carbonara.Result
 	defer got.Release()
 	onCPU(t, batch, &want)
-	if err := r.Resample(t.Context(), batch, &got); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Resample(t.Context(), batch, &got))
 	sameGroups(t, batch, &want, &got)
 	if n := devicetest.Gather(t, registry)["gnocco_resampler_fallbacks_total"]; n != 1 {
 		t.Errorf("%v chunks were done by the CPU, want 1", n)

@@ -7,6 +7,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const packMeasures = 128_000
@@ -15,14 +16,10 @@ const packMeasures = 128_000
 func BenchmarkPack(b *testing.B) {
 	cutest.Open(b)
 	dev, err := device.New(device.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	defer dev.Close()
 	e, err := dev.Open(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	r := New([]*device.Device{dev}, Options{Always: true})
 	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean, carbonara.Median})
 	for _, timestamps := range []struct {
@@ -53,9 +50,7 @@ func BenchmarkPack(b *testing.B) {
 				p := &chunk{program: &program{}, fuseFrom: fuseFrom, compact: memory.compact}
 				defer p.release()
 				for b.Loop() {
-					if err := p.load(e, &batch, plan, series); err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, p.load(e, &batch, plan, series))
 				}
 				if (p.from.memory != nil) != (memory.lender != nil) {
 					b.Error("copied, or not, against what was meant")

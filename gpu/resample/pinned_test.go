@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -52,9 +53,7 @@ func (l *lending) resample(t *testing.T, batch *carbonara.Batch, result *carbona
 	before := l.driver.Calls("cuMemcpyHtoDAsync_v2")
 	var want carbonara.Result
 	onCPU(t, batch, &want)
-	if err := l.Resample(t.Context(), batch, result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, l.Resample(t.Context(), batch, result))
 	sameGroups(t, batch, &want, result)
 	if n := devicetest.Gather(t, l.registry)["gnocco_resampler_fallbacks_total"]; n != 0 {
 		t.Errorf("%v chunks were done by the CPU", n)
@@ -186,9 +185,7 @@ func TestLentMemoryIsExhausted(t *testing.T) {
 	const budget = 4 << 20
 	l := newLending(t, resample.Options{Workers: 2, ChunkMeasures: 20_000}, budget)
 	all, err := l.engine.Borrowed.Get(budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	batch := mixed(9, 6000, time.Millisecond, minutePlan, hoursPlan)
 	lent := lentCopy(l.Resampler, batch)
 	if lent.Borrowed() != nil {
@@ -232,9 +229,7 @@ func TestLentMemoryOutlastsItsDevice(t *testing.T) {
 	lent := lentCopy(l.Resampler, batch)
 	var result, want carbonara.Result
 	l.resample(t, lent, &result)
-	if err := l.device.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, l.device.Close())
 	onCPU(t, lent, &want)
 	sameGroups(t, batch, &want, &result)
 	lent.Release()
@@ -256,9 +251,7 @@ func TestLentMemoryInSteadyState(t *testing.T) {
 	pass := func() {
 		for _, from := range all {
 			copyBatch(l.Resampler, &batch, from, 0)
-			if err := l.Resample(t.Context(), &batch, &result); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, l.Resample(t.Context(), &batch, &result))
 		}
 	}
 	for range 4 {

@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A batch that waits longer for a device than the CPU takes goes to the CPU. The device works for a part of its cost
@@ -62,9 +63,7 @@ func TestQueuedBatches(t *testing.T) {
 	go func() { <-jobs; held <- struct{}{} }()
 	var result carbonara.Result
 	defer result.Release()
-	if err := r.Resample(t.Context(), batch, &result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Resample(t.Context(), batch, &result))
 	if !carbonara.Accelerates(r, plan, 1000, 1) {
 		t.Error("no batch is made after another one")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/tests/cutest"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,18 +47,14 @@ func compare(t *testing.T, r *resample.Resampler, batch *carbonara.Batch) {
 	var want, got carbonara.Result
 	defer got.Release()
 	onCPU(t, batch, &want)
-	if err := r.Resample(t.Context(), batch, &got); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Resample(t.Context(), batch, &got))
 	sameGroups(t, batch, &want, &got)
 	if len(batch.Values) == 0 { // packed, or nothing
 		return
 	}
 	lent := lentCopy(r, batch)
 	defer lent.Release()
-	if err := r.Resample(t.Context(), lent, &got); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Resample(t.Context(), lent, &got))
 	sameGroups(t, batch, &want, &got)
 }
 
@@ -87,9 +84,7 @@ func copyBatch(r *resample.Resampler, to, from *carbonara.Batch, measures int) {
 // sameGroups fails the test unless both results of a batch are the same bits.
 func sameGroups(t *testing.T, batch *carbonara.Batch, want, got *carbonara.Result) {
 	t.Helper()
-	if err := differs(batch, want, got); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, differs(batch, want, got))
 }
 
 // differs tells where two results of a batch are not the same bits.
@@ -237,11 +232,9 @@ func addContinued(t *testing.T, batch *carbonara.Batch, plan *carbonara.Plan, ti
 		return
 	}
 	var before carbonara.Result
-	if err := carbonara.NewCPUResampler(1).Resample(t.Context(),
+	fatal.If(t, carbonara.NewCPUResampler(1).Resample(t.Context(),
 		&carbonara.Batch{Timestamps: timestamps[:cut], Values: values[:cut],
-			Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before); err != nil {
-		t.Fatal(err)
-	}
+			Series: []carbonara.Series{{Plan: plan, To: cut}}}, &before))
 	series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[cut-1], Value: values[cut-1]}, true
 	for j := range plan.Granularities {
 		series.Open = before.Groups(0, j).AppendOpen(series.Open)
@@ -251,9 +244,7 @@ func addContinued(t *testing.T, batch *carbonara.Batch, plan *carbonara.Plan, ti
 func TestResamplerGolden(t *testing.T) {
 	r := newResampler(t, 0)
 	vectors, err := golden.Vectors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	all := &carbonara.Batch{}
 	for _, v := range vectors {
 		var widths []time.Duration
@@ -642,9 +633,7 @@ func TestCalibrate(t *testing.T) {
 	devicetest.HostKernels(t)
 	r := resample.New([]*device.Device{devicetest.Open(t, device.Options{})}, resample.Options{Workers: 1})
 	m, err := r.Calibrate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, v := range []float64{m.CPU.Batch, m.CPU.LongMoments, m.CPU.LongOrder, m.Device.Moments, m.Device.Order,
 		m.Device.LongMoments, m.Device.LongOrder} {
 		if !(v >= 0) || math.IsInf(v, 0) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/tests/devicetest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,9 +31,7 @@ func addPacked(t testing.TB, batch *carbonara.Batch, plan *carbonara.Plan, times
 		raw = carbonara.AppendRaw(raw, 0, timestamps[at:end], values[at:end])
 	}
 	p := new(carbonara.Packed)
-	if err := p.Parse(raw); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.Parse(raw))
 	series := carbonara.Series{Plan: plan, From: from, To: to, Packed: p}
 	if from > 0 {
 		series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: timestamps[from-1],
@@ -282,9 +281,7 @@ func TestUnpackTimestamps(t *testing.T) {
 func TestUnpackGolden(t *testing.T) {
 	r := newResampler(t, 0)
 	vectors, err := golden.Vectors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	batch := &carbonara.Batch{}
 	plan := carbonara.NewPlan([]time.Duration{time.Minute, time.Hour},
 		withRates(withCounters(orderMethods)))

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const mib = 1 << 20
@@ -67,9 +68,7 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	b := budget.New(40*mib, registry)
 	large, other := b.Account(), b.Account()
-	if err := large.Acquire(budget.Measures, 25*mib); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, large.Acquire(budget.Measures, 25*mib))
 	if err := large.Acquire(budget.Documents, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatalf("bodies of more than five eighths: %v", err)
 	}
@@ -82,9 +81,7 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 	var small []*budget.Account
 	for range 10 {
 		a := b.Account()
-		if err := a.Acquire(budget.Answers, mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, a.Acquire(budget.Answers, mib))
 		small = append(small, a)
 	}
 	if err := b.Account().Acquire(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
@@ -112,9 +109,7 @@ func TestSmallAccountsFindRoom(t *testing.T) {
 // sums returns the metrics' values, added up over their labels.
 func sums(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	sums := make(map[string]float64)
 	for _, family := range families {
 		for _, m := range family.Metric {
@@ -129,9 +124,7 @@ func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
 		holder := b.Account()
-		if err := holder.Acquire(budget.Measures, 25*mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.Acquire(budget.Measures, 25*mib))
 		order := make(chan int, 2)
 		for i, bytes := range []int64{24 * mib, 2 * mib} {
 			go func() {
@@ -172,12 +165,8 @@ func TestNil(t *testing.T) {
 	var b *budget.Budget
 	a := b.Account()
 	defer a.Close()
-	if err := a.Acquire(budget.Measures, 1<<60); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Await(t.Context(), budget.Measures, 1<<60, 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.Acquire(budget.Measures, 1<<60))
+	fatal.If(t, a.Await(t.Context(), budget.Measures, 1<<60, 0))
 	a.Release(budget.Measures, 1)
 }
 
@@ -192,9 +181,7 @@ func TestContext(t *testing.T) {
 	if err := ctx.Acquire(budget.Measures, 2*mib); !errors.Is(err, budget.ErrExhausted) {
 		t.Fatal(err)
 	}
-	if err := budget.Of(budget.Without(child)).Acquire(budget.Measures, 2*mib); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, budget.Of(budget.Without(child)).Acquire(budget.Measures, 2*mib))
 }
 
 // Labels stay, and count neither as answers nor as bodies: large requests share what is left of seven eighths, and
@@ -202,15 +189,11 @@ func TestContext(t *testing.T) {
 func TestLabels(t *testing.T) {
 	b := budget.New(40*mib, nil)
 	labels, large := b.Account(), b.Account()
-	if err := labels.Acquire(budget.Labels, 15*mib); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, labels.Acquire(budget.Labels, 15*mib))
 	if n := b.LargestBody(); n != 20*mib {
 		t.Errorf("a body may have %d bytes", n)
 	}
-	if err := large.Acquire(budget.Answers, 20*mib); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, large.Acquire(budget.Answers, 20*mib))
 	if err := large.Acquire(budget.Answers, 1); !errors.Is(err, budget.ErrExhausted) {
 		t.Errorf("more than what is left: %v", err)
 	}

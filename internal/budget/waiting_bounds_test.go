@@ -10,15 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // holding returns an Account that holds memory for answers.
 func holding(t *testing.T, b *budget.Budget, bytes int64) *budget.Account {
 	t.Helper()
 	a := b.Account()
-	if err := a.Acquire(budget.Answers, bytes); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.Acquire(budget.Answers, bytes))
 	return a
 }
 
@@ -58,9 +57,7 @@ func TestBodiesWaitBehindOthers(t *testing.T) {
 		registry := prometheus.NewPedanticRegistry()
 		b := budget.New(40*mib, registry) // bodies have 25 MiB
 		holder, first, second := b.Account(), b.Account(), b.Account()
-		if err := holder.Acquire(budget.Measures, 20*mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.Acquire(budget.Measures, 20*mib))
 		got := make(chan error, 1)
 		go func() { got <- first.Await(t.Context(), budget.Measures, 10*mib, time.Minute) }()
 		synctest.Wait()
@@ -83,9 +80,7 @@ func TestBodiesThatNeverFit(t *testing.T) {
 			registry := prometheus.NewPedanticRegistry()
 			b, began := budget.New(limit, registry), time.Now()
 			a := b.Account()
-			if err := a.Acquire(budget.Measures, held); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, a.Acquire(budget.Measures, held))
 			err := a.Await(t.Context(), budget.Measures, bytes, time.Hour)
 			if !errors.Is(err, budget.ErrExhausted) || time.Since(began) > 0 {
 				t.Errorf("%d bytes, and %d: %v after %v", held, bytes, err, time.Since(began))
@@ -113,9 +108,7 @@ func TestWaitersHoldNothing(t *testing.T) {
 		if err := a.AwaitRefused(t.Context()); err != budget.ErrExhausted {
 			t.Errorf("nothing was refused since: %v", err)
 		}
-		if err := holder.Acquire(budget.Answers, 12*mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.Acquire(budget.Answers, 12*mib))
 		refuse(t, a, 5*mib)
 		result = await(t.Context(), a)
 		if used := sums(t, registry)["gnocco_memory_used_bytes"]; used != 16*mib {

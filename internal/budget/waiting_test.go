@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Refused answers wait in the order of arrival, without memory, for twice the refused bytes. Only small answers
@@ -17,9 +18,7 @@ func TestAwaitRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil) // answers have 20 MiB
 		holder := b.Account()
-		if err := holder.Acquire(budget.Answers, 15*mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.Acquire(budget.Answers, 15*mib))
 		order := make(chan int, 2)
 		var all sync.WaitGroup
 		for i, bytes := range [][2]int64{{3 * mib, 7 * mib}, {mib, 2 * mib}} {
@@ -81,9 +80,7 @@ func TestAwaitRefusedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(40*mib, nil)
 		holder := b.Account()
-		if err := holder.Acquire(budget.Answers, 12*mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, holder.Acquire(budget.Answers, 12*mib))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var all sync.WaitGroup
@@ -120,15 +117,11 @@ func TestTooLarge(t *testing.T) {
 		t.Helper()
 		a := b.Account()
 		defer a.Close()
-		if err := a.Acquire(budget.Documents, document); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, a.Acquire(budget.Documents, document))
 		if got := a.MostAnswers(); got != most {
 			t.Errorf("an answer may have %d bytes", got)
 		}
-		if err := a.Acquire(budget.Answers, mib); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, a.Acquire(budget.Answers, mib))
 		err := a.Acquire(budget.Answers, answer)
 		var tooLarge *budget.TooLargeError
 		if fits := answer+mib <= most; fits != (err == nil) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A server that has no backfills, or none for the metric or the user, is told from one that fails.
@@ -17,9 +18,7 @@ func TestCreateBackfill(t *testing.T) {
 		}))
 		defer server.Close()
 		c, err := client.New(server.URL, client.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_, got, err := c.CreateBackfill(t.Context(), "m")
 		if err == nil || got != ok {
 			t.Errorf("status %d: %v, %v", status, got, err)

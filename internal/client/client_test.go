@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/internal/keystone"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The calls that need a Gnocchi to answer are tested with the commands that make them; here is what only a server that
@@ -46,9 +47,7 @@ func TestSendMeasuresTriesAgain(t *testing.T) {
 		}))
 		defer server.Close()
 		c, err := client.New(server.URL+"/below/", client.Options{User: "somebody"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		err = c.SendMeasures(t.Context(), []byte("{}"))
 		if (err == nil) != (wantError == "") || err != nil && !strings.Contains(err.Error(), wantError) {
 			t.Errorf("statuses %v: got %v, want %q", statuses, err, wantError)
@@ -68,9 +67,7 @@ func TestStatusErrorOfText(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	c, err := client.New(strings.Replace(server.URL, "//", "//me:secret@", 1), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	err = c.Do(t.Context(), http.MethodGet, "/v1/metric", nil, nil)
 	var answer *client.StatusError
 	if !errors.As(err, &answer) || answer.Status != http.StatusNotFound || answer.Description != "404 page not found" ||
@@ -111,9 +108,7 @@ func TestTokens(t *testing.T) {
 	defer server.Close()
 	c, err := client.New(server.URL, client.Options{KeystoneURL: keystoneServer.URL,
 		Account: keystone.Account{User: "u", Secret: func() (string, error) { return "s", nil }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	f := func(accepts string, wantGiven, wantRequests int32, wantStatus int) {
 		t.Helper()
 		accepted.Store(&accepts)
@@ -157,9 +152,7 @@ func TestTokenStaysWithHost(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := client.New(server.URL, client.Options{Token: "t"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for path, want := range map[string]bool{"/here": true, "/there": false} {
 		if err := c.Do(t.Context(), http.MethodGet, path, nil, nil); err != nil || seen.Load() != want {
 			t.Errorf("%s: token seen %v, %v", path, seen.Load(), err)

@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/connections"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A server that ends finishes requests, and does not wait for connections without one.
 func TestEnd(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	begun, released := make(chan struct{}), make(chan struct{})
 	s := connections.NewServer(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(begun)
@@ -26,9 +25,7 @@ func TestEnd(t *testing.T) {
 	})})
 	go func() { _ = s.Serve(listener) }()
 	unused, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer unused.Close()
 	answered := make(chan string)
 	go func() {
@@ -66,9 +63,7 @@ func TestEnd(t *testing.T) {
 // A server whose time to end is over cuts off requests, and the function that it had learns of each connection.
 func TestEndCutsOff(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	begun, released, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s := connections.NewServer(&http.Server{
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestMountKind(t *testing.T) {
@@ -15,9 +16,7 @@ func TestMountKind(t *testing.T) {
 		}
 	}
 	link := t.TempDir() + "/link"
-	if err := os.Symlink("/proc", link); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink("/proc", link))
 	if got := diskprobe.MountKind(link); got != "proc" {
 		t.Errorf("a link to /proc lies on %q", got)
 	}

@@ -1,6 +1,7 @@
 package diskprobe
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,26 +17,20 @@ func TestHiddenNames(t *testing.T) {
 	verdict := func() Result {
 		t.Helper()
 		for range 3 {
-			if err := b.seek(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, b.seek())
 			time.Sleep(o.Slack)
 		}
 		results := b.judge(o)
 		return results[len(results)-1]
 	}
 	for range peerRounds {
-		if err := a.show(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, a.show())
 		b.other = a.own
 		if r := verdict(); r.Verdict != Yes || r.Check != "names" {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if err := os.Rename(filepath.Join(a.namesDir("a"), "7-5"), filepath.Join(a.namesDir("a"), "7-4")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(a.namesDir("a"), "7-5"), filepath.Join(a.namesDir("a"), "7-4")))
 	if r := verdict(); r.Verdict != No || !strings.Contains(r.Text, "old name") {
 		t.Errorf("%+v", r)
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func empty(t *testing.T, dir string) {
@@ -21,9 +22,7 @@ func empty(t *testing.T, dir string) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	results, err := diskprobe.Run(t.Context(), dir, diskprobe.Options{MinFreeBytes: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if len(results) != 8 {
 		t.Errorf("%d results", len(results))
 	}
@@ -40,9 +39,7 @@ func TestRun(t *testing.T) {
 	empty(t, dir)
 	// The results name a disk that is too slow or too full.
 	results, err = diskprobe.Run(t.Context(), dir, diskprobe.Options{TTL: time.Nanosecond, MinFreeBytes: 1 << 62})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if diskprobe.Worst(results) != diskprobe.No || results[1].Verdict != diskprobe.Warning {
 		t.Errorf("%+v", results)
 	}
@@ -63,9 +60,7 @@ func TestRunPeer(t *testing.T) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, group.Wait())
 	empty(t, dir)
 	if _, err := diskprobe.RunPeer(t.Context(), dir, diskprobe.Options{PeerWait: time.Millisecond}); err == nil {
 		t.Error("a probe of two went through with one")

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/token"
 	"io/fs"
@@ -22,9 +23,7 @@ func TestColumns(t *testing.T) {
 			continue
 		}
 		source, err := os.ReadFile(filepath.Join("..", "..", file.path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		literal := literalLines(file)
 		for i, line := range strings.Split(string(source), "\n") {
 			columns := utf8.RuneCountInString(line) + 3*(len(line)-len(strings.TrimLeft(line, "\t")))
@@ -39,13 +38,9 @@ func TestColumns(t *testing.T) {
 // TestColumns does.
 func TestConsoleColumns(t *testing.T) {
 	names, err := fs.Glob(os.DirFS(filepath.Join("..", "..", "console", "src")), "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	pages, err := fs.Glob(os.DirFS(filepath.Join("..", "..", "console", "src")), "pages/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	checked := 0
 	for _, name := range append(names, pages...) {
 		if !strings.HasSuffix(name, ".ts") && !strings.HasSuffix(name, ".tsx") && !strings.HasSuffix(name, ".css") {
@@ -53,9 +48,7 @@ func TestConsoleColumns(t *testing.T) {
 		}
 		checked++
 		source, err := os.ReadFile(filepath.Join("..", "..", "console", "src", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for i, line := range strings.Split(string(source), "\n") {
 			if columns := utf8.RuneCountInString(line); columns > mostColumns && !strings.ContainsAny(line, "\"`") {
 				t.Errorf("console/src/%s:%d has %d columns, more than %d", name, i+1, columns, mostColumns)

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,9 +22,7 @@ var explainedModules = []string{".", "bench", "cmd/gnocco-correlate", "cmd/gnocc
 func TestDependenciesAreExplained(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return string(text)
 	}
 	required := make(map[string]bool)

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"bytes"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +21,7 @@ func TestLinesAreFew(t *testing.T) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join("..", "..", file.path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if !bytes.Contains(text, []byte("\n// Code generated")) && !bytes.HasPrefix(text, []byte("// Code generated")) {
 			lines += bytes.Count(text, []byte("\n"))
 		}

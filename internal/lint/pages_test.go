@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"os"
 	"path"
@@ -42,9 +43,7 @@ func pages(t *testing.T, want func(name string) bool, paths ...string) (all []pa
 				all = append(all, page{filepath.ToSlash(rel), string(text)})
 				return err
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	return all
 }
@@ -177,9 +176,7 @@ func TestDecisionsAreNumbered(t *testing.T) {
 			continue
 		}
 		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if names[n] != "" {
 			t.Errorf("%s and %s have the same number", names[n], name)
 		}

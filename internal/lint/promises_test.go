@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"os"
 	"regexp"
@@ -13,9 +14,7 @@ import (
 func TestPromisesNameTheirTests(t *testing.T) {
 	read := func(path string) string {
 		content, err := os.ReadFile("../../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return string(content)
 	}
 	tests := make(map[string]bool)

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,9 +49,7 @@ var (
 func TestPackagesAreOnTheMap(t *testing.T) {
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return string(content)
 	}
 	var inMap, inTable []string

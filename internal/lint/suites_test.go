@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"regexp"
 	"testing"
@@ -12,9 +13,7 @@ import (
 func TestSuitesAreThoseOfThePage(t *testing.T) {
 	find := func(path, pattern string) (suites []string) {
 		content, err := os.ReadFile("../../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(content), -1) {
 			suites = append(suites, m[1]+" "+m[2])
 		}

@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -72,9 +73,7 @@ func files(t *testing.T) (all []sourceFile) {
 		all = append(all, sourceFile{filepath.ToSlash(rel), file, set, strings.HasSuffix(base, "_test.go")})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if len(all) < 10 {
 		t.Fatalf("found only %d Go files below %s", len(all), root)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -35,9 +36,7 @@ var forTests = map[string]bool{
 func TestNamesAreUsedOutsideTests(t *testing.T) {
 	u := usage{set: token.NewFileSet(), linked: make(map[string]bool), used: make(map[string]bool)}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, dir := range moduleFolders(t, root) {
 		u.modules = append(u.modules, checkTypes(t, u.set, dir))
 	}
@@ -79,9 +78,7 @@ func moduleFolders(t *testing.T, root string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return folders
 }
 
@@ -132,9 +129,7 @@ func checkTypes(t *testing.T, set *token.FileSet, dir string) *checkedModule {
 			Defs: make(map[*ast.Ident]types.Object), Types: make(map[ast.Expr]types.TypeAndValue)}}
 		for _, name := range listed.GoFiles {
 			file, err := parser.ParseFile(set, filepath.Join(listed.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			p.files = append(p.files, file)
 		}
 		config := types.Config{Importer: importerFunc(func(path string) (*types.Package, error) {

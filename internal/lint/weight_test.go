@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"regexp"
@@ -35,9 +36,7 @@ func TestPackagesAreFew(t *testing.T) {
 		module+"/cmd/gnocco")
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if n := strings.Count(string(out), "\n") - strings.Count("\n"+string(out), "\n"+module+"/"); n > mostPackages {
 		t.Errorf("gnocco has %d packages of others, more than %d", n, mostPackages)
 	}
@@ -48,9 +47,7 @@ func TestPackagesAreFew(t *testing.T) {
 func checkLicenses(t *testing.T, packages string) {
 	t.Helper()
 	text, err := os.ReadFile("../../cmd/gnocco/licenses.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const advice = "; go generate ./cmd/gnocco writes the file anew"
 	linked := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^\S+ (\S+\.\S+ v\S+)$`).FindAllStringSubmatch(packages, -1) {

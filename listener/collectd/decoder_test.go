@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/listener/collectd"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // sink shows the series that a datagram becomes, and the reasons of refusals.
@@ -89,25 +90,16 @@ func encrypt(user, password string, data []byte) []byte {
 func newDecoder(t testing.TB, least collectd.Security) *collectd.Decoder {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "users")
-	if err := os.WriteFile(path, []byte("# senders\nann: se:cret\n\nbob:x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("# senders\nann: se:cret\n\nbob:x"), 0o600))
 	users, err := collectd.ReadUsers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	db := filepath.Join(t.TempDir(), "types.db")
-	if err := os.WriteFile(db, []byte("# types\n\nif_octets\trx:DERIVE:0:U, tx:DERIVE:0:U\nif\t\told:GAUGE:0:U\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(db,
+		[]byte("# types\n\nif_octets\trx:DERIVE:0:U, tx:DERIVE:0:U\nif\t\told:GAUGE:0:U\n"), 0o600))
 	types, err := collectd.ReadTypes(db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	d, err := collectd.New(users, least, types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return d
 }
 
@@ -186,9 +178,7 @@ func (finite) Refuse(string, []byte) {}
 func TestReadTypes(t *testing.T) {
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "types.db")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	types, err := collectd.ReadTypes(file("load\ta:GAUGE:0:1, b:GAUGE:0:1\nx y:GAUGE:U:U\n"), file("load c:GAUGE:0:U,d:GAUGE:0:U"))

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A read of a window of a head takes the measures of its groups, and computes the columns that it asks for.
@@ -31,12 +32,8 @@ func TestAWindowCostsWhatItAsksFor(t *testing.T) {
 		var b Batch
 		resampler := carbonara.NewCPUResampler(1)
 		b.Reset(resampler)
-		if err := b.AddWindow(h, nil, Window{0, columns, start.Add(from), start.Add(to)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Resample(context.Background(), resampler, resampler); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.AddWindow(h, nil, Window{0, columns, start.Add(from), start.Add(to)}))
+		fatal.If(t, b.Resample(context.Background(), resampler, resampler))
 		groups, from0 := b.Groups()
 		if n := b.batch.Measures(); n != measures || len(groups.Columns) != kept {
 			t.Errorf("%v from %v to %v: %d measures in columns %v, want %d in %d", columns, from, to, n,

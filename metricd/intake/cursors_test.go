@@ -6,6 +6,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A cursor outlives its store's attachment, until a checkpoint has its measures and nobody waits for the store.
@@ -16,9 +17,7 @@ func TestCursors(t *testing.T) {
 	attach := func(id string) *intake.Cursor {
 		t.Helper()
 		c, err := in.Attach(id, func(string) (uint64, error) { asked++; return 7, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return c
 	}
 	requireMarks := func(want ...string) {

@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // start is second 0 of the scripts: it begins an hour.
@@ -27,14 +28,10 @@ const start = carbonara.Timestamp(416_666 * 3_600e9)
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		store, err := archive.Open("sack", archive.Options{FS: vfs.NewMem()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		s := &script{t: t, store: store, metrics: make(map[string]*metric)}
 		datadriven.RunTest(t, path, s.run)
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.Close())
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var (
@@ -34,9 +35,7 @@ func server(t testing.TB) *model.ResourceType {
 		{Name: "on", Kind: model.KindBool},
 		{Name: "bought", Kind: model.KindDatetime},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return server
 }
 
@@ -73,9 +72,7 @@ func parse(tree string) (*filter.Expr, error) {
 func find(t testing.TB, e *filter.Expr) string {
 	t.Helper()
 	f, err := filter.Compile(e, filter.Scope{Type: server(t), Creator: "u1:p1", Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	found := ""
 	for _, r := range resources() {
 		if f.Matches(r) {
@@ -210,9 +207,7 @@ func TestText(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		other, err := parse(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got, want := filter.Describe(e), filter.Describe(other); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
@@ -277,9 +272,7 @@ func TestOrder(t *testing.T) {
 	f := func(want string, keys ...string) {
 		t.Helper()
 		order, err := filter.ParseOrder(keys, filter.Scope{Type: server(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var after *model.Resource
 		got := ""
 		for range resources() { // page by page, of one each
@@ -334,20 +327,14 @@ func TestHistory(t *testing.T) {
 	live := &model.Resource{ID: idA, OriginalID: "live", Type: "server"}
 	scope := filter.Scope{Type: server(t), History: true}
 	e, err := filter.ParseText("revision = -1 and revision_end = null")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	f, err := filter.Compile(e, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if f.Matches(past) || !f.Matches(live) {
 		t.Error("not the live state, and that alone")
 	}
 	order, err := filter.ParseOrder([]string{"revision_end:asc-nullslast"}, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if order.Compare(past, live) >= 0 {
 		t.Error("the live state is not the last")
 	}
@@ -374,9 +361,7 @@ func FuzzText(f *testing.F) {
 			return // now nested too deep
 		}
 		twice, err := filter.Compile(nots, filter.Scope{Type: serverType, Now: now, Creator: "u"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, r := range resources() {
 			if compiled.Matches(r) != twice.Matches(r) {
 				t.Fatalf("%s: not not differs", text)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // series starts at a number of seconds; then come timestamps and values by turns.
@@ -26,9 +27,7 @@ func series(reference int, points ...float64) aggregates.Series {
 func evaluate(t testing.TB, text string, options aggregates.Options, all ...aggregates.Series) (string, error) {
 	t.Helper()
 	operation, err := aggregates.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	result, err := aggregates.Evaluate(t.Context(), operation,
 		&aggregates.Table{Granularity: 60e9, Series: all}, &options)
 	if err != nil {
@@ -37,9 +36,7 @@ func evaluate(t testing.TB, text string, options aggregates.Options, all ...aggr
 	var b strings.Builder
 	for j := range result.Columns() {
 		values, err := result.Column(j, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		fmt.Fprintf(&b, "%d:", result.Series(j))
 		for i, v := range values {
 			if result.Shows(v) {
@@ -111,15 +108,11 @@ func TestLongWindow(t *testing.T) {
 	for _, method := range []string{"mean", "median", "std", "min", "max", "sum", "var", "count", "rate:mean"} {
 		for _, window := range []int{64, 65, 79, 100, 133, 200, 399, 400} {
 			rolled, err := aggregates.Parse(fmt.Sprintf("(rolling %s %d (metric a mean))", method, window))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			got := column(t, rolled, s)
 			// The rows of one window, as series of one row each.
 			across, err := aggregates.Parse("(aggregate " + strings.TrimPrefix(method, "rate:") + " (metric a mean))")
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			var want []float64
 			for i := range rows - window + 1 {
 				var all []aggregates.Series
@@ -151,21 +144,15 @@ func column(t *testing.T, operation *aggregates.Operation, all ...aggregates.Ser
 	fill, _ := aggregates.ParseFill("null")
 	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all},
 		&aggregates.Options{Fill: fill})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	values, err := result.Column(0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return values
 }
 
 func TestEvaluateEndsWithItsContext(t *testing.T) {
 	operation, err := aggregates.Parse("(aggregate mean (metric a mean))")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	table := aggregates.Table{Granularity: 60e9, Series: []aggregates.Series{series(0, 0, 60, 1)}}
@@ -192,9 +179,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	} {
 		b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_"), func(b *testing.B) {
 			operation, err := aggregates.Parse(text)
-			if err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, err)
 			b.ReportAllocs()
 			b.SetBytes(metrics * groups * 8)
 			for b.Loop() {

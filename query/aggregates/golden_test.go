@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // number is a float as tools/golden/aggregates.py writes it.
@@ -47,13 +48,9 @@ type goldenCase struct {
 func readGolden(t *testing.T) *goldenFile {
 	t.Helper()
 	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var file goldenFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(text, &file))
 	if len(file.Cases) < 1000 {
 		t.Fatalf("%d cases", len(file.Cases))
 	}

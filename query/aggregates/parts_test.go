@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // An operation that is divisible gives the same, or the same error, of all the time and of parts of it, wherever these
@@ -29,9 +30,7 @@ func TestPartsJoin(t *testing.T) {
 	for round := range 600 {
 		text, fill := operations[round%len(operations)], fills[random.IntN(len(fills))]
 		operation, err := aggregates.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		options := aggregates.Options{HasFrom: random.IntN(2) == 0, HasTo: random.IntN(2) == 0,
 			NeededOverlap: float64(random.IntN(3) * 40)}
 		if fill != "" {
@@ -78,9 +77,7 @@ func TestPartsJoin(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			if err := result.Detach(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, result.Detach())
 			for i := range cut {
 				for k := range cut[i].Values {
 					cut[i].Starts[k], cut[i].Values[k] = -1, -1000 // the memory is used again
@@ -113,9 +110,7 @@ func shown(t *testing.T, r *aggregates.Result) string {
 	text := fmt.Sprintln(r.Granularity, r.Aggregated, r.Columns(), r.Times)
 	for j := range r.Columns() {
 		values, err := r.Column(j, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		text += fmt.Sprintln(r.Series(j), values)
 		for _, v := range values {
 			text += fmt.Sprint(r.Shows(v), " ")
@@ -129,9 +124,7 @@ func TestDivisible(t *testing.T) {
 	f := func(text, fill string, want bool) {
 		t.Helper()
 		operation, err := aggregates.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var options aggregates.Options
 		if fill != "" {
 			options.Fill, _ = aggregates.ParseFill(fill)
@@ -167,9 +160,7 @@ func TestPartStart(t *testing.T) {
 	f := func(text string, at, want carbonara.Timestamp) {
 		t.Helper()
 		operation, err := aggregates.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := operation.PartStart(at, time.Minute); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}

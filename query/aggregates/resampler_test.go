@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/resample"
 	"github.com/gnocco-db/gnocco/query/aggregates"
 	"github.com/gnocco-db/gnocco/tests/cutest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // together is a resampler that wants large batches; the processor computes its results.
@@ -49,15 +50,11 @@ func onDevice(t *testing.T) (r *resample.Resampler, batches func() float64) {
 	driver.LoadKernels(cutest.BuildKernels(t))
 	driver.SetMemory(1 << 30)
 	dev, err := device.New(device.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	registry := prometheus.NewRegistry()
 	count := func(name string) (sum float64) {
 		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, family := range families {
 			for _, m := range family.Metric {
 				if family.GetName() == "gnocco_resampler_"+name+"_total" && !onCPU(m) {
@@ -124,15 +121,11 @@ func randomTable(rng *rand.Rand, columns, rows int, gaps, extreme bool) []aggreg
 func bitsOf(t *testing.T, text string, resampler carbonara.Resampler, all []aggregates.Series) string {
 	t.Helper()
 	operation, err := aggregates.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	fill, _ := aggregates.ParseFill("null")
 	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all},
 		&aggregates.Options{Fill: fill, Resampler: resampler})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var b strings.Builder
 	var values []float64
 	for k := range result.Columns() {
@@ -215,9 +208,7 @@ func TestResamplerErrors(t *testing.T) {
 	table := randomTable(rand.New(rand.NewPCG(1, 2)), 5, 50, false, false)
 	for _, text := range []string{"(aggregate median (metric m mean))", "(resample median 420 (metric m mean))"} {
 		operation, err := aggregates.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		options := aggregates.Options{Fill: aggregates.DropNA,
 			Resampler: &giveUp{together: *newTogether(), cancel: cancel}}
@@ -254,9 +245,7 @@ func BenchmarkTogether(b *testing.B) {
 			b.Run("operation="+strings.ReplaceAll(strings.Trim(text, "()"), " ", "_")+"/columns="+name,
 				func(b *testing.B) {
 					operation, err := aggregates.Parse(text)
-					if err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, err)
 					var values []float64
 					for b.Loop() {
 						result, err := aggregates.Evaluate(b.Context(), operation, &table,
@@ -266,9 +255,7 @@ func BenchmarkTogether(b *testing.B) {
 								values, err = result.Column(j, values)
 							}
 						}
-						if err != nil {
-							b.Fatal(err)
-						}
+						fatal.If(b, err)
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*columns*rows), "ns/value")
 				})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/query/aggregates"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Across series and windows, short and long, nothing is lost of values that cancel, lie far from zero, or are huge.
@@ -57,22 +58,16 @@ func TestSums(t *testing.T) {
 func check(t *testing.T, text string, at int, want float64, all ...aggregates.Series) {
 	t.Helper()
 	operation, err := aggregates.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := range all {
 		all[i].Reference = 0
 	}
 	fill, _ := aggregates.ParseFill("null")
 	result, err := aggregates.Evaluate(t.Context(), operation, &aggregates.Table{Granularity: 60e9, Series: all},
 		&aggregates.Options{Fill: fill})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	values, err := result.Column(0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	n := len(values)
 	if n == 0 || int(result.Times[n-1]/1e9) != at {
 		t.Fatalf("%s: %d rows", text, n)

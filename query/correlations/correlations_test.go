@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -38,14 +39,14 @@ func newStore(t *testing.T, series ...[]float64) *store {
 	minute, hour := time.Minute, time.Hour
 	policy, err := model.NewArchivePolicy("policy", 0,
 		[]model.DefinitionInput{{Granularity: &minute}, {Granularity: &hour}}, []string{"mean", "count"})
-	check(t, err)
-	check(t, s.Index.CreateArchivePolicy(t.Context(), policy))
+	fatal.If(t, err)
+	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	var ids []uuid.UUID
 	for i, values := range series {
 		id := uuid.UUID{15: byte(i + 1)}
-		check(t, s.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "me"}))
+		fatal.If(t, s.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: policy, Creator: "me"}))
 		metric, err := s.Index.Metric(id)
-		check(t, err)
+		fatal.If(t, err)
 		s.metrics, ids = append(s.metrics, metric), append(ids, id)
 		m := &model.Measures{Metrics: []uuid.UUID{id}}
 		for minute, v := range values {
@@ -55,17 +56,10 @@ func newStore(t *testing.T, series ...[]float64) *store {
 			}
 		}
 		m.Offsets = []int{0, len(m.Values)}
-		check(t, s.Post(m))
+		fatal.If(t, s.Post(m))
 	}
-	check(t, s.Metricd.Refresh(t.Context(), ids))
+	fatal.If(t, s.Metricd.Refresh(t.Context(), ids))
 	return s
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (s *store) jobs(o correlations.Options) *correlations.Jobs {
@@ -82,7 +76,7 @@ func (s *store) request() *correlations.Request {
 func (s *store) finished(jobs *correlations.Jobs, q *correlations.Request) *correlations.Job {
 	s.t.Helper()
 	job, err := jobs.Start(s.t.Context(), q, "me")
-	check(s.t, err)
+	fatal.If(s.t, err)
 	<-job.Done()
 	if result := job.Result(); result.State != correlations.Done || result.Progress != 1 {
 		s.t.Fatalf("the job is %s at %v: %s", result.State, result.Progress, result.Error)
@@ -289,7 +283,7 @@ func TestUnfinishedJobs(t *testing.T) {
 	var all []*correlations.Job
 	for range 4 {
 		job, err := jobs.Start(t.Context(), s.request(), "me")
-		check(t, err)
+		fatal.If(t, err)
 		all = append(all, job)
 	}
 	if _, err := jobs.Start(t.Context(), s.request(), "me"); !errors.Is(err, correlations.ErrBusy) {
@@ -303,7 +297,7 @@ func TestUnfinishedJobs(t *testing.T) {
 		}
 	}
 	job, err := jobs.Start(t.Context(), s.request(), "me")
-	check(t, err)
+	fatal.If(t, err)
 	jobs.Remove(job)
 	<-job.Done()
 }
@@ -356,7 +350,7 @@ func TestChooseGranularity(t *testing.T) {
 func TestCosts(t *testing.T) {
 	s := newStore(t, waves()[0], []float64{1})
 	costs, err := s.jobs(correlations.Options{}).Costs(t.Context(), s.metrics, nil)
-	check(t, err)
+	fatal.If(t, err)
 	if costs[0].MeasuresPerDay != 60*24 || costs[1].MeasuresPerDay != 24 {
 		t.Errorf("measures a day: %v and %v, want 1440 and 24", costs[0].MeasuresPerDay, costs[1].MeasuresPerDay)
 	}
@@ -377,5 +371,5 @@ func TestValidate(t *testing.T) {
 	}
 	o = correlations.Options{}
 	o.EnsureDefaults()
-	check(t, o.Validate())
+	fatal.If(t, o.Validate())
 }

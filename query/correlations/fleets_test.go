@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
@@ -139,11 +140,11 @@ func TestRedundancyOfFleets(t *testing.T) {
 	minute := time.Minute
 	policy, err := model.NewArchivePolicy("fleet", 0, []model.DefinitionInput{{Granularity: &minute}},
 		[]string{"mean", "count", "last", "increase"})
-	check(t, err)
+	fatal.If(t, err)
 	plain, err := model.NewArchivePolicy("plain", 0, []model.DefinitionInput{{Granularity: &minute}}, []string{"mean"})
-	check(t, err)
-	check(t, n.Index.CreateArchivePolicy(t.Context(), policy))
-	check(t, n.Index.CreateArchivePolicy(t.Context(), plain))
+	fatal.If(t, err)
+	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), policy))
+	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), plain))
 	s := &store{Node: n, t: t}
 	jobs := s.jobs(correlations.Options{})
 	copies, found, independent, byR, trends := 0, 0, 0, 0, 0
@@ -159,7 +160,7 @@ func TestRedundancyOfFleets(t *testing.T) {
 			if metric.Type == "" && f.families[i] != f.families[len(f.families)-1] {
 				metric.ArchivePolicy = plain
 			}
-			check(t, n.Index.CreateMetric(t.Context(), metric))
+			fatal.If(t, n.Index.CreateMetric(t.Context(), metric))
 			s.metrics = append(s.metrics, metric)
 			m.Metrics = append(m.Metrics, metric.ID)
 			for k, v := range values {
@@ -168,8 +169,8 @@ func TestRedundancyOfFleets(t *testing.T) {
 			}
 			m.Offsets = append(m.Offsets, len(m.Values))
 		}
-		check(t, n.Post(m))
-		check(t, n.Metricd.Refresh(t.Context(), m.Metrics))
+		fatal.If(t, n.Post(m))
+		fatal.If(t, n.Metricd.Refresh(t.Context(), m.Metrics))
 		q := s.request()
 		q.Lag = 3
 		job := s.finished(jobs, q)

@@ -18,23 +18,17 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func openIndex(t testing.TB) *index.Store {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	check(t, err)
-	t.Cleanup(func() { check(t, store.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, store.Close()) })
 	kind, err := model.NewResourceType("host",
 		[]*model.Attribute{{Name: "rack", Kind: model.KindString, MaxLength: 20}})
-	check(t, err)
-	check(t, store.CreateResourceType(t.Context(), kind))
+	fatal.If(t, err)
+	fatal.If(t, store.CreateResourceType(t.Context(), kind))
 	return store
 }
 
@@ -44,12 +38,12 @@ func create(t testing.TB, store *index.Store, project, rack string, names ...str
 	r.OriginalID = "host of " + project
 	r.Attributes.Set("rack", rack)
 	p, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	var metrics []*model.Metric
 	for _, name := range names {
 		metrics = append(metrics, &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: p, Creator: "me", Unit: "B"})
 	}
-	check(t, store.CreateResource(t.Context(), r, metrics))
+	fatal.If(t, store.CreateResource(t.Context(), r, metrics))
 	return r
 }
 
@@ -61,7 +55,7 @@ func move(t testing.TB, store *index.Store, id uuid.UUID, project, rack string) 
 			r.Attributes.Set("rack", rack)
 			return nil, nil
 		})
-	check(t, err)
+	fatal.If(t, err)
 }
 
 // The catalog says what the index says, after any change.
@@ -72,7 +66,7 @@ func TestCatalogFollows(t *testing.T) {
 	f := func(selector []*labels.Matcher, want ...string) {
 		t.Helper()
 		found, err := catalog.Select(ctx, nil, selector...)
-		check(t, err)
+		fatal.If(t, err)
 		var got []string
 		for _, s := range found {
 			got = append(got, s.Labels.Get("project_id")+"/"+s.Labels.Get("rack")+"/"+s.Labels.Get("__name__"))
@@ -107,30 +101,30 @@ func TestCatalogFollows(t *testing.T) {
 	f(m(equal, "project_id", "c"), "c/r9/cpu", "c/r9/disk")
 	f(m(equal, "rack", "r1"))
 	values, err := catalog.Values(ctx, nil, "project_id")
-	check(t, err)
+	fatal.If(t, err)
 	if !slices.Equal(values, []string{"b", "c"}) {
 		t.Errorf("values %q", values)
 	}
 
 	// Metrics and resources that go.
 	disk, err := store.MetricOfResource(a.ID, "disk")
-	check(t, err)
-	check(t, store.DeleteMetric(ctx, disk.ID))
+	fatal.If(t, err)
+	fatal.If(t, store.DeleteMetric(ctx, disk.ID))
 	f(m(equal, "__name__", "disk"))
-	check(t, store.DeleteResource(ctx, "host", b.ID, nil))
+	fatal.If(t, store.DeleteResource(ctx, "host", b.ID, nil))
 	f(m(equal, "__name__", "cpu"), "c/r9/cpu")
 
 	// A type that changes changes what its resources say.
 	_, err = store.UpdateResourceType(ctx, "host", func(old *model.ResourceType) (*model.ResourceType, error) {
 		return old.Update(nil)
 	})
-	check(t, err)
+	fatal.If(t, err)
 	f(m(equal, "__name__", "cpu"), "c//cpu")
 
 	// Counts are those of the labels, also of labels that only selectors know.
 	counts, err := catalog.Counts(ctx, nil, 10, time.Time{},
 		[]string{"project_id", "unit", "__name__", "resource_id", "nothing"})
-	check(t, err)
+	fatal.If(t, err)
 	want := &postings.Counts{Total: 1, Labels: []postings.LabelCount{{"project_id", 1, []postings.Count{{"c", 1}}},
 		{"unit", 1, []postings.Count{{"B", 1}}}, {"__name__", 1, []postings.Count{{"cpu", 1}}},
 		{"resource_id", 1, []postings.Count{{a.ID.String(), 1}}}}}
@@ -161,21 +155,21 @@ func TestCatalogFollowsMany(t *testing.T) {
 	count := func(want int) {
 		t.Helper()
 		s, err := catalog.Statistics(t.Context(), nil, 3)
-		check(t, err)
+		fatal.If(t, err)
 		if s.Series != want {
 			t.Errorf("%d series, want %d", s.Series, want)
 		}
 	}
 	count(0)
 	p, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	const many = 40_000
 	for range 2 {
 		metrics := make([]*model.Metric, many)
 		for i := range metrics {
 			metrics[i] = &model.Metric{ID: uuid.New(), Name: "m", ArchivePolicy: p, Creator: "me"}
 		}
-		check(t, store.CreateMetrics(t.Context(), metrics))
+		fatal.If(t, store.CreateMetrics(t.Context(), metrics))
 	}
 	count(2 * many)
 
@@ -190,7 +184,7 @@ func TestCatalogFollowsMany(t *testing.T) {
 func TestCountsOfMany(t *testing.T) {
 	catalog := manyMetrics(t, 100_000, 100)
 	counts, err := catalog.Counts(t.Context(), nil, 3, time.Time{}, nil)
-	check(t, err)
+	fatal.If(t, err)
 	want := &postings.Counts{Total: 100_000, Labels: []postings.LabelCount{
 		{"archive_policy", 1, []postings.Count{{"low", 100_000}}},
 		{"original_resource_id", 1000, []postings.Count{{"host0", 100}, {"host1", 100}, {"host10", 100}}},
@@ -203,7 +197,7 @@ func TestCountsOfMany(t *testing.T) {
 	}
 	some, err := catalog.Counts(t.Context(), nil, 3, time.Time{}, []string{"rack"},
 		[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "project_id", "p6")})
-	check(t, err)
+	fatal.If(t, err)
 	if some.Total != 14_200 || some.Labels[0].Counts[0].Value != 1500 {
 		t.Errorf("counts %+v", some)
 	}
@@ -213,10 +207,10 @@ func TestCountsOfMany(t *testing.T) {
 func TestCountsAreKept(t *testing.T) {
 	store := openIndex(t)
 	p, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	create := func(name, unit string) {
 		t.Helper()
-		check(t, store.CreateMetric(t.Context(), &model.Metric{ID: uuid.New(), Name: name, Unit: unit,
+		fatal.If(t, store.CreateMetric(t.Context(), &model.Metric{ID: uuid.New(), Name: name, Unit: unit,
 			ArchivePolicy: p, Creator: "me"}))
 	}
 	catalog := postings.New(store, postings.Options{Bytes: 256 << 20})
@@ -224,7 +218,7 @@ func TestCountsAreKept(t *testing.T) {
 		t.Helper()
 		counts, err := catalog.Counts(t.Context(), sees, 5, time.Time{}, []string{"unit"},
 			[]*labels.Matcher{labels.MustNewMatcher(labels.MatchEqual, "__name__", name)})
-		check(t, err)
+		fatal.If(t, err)
 		if counts.Total != want {
 			t.Errorf("%s: %d metrics, want %d", name, counts.Total, want)
 		}
@@ -249,7 +243,7 @@ func TestCountsAreKept(t *testing.T) {
 func manyMetrics(t testing.TB, n, each int) *postings.Catalog {
 	store := openIndex(t)
 	p, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	for host := range n / each {
 		project := fmt.Sprintf("p%d", host%7)
 		r := &model.Resource{ID: uuid.New(), Type: "host", Creator: "me", ProjectID: &project,
@@ -259,7 +253,7 @@ func manyMetrics(t testing.TB, n, each int) *postings.Catalog {
 		for i := range metrics {
 			metrics[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprintf("m%d", i), ArchivePolicy: p, Creator: "me"}
 		}
-		check(t, store.CreateResource(t.Context(), r, metrics))
+		fatal.If(t, store.CreateResource(t.Context(), r, metrics))
 	}
 	return postings.New(store, postings.Options{Bytes: 256 << 20})
 }
@@ -274,10 +268,10 @@ func BenchmarkCounts(b *testing.B) {
 			catalog := manyMetrics(b, n, each)
 			named := []*labels.Matcher{labels.MustNewMatcher(labels.MatchNotEqual, "__name__", "")}
 			_, err := catalog.Counts(b.Context(), nil, 50, time.Time{}, nil) // reads the index
-			check(b, err)
+			fatal.If(b, err)
 			for b.Loop() {
 				counts, err := catalog.Counts(b.Context(), nil, 50, time.Time{}, nil, named)
-				check(b, err)
+				fatal.If(b, err)
 				if counts.Total != n {
 					b.Fatalf("%d metrics", counts.Total)
 				}

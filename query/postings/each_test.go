@@ -7,27 +7,28 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Each shows what Select returns, and knows when labels are distinct.
 func TestEach(t *testing.T) {
 	ctx, store := t.Context(), openIndex(t)
 	policy, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	create(t, store, "one", "r1", "a", "b")
 	other := pushedSeries(policy, "__name__", "x", "job", "a")
 	other.Creator = "other"
 	for _, m := range []*postings.Series{{Metric: pushedSeries(policy, "__name__", "x", "job", "a")}, {Metric: other},
 		{Metric: pushedSeries(policy, "__name__", "x", "__type__", "gauge")},
 		{Metric: pushedSeries(policy, "__name__", "y", "job", "a")}} {
-		check(t, store.CreateMetric(ctx, m.Metric))
+		fatal.If(t, store.CreateMetric(ctx, m.Metric))
 	}
 	catalog := postings.New(store, postings.Options{Bytes: 64 << 20})
 	f := func(name, value string, distinct, typed bool) {
 		t.Helper()
 		matcher := labels.MustNewMatcher(labels.MatchRegexp, name, value)
 		found, err := catalog.Select(ctx, nil, matcher)
-		check(t, err)
+		fatal.If(t, err)
 		var got, want []string
 		for _, s := range found {
 			want = append(want, s.Metric.ID.String()+s.Metric.ArchivePolicy.Name+s.Labels.String()+s.Labels.Get("__name__"))
@@ -43,7 +44,7 @@ func TestEach(t *testing.T) {
 			got = append(got, s.ID().String()+s.Policy()+shown.String()+s.Name())
 			return nil
 		})
-		check(t, err)
+		fatal.If(t, err)
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) || len(got) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // BenchmarkFile reads the file of a catalog of pushed series, as a start does.
@@ -25,13 +26,13 @@ func BenchmarkFile(b *testing.B) {
 		s.addMetric(&model.Metric{ID: uuid.New(), Labels: model.Labels(text), ArchivePolicy: policy, Creator: "me"})
 	}
 	var file bytes.Buffer
-	must(b, s.snapshot().write(&file, 1))
+	fatal.If(b, s.snapshot().write(&file, 1))
 	b.SetBytes(int64(file.Len()))
 	b.ReportMetric(float64(file.Len())/series, "B/series")
 	for b.Loop() {
 		read, err := readState(bytes.NewReader(file.Bytes()), int64(file.Len()),
 			func(uint64) (uint64, bool) { return 1, true })
-		must(b, err)
+		fatal.If(b, err)
 		if len(read.metrics) != series {
 			b.Fatalf("%d metrics", len(read.metrics))
 		}

@@ -18,14 +18,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // population changes an index step by step, each time in another way.
 type population struct {
@@ -42,7 +36,7 @@ func (p *population) step() {
 	n, ctx := p.steps, p.t.Context()
 	p.steps++
 	policy, err := p.store.ArchivePolicy("low")
-	must(p.t, err)
+	fatal.If(p.t, err)
 	switch n % 5 {
 	case 0, 2: // series that were pushed
 		var series []*model.Metric
@@ -56,7 +50,7 @@ func (p *population) step() {
 			series = append(series, &model.Metric{Name: name, Labels: model.Labels(text), ArchivePolicy: policy,
 				Creator: fmt.Sprint("me", n, p.name)})
 		}
-		must(p.t, p.store.CreateMetrics(ctx, series))
+		fatal.If(p.t, p.store.CreateMetrics(ctx, series))
 		p.alive = append(p.alive, series...)
 	case 1: // a resource
 		project := fmt.Sprint("project", n)
@@ -64,18 +58,18 @@ func (p *population) step() {
 		r.OriginalID = fmt.Sprint("host", n)
 		metrics := []*model.Metric{{Name: "cpu", ArchivePolicy: policy, Creator: "me", Unit: "s"},
 			{Name: "load", ArchivePolicy: policy, Creator: "me"}}
-		must(p.t, p.store.CreateResource(ctx, r, metrics))
+		fatal.If(p.t, p.store.CreateResource(ctx, r, metrics))
 		p.hosts = append(p.hosts, r.ID)
 	case 3: // metrics that go, one of a resource, and one without labels
-		must(p.t, p.store.DeleteMetric(ctx, p.alive[0].ID))
+		fatal.If(p.t, p.store.DeleteMetric(ctx, p.alive[0].ID))
 		p.alive = p.alive[1:]
 		m, err := p.store.MetricOfResource(p.hosts[len(p.hosts)-1], "load")
-		must(p.t, err)
-		must(p.t, p.store.DeleteMetric(ctx, m.ID))
-		must(p.t, p.store.CreateMetrics(ctx, []*model.Metric{{ArchivePolicy: policy, Creator: "me"}}))
+		fatal.If(p.t, err)
+		fatal.If(p.t, p.store.DeleteMetric(ctx, m.ID))
+		fatal.If(p.t, p.store.CreateMetrics(ctx, []*model.Metric{{ArchivePolicy: policy, Creator: "me"}}))
 	case 4:
 		if len(p.hosts) > 1 {
-			must(p.t, p.store.DeleteResource(ctx, model.GenericType, p.hosts[0], nil))
+			fatal.If(p.t, p.store.DeleteResource(ctx, model.GenericType, p.hosts[0], nil))
 			p.hosts = p.hosts[1:]
 		}
 	}
@@ -92,7 +86,7 @@ func answers(t testing.TB, c *Catalog) string {
 		labels.MustNewMatcher(labels.MatchRegexp, "resource_id", ".+"),
 	} {
 		found, err := c.Labels(ctx, nil, 0, true, []*labels.Matcher{m})
-		must(t, err)
+		fatal.If(t, err)
 		lines := make([]string, len(found))
 		for i := range found {
 			lines[i] = found[i].String()
@@ -102,13 +96,13 @@ func answers(t testing.TB, c *Catalog) string {
 	}
 	for _, name := range []string{"__name__", "pod", "job", "metric_id", "resource_id", "unit", "project_id"} {
 		values, err := c.Values(ctx, nil, name)
-		must(t, err)
+		fatal.If(t, err)
 		text += fmt.Sprintln(name, values)
 	}
 	names, err := c.Names(ctx, nil)
-	must(t, err)
+	fatal.If(t, err)
 	statistics, err := c.Statistics(ctx, nil, 100)
-	must(t, err)
+	fatal.If(t, err)
 	return text + fmt.Sprintln(names, *statistics)
 }
 
@@ -154,7 +148,7 @@ func (f *fromFileAlone) EachMetric(ctx context.Context, do func(*model.Metric)) 
 func openIndex(t testing.TB, fs vfs.FS) *index.Store {
 	t.Helper()
 	store, err := index.Open("index", index.Options{FS: fs})
-	must(t, err)
+	fatal.If(t, err)
 	return store
 }
 
@@ -174,7 +168,7 @@ func TestFileOfCatalog(t *testing.T) {
 			p.step()
 		}
 		if round%2 > 0 {
-			must(t, store.Close())
+			fatal.If(t, store.Close())
 			store = openIndex(t, fs)
 			p.store = store
 		}
@@ -194,7 +188,7 @@ func TestFileOfCatalog(t *testing.T) {
 			t.Fatalf("round %d, changed: with the file\n%s\nwithout\n%s", round, got, want)
 		}
 	}
-	must(t, store.Close())
+	fatal.If(t, store.Close())
 }
 
 // A damaged or cut file is not used.
@@ -209,15 +203,15 @@ func TestDamagedFile(t *testing.T) {
 	want := answers(t, writer)
 	writer.settle()
 	file, size, err := store.OpenDerived(fileName)
-	must(t, err)
+	fatal.If(t, err)
 	whole, err := io.ReadAll(file)
-	must(t, errors.Join(err, file.Close()))
+	fatal.If(t, errors.Join(err, file.Close()))
 	if int64(len(whole)) != size {
 		t.Fatalf("%d bytes of %d", len(whole), size)
 	}
 	f := func(name string, content []byte) {
 		t.Helper()
-		must(t, store.WriteDerived(fileName, func(w io.Writer) error { _, err := w.Write(content); return err }))
+		fatal.If(t, store.WriteDerived(fileName, func(w io.Writer) error { _, err := w.Write(content); return err }))
 		only := &fromFileAlone{Store: store}
 		if got := answers(t, New(only, Options{Bytes: 8 << 20})); got != want || !only.listed {
 			t.Errorf("%s: answers are\n%s\nwant\n%s", name, got, want)
@@ -230,7 +224,7 @@ func TestDamagedFile(t *testing.T) {
 		f(fmt.Sprint(i, " bytes"), whole[:i])
 	}
 	f("a byte more", append(slices.Clone(whole), 0))
-	must(t, store.Close())
+	fatal.If(t, store.Close())
 }
 
 // A file of changes that the index has lost, because an older one came back, is not used.
@@ -247,12 +241,12 @@ func TestFileOfALostFuture(t *testing.T) {
 	answers(t, writer)
 	writer.settle()
 	file, _, err := store.OpenDerived(fileName)
-	must(t, err)
+	fatal.If(t, err)
 	future, err := io.ReadAll(file)
-	must(t, errors.Join(err, file.Close(), store.Close()))
+	fatal.If(t, errors.Join(err, file.Close(), store.Close()))
 
 	store = openIndex(t, old)
-	must(t, store.WriteDerived(fileName, func(w io.Writer) error { _, err := w.Write(future); return err }))
+	fatal.If(t, store.WriteDerived(fileName, func(w io.Writer) error { _, err := w.Write(future); return err }))
 	p = &population{t: t, store: store, steps: 6, name: "again"} // the next step has as many changes as the lost one
 	for range 20 {                                               // numbers go on, and meet those of the file
 		if got, want := answers(t, New(store, Options{Bytes: 8 << 20})), answers(t, withoutFile(store)); got != want {
@@ -260,7 +254,7 @@ func TestFileOfALostFuture(t *testing.T) {
 		}
 		p.step()
 	}
-	must(t, store.Close())
+	fatal.If(t, store.Close())
 }
 
 // After a crash at any write to the disk a catalog answers as the index says.
@@ -284,7 +278,7 @@ func TestCrashesAroundTheFile(t *testing.T) {
 		p.step() // while it is written
 		catalog.settle()
 	}
-	must(t, store.Close())
+	fatal.If(t, store.Close())
 	used := 0
 	for at, fs := range crashes {
 		store := openIndex(t, fs)
@@ -296,7 +290,7 @@ func TestCrashesAroundTheFile(t *testing.T) {
 		if !only.listed {
 			used++
 		}
-		must(t, store.Close())
+		fatal.If(t, store.Close())
 	}
 	if used < len(crashes)/2 {
 		t.Errorf("after %d crashes the file is used %d times", len(crashes), used)

@@ -9,23 +9,20 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Deleted metrics are forgotten once they are more than 1,000, and more than the rest.
 func TestHolesAreForgotten(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	policy, err := store.ArchivePolicy("low")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	catalog := New(store, Options{Bytes: 8 << 20})
 	resource := func(metrics int) uuid.UUID {
 		r := &model.Resource{ID: uuid.New(), Type: model.GenericType, Creator: "me"}
@@ -34,9 +31,7 @@ func TestHolesAreForgotten(t *testing.T) {
 		for i := range all {
 			all[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprint("m", i), ArchivePolicy: policy, Creator: "me"}
 		}
-		if err := store.CreateResource(t.Context(), r, all); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.CreateResource(t.Context(), r, all))
 		return r.ID
 	}
 	f := func(wantSeries, wantGone int) {
@@ -66,14 +61,10 @@ func TestHolesAreForgotten(t *testing.T) {
 // Series that come and go leave bounded memory behind, also that of their names.
 func TestChurnIsBounded(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer store.Close()
 	policy, err := store.ArchivePolicy("low")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	catalog := New(store, Options{Bytes: 8 << 20})
 	const live, rounds = 1000, 20
 	var last []*model.Metric
@@ -85,13 +76,9 @@ func TestChurnIsBounded(t *testing.T) {
 			labels = model.AppendLabel(labels, []byte("pod"), []byte(fmt.Sprintf("pod-%02d-%04d", round, i)))
 			series[i] = &model.Metric{Name: "m", Labels: model.Labels(labels), ArchivePolicy: policy, Creator: "me"}
 		}
-		if err := store.CreateMetrics(t.Context(), series); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.CreateMetrics(t.Context(), series))
 		for _, m := range last {
-			if err := store.DeleteMetric(t.Context(), m.ID); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, store.DeleteMetric(t.Context(), m.ID))
 		}
 		last = series
 		pods, err := catalog.Values(t.Context(), nil, "pod")

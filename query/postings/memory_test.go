@@ -13,18 +13,19 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func createNamed(t *testing.T, store *index.Store, n int, prefix string) (ids []uuid.UUID) {
 	t.Helper()
 	policy, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	metrics := make([]*model.Metric, n)
 	for i := range metrics {
 		metrics[i] = &model.Metric{ID: uuid.New(), Name: fmt.Sprint(prefix, i), ArchivePolicy: policy, Creator: "me"}
 		ids = append(ids, metrics[i].ID)
 	}
-	check(t, store.CreateMetrics(t.Context(), metrics))
+	fatal.If(t, store.CreateMetrics(t.Context(), metrics))
 	return ids
 }
 
@@ -55,7 +56,7 @@ func TestLabelsWaitForMemory(t *testing.T) {
 		others := make([]*budget.Account, 15)
 		for i := range others {
 			others[i] = shared.Account()
-			check(t, others[i].Acquire(budget.Answers, 64<<10))
+			fatal.If(t, others[i].Acquire(budget.Answers, 64<<10))
 		}
 		if _, err := catalog.Names(t.Context(), nil); !errors.Is(err, budget.ErrExhausted) {
 			t.Errorf("the memory stays in use: %v", err)
@@ -83,7 +84,7 @@ func TestTextsOfTheGone(t *testing.T) {
 			t.Fatalf("round %d: %d names, %v", round, len(names), err)
 		}
 		for _, id := range ids {
-			check(t, store.DeleteMetric(t.Context(), id))
+			fatal.If(t, store.DeleteMetric(t.Context(), id))
 		}
 		if names, err := catalog.Values(t.Context(), nil, "__name__"); err != nil || len(names) != 0 {
 			t.Fatalf("round %d, all gone: %d names, %v", round, len(names), err)

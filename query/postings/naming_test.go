@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Ceilometer's names are shown of metrics of resources, and selectors know these and Gnocchi's.
@@ -25,10 +26,10 @@ func TestCeilometerNames(t *testing.T) {
 			{Name: "display_name", Kind: model.KindString, MaxLength: 99},
 			{Name: "server_group", Kind: model.KindString, MaxLength: 99},
 			{Name: "project", Kind: model.KindString, MaxLength: 99}})
-	check(t, err)
-	check(t, store.CreateResourceType(t.Context(), kind))
+	fatal.If(t, err)
+	fatal.If(t, store.CreateResourceType(t.Context(), kind))
 	low, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	web, carla := "web", "carla"
 	add := func(id, kind string, attributes map[string]string, names ...string) uuid.UUID {
 		r := &model.Resource{ID: uuid.NewSHA1(uuid.Nil, []byte(id)), OriginalID: id, Type: kind, Creator: "me",
@@ -45,7 +46,7 @@ func TestCeilometerNames(t *testing.T) {
 			metrics = append(metrics, &model.Metric{ID: uuid.New(), Name: name, ArchivePolicy: low,
 				Creator: "me", Unit: unit})
 		}
-		check(t, store.CreateResource(t.Context(), r, metrics))
+		fatal.If(t, store.CreateResource(t.Context(), r, metrics))
 		return r.ID
 	}
 	vm := add("vm1", "instance", map[string]string{"host": "node7", "display_name": "shop", "server_group": "g",
@@ -56,7 +57,7 @@ func TestCeilometerNames(t *testing.T) {
 	for _, label := range [][2]string{{"__name__", "cpu"}, {"project", "elsewhere"}, {"type", "pushed"}} {
 		pushed = model.AppendLabel(pushed, label[0], label[1])
 	}
-	check(t, store.CreateMetrics(t.Context(),
+	fatal.If(t, store.CreateMetrics(t.Context(),
 		[]*model.Metric{{ID: uuid.New(), ArchivePolicy: low, Creator: "me", Labels: model.Labels(pushed)},
 			{ID: uuid.New(), Name: "free", ArchivePolicy: low, Creator: "me"}}))
 
@@ -65,13 +66,13 @@ func TestCeilometerNames(t *testing.T) {
 	matchers := func(selector string) []*labels.Matcher {
 		t.Helper()
 		list, err := syntax.ParseMetricSelector(selector)
-		check(t, err)
+		fatal.If(t, err)
 		return list
 	}
 	show := func(selector string, want ...string) {
 		t.Helper()
 		found, err := catalog.Select(t.Context(), nil, matchers(selector)...)
-		check(t, err)
+		fatal.If(t, err)
 		var got []string
 		for _, s := range found {
 			got = append(got, s.Labels.String())
@@ -126,7 +127,7 @@ func TestCeilometerNames(t *testing.T) {
 		} else {
 			got, err = catalog.Values(t.Context(), nil, name, lists...)
 		}
-		check(t, err)
+		fatal.If(t, err)
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q %q: %q, want %q", name, selectors, got, want)
 		}
@@ -153,7 +154,7 @@ func TestCeilometerNames(t *testing.T) {
 		}
 		return true
 	}, matchers(`ceilometer_cpu`))
-	check(t, err)
+	fatal.If(t, err)
 	if want := (map[string]string{"project_id": "web;", "project": "hers;", "type": "instance;",
 		"original_resource_id": "vm1;", "resource": ";"}); !maps.Equal(attributes, want) {
 		t.Errorf("a rule sees %q, want %q", attributes, want)
@@ -165,7 +166,7 @@ func TestCeilometerNames(t *testing.T) {
 			r.Attributes.Set("server_group", "h")
 			return nil, nil
 		})
-	check(t, err)
+	fatal.If(t, err)
 	show(`ceilometer_cpu`, strings.NewReplacer(`project="web", `, "", `"g"`, `"h"`).Replace(cpu))
 	show(`{server_group="g"}`)
 }

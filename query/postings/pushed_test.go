@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // pushedSeries returns the metric of a series with labels, given by name and value. Names ascend.
@@ -36,7 +37,7 @@ func pushedSeries(policy *model.ArchivePolicy, list ...string) *model.Metric {
 func TestSelectorsAgainstLabels(t *testing.T) {
 	ctx, store := t.Context(), openIndex(t)
 	policy, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	following := postings.New(store, postings.Options{Bytes: 64 << 20})
 	random := rand.New(rand.NewPCG(3, 4))
 	var live []uuid.UUID
@@ -55,7 +56,7 @@ func TestSelectorsAgainstLabels(t *testing.T) {
 	show := func(c *postings.Catalog, matchers ...*labels.Matcher) (all []string) {
 		t.Helper()
 		found, err := c.Select(ctx, nil, matchers...)
-		check(t, err)
+		fatal.If(t, err)
 		for _, s := range found {
 			all = append(all, s.Labels.String())
 		}
@@ -78,7 +79,7 @@ func TestSelectorsAgainstLabels(t *testing.T) {
 		}
 		fresh := postings.New(store, postings.Options{Bytes: 64 << 20})
 		all, err := following.Select(ctx, nil)
-		check(t, err)
+		fatal.If(t, err)
 		for _, matchers := range selectors {
 			var want []string
 			for _, s := range all {
@@ -102,16 +103,16 @@ func TestSelectorsAgainstLabels(t *testing.T) {
 		}
 		for _, name := range []string{"__name__", "job", "pod", "rack", "none", "metric_id"} {
 			got, err := following.Values(ctx, nil, name)
-			check(t, err)
+			fatal.If(t, err)
 			want, err := fresh.Values(ctx, func(postings.Candidate) bool { return true }, name)
-			check(t, err)
+			fatal.If(t, err)
 			if !slices.Equal(got, want) {
 				t.Fatalf("round %d: values of %s %q, want %q", round, name, got, want)
 			}
 		}
 		for range len(live) / 2 {
 			at := random.IntN(len(live))
-			check(t, store.DeleteMetric(ctx, live[at]))
+			fatal.If(t, store.DeleteMetric(ctx, live[at]))
 			live = slices.Delete(live, at, at+1)
 		}
 	}
@@ -121,7 +122,7 @@ func TestSelectorsAgainstLabels(t *testing.T) {
 func manyPushed(t testing.TB, store *index.Store, from, n int) (ids []uuid.UUID) {
 	t.Helper()
 	policy, err := store.ArchivePolicy("low")
-	check(t, err)
+	fatal.If(t, err)
 	for n > 0 {
 		metrics := make([]*model.Metric, min(n, 10_000))
 		for i := range metrics {
@@ -129,7 +130,7 @@ func manyPushed(t testing.TB, store *index.Store, from, n int) (ids []uuid.UUID)
 				fmt.Sprintf("host-%d:9100", (from+i)/100%10_000), "job", "node", "pod", fmt.Sprintf("pod-%06x", from+i),
 				"zone", fmt.Sprint("z", i%7))
 		}
-		check(t, store.CreateMetrics(t.Context(), metrics))
+		fatal.If(t, store.CreateMetrics(t.Context(), metrics))
 		for _, m := range metrics {
 			ids = append(ids, m.ID)
 		}
@@ -159,7 +160,7 @@ func TestPushedLabelsAreSmall(t *testing.T) {
 	catalog := postings.New(withoutFiles{store}, postings.Options{Bytes: 64 << 20})
 	before := heap()
 	_, err := catalog.Names(t.Context(), nil)
-	check(t, err)
+	fatal.If(t, err)
 	if each := (heap() - before) / n; each > most {
 		t.Errorf("%d bytes a series, more than %d", each, most)
 	} else {
@@ -184,7 +185,7 @@ func BenchmarkPushed(b *testing.B) {
 		for b.Loop() {
 			catalog := postings.New(store, postings.Options{Bytes: 1 << 30})
 			_, err := catalog.Select(ctx, nil, name(labels.MatchEqual, "pod", "none"))
-			check(b, err)
+			fatal.If(b, err)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/series")
 	})
@@ -194,14 +195,14 @@ func BenchmarkPushed(b *testing.B) {
 		b.Run("select="+m.String(), func(b *testing.B) {
 			for b.Loop() {
 				_, err := catalog.Select(ctx, nil, m)
-				check(b, err)
+				fatal.If(b, err)
 			}
 		})
 	}
 	b.Run("values=instance", func(b *testing.B) {
 		for b.Loop() {
 			_, err := catalog.Values(ctx, nil, "instance")
-			check(b, err)
+			fatal.If(b, err)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -79,9 +80,7 @@ func (c *counterCase) aged(t *testing.T, r *rand.Rand, ages []time.Duration) (ti
 	s := newStore(t, parser.Options{})
 	defer s.stop()
 	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
-	if err := s.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	counter := s.pushed(policy.Name, "x_total")
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	times, values := c.scrapes(r, start, int(5*time.Hour/c.interval))

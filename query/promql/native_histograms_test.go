@@ -18,6 +18,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -25,9 +26,7 @@ import (
 func partsOf(t testing.TB, h *histogram.FloatHistogram) map[string]float64 {
 	t.Helper()
 	var batch series.Batch
-	if err := batch.AddHistogram(new(series.Labels), 0, h); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, batch.AddHistogram(new(series.Labels), 0, h))
 	_, values := batch.Columns()
 	parts := make(map[string]float64, batch.Len())
 	for i := range batch.Len() {
@@ -184,9 +183,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 			expressions = append(expressions, "increase(h[1h] anchored)")
 		}
 	}
-	if err := s.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	times, all := c.scrapes(r, start)
 	kept := teststorage.New(t)
@@ -197,9 +194,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 			t.Fatal(err)
 		}
 	}
-	if err := appender.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, appender.Commit())
 	engine := promqltest.NewTestEngine(t, false, 0, 10_000_000)
 	ids := map[string]uuid.UUID{}
 	s.histograms(ids, policy.Name, "h", times, all)
@@ -221,9 +216,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 		}
 		for _, expr := range here {
 			q, err := engine.NewRangeQuery(t.Context(), kept, nil, expr, first, last, time.Hour)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			got, want := s.over(expr, first, last, time.Hour), q.Exec(t.Context())
 			if place := differing(got, want, c.hidden); place != "" {
 				t.Errorf("%+v, %v old: %s: %s", c, age, expr, place)
@@ -314,9 +307,7 @@ func differing(got, want *upstream.Result, last bool) string {
 func TestResetsOfBuckets(t *testing.T) {
 	s := newStore(t, promqltest.TestParserOpts)
 	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
-	if err := s.Index.CreateArchivePolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	var all []*histogram.FloatHistogram
 	for _, buckets := range [][]float64{{6, 4}, {3, 9}, {4, 9}} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // change gives an archive policy other methods, and rebuilds the archive of a metric.
@@ -63,9 +64,7 @@ func TestOlderGroupsWarn(t *testing.T) {
 		t.Helper()
 		for _, engine := range []*promql.Engine{s.engine, upstreams} {
 			q, err := engine.Instant(t.Context(), &promql.Query{Expr: expr}, start.Add(after))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			r := q.Exec(t.Context())
 			warnings, _ := r.Warnings.AsStrings(expr, 0, 0)
 			got := strings.Join(warnings, "\n")

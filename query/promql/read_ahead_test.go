@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -96,9 +97,7 @@ func TestReadAheadEnds(t *testing.T) {
 		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
 		Now: func() time.Time { return s.now }, MaxSamples: 100}) // 25 of these are read ahead
 	querier, err := engine.Queryable(0).Querier(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	end := s.now.UnixMilli()
 	set := querier.Select(t.Context(), false, &storage.SelectHints{Start: end - time.Hour.Milliseconds(), End: end},
 		labels.MustNewMatcher(labels.MatchEqual, model.LabelName, "x"))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // scriptedEval is a line of an upstream script that evaluates an expression.
@@ -94,15 +95,11 @@ func (s *store) load(t *testing.T, commands string, shift time.Duration) {
 	storage := promqltest.LoadedStorage(t, commands)
 	defer storage.Close()
 	q, err := storage.Querier(-1<<62, 1<<62)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer q.Close()
 	set := q.Select(t.Context(), true, nil, labels.MustNewMatcher(labels.MatchRegexp, "any", ".*"))
 	p, err := s.Index.ArchivePolicy("p")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for set.Next() {
 		type measures struct {
 			times  []time.Time
@@ -142,9 +139,7 @@ func (s *store) load(t *testing.T, commands string, shift time.Duration) {
 				continue
 			}
 			m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
-			if err := s.Index.CreateMetrics(t.Context(), []*model.Metric{m}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Index.CreateMetrics(t.Context(), []*model.Metric{m}))
 			s.measures(m.ID, of.times, of.values)
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // scriptStorage is a store to upstream's scripts. A label set is a series that was pushed with these labels, if
@@ -67,9 +68,7 @@ func newScriptStorage(t testing.TB, granularity, earlier time.Duration) *scriptS
 	if err == nil {
 		err = s.Index.CreateResourceType(context.Background(), kind)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -313,9 +312,7 @@ func readScripts(t testing.TB, module string) []script {
 	var scripts []script
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		current := script{}
 		finish := func() {
 			if len(current.evals) > 0 {
@@ -357,9 +354,7 @@ func readScripts(t testing.TB, module string) []script {
 // moduleDir is where upstream's module lies.
 func moduleDir(t testing.TB) string {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/prometheus/prometheus").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -428,9 +423,7 @@ func TestUpstreamScripts(t *testing.T) {
 func requireFailures(t *testing.T, listed map[string]bool) {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	cmd := exec.Command(exe, "-test.v", "-test.run=^TestUpstreamScripts$/^"+path.Base(t.Name())+"$")
 	cmd.Env = append(os.Environ(), listedScripts+"=1")
 	out, err := cmd.CombinedOutput()
@@ -454,9 +447,7 @@ func requireFailures(t *testing.T, listed map[string]bool) {
 // readDiffering reads the names of evals from lines of name and reason.
 func readDiffering(t *testing.T, file string) map[string]bool {
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	names := map[string]bool{}
 	for line := range strings.Lines(string(content)) {
 		name, reason, _ := strings.Cut(strings.TrimSpace(line), " ")

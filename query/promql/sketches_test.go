@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // quantile_over_time of a policy with sketches is that of all measures at any age: exactly while they are kept, then
@@ -35,9 +36,7 @@ func TestQuantilesOfSketches(t *testing.T) {
 		t.Helper()
 		for i, engine := range []*promql.Engine{s.engine, upstreams} {
 			q, err := engine.Instant(t.Context(), &promql.Query{Expr: expr}, start.Add(after))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			result := q.Exec(t.Context())
 			vector, err := result.Vector()
 			if err != nil || len(vector) != 1 {

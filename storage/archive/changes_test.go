@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A large checkpoint is written as a table, with the effect of a batch, for any sequence of changes of one key.
@@ -35,9 +36,7 @@ func TestCheckpointAsTable(t *testing.T) {
 				t.Fatalf("%d tables after %d checkpoints", n, k+1)
 			}
 			if rng.IntN(4) == 0 {
-				if err := table.Compact(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, table.Compact())
 			}
 		}
 		if n := batch.DB().Metrics().Ingest.Count; n != 0 {

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"errors"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -72,9 +73,7 @@ func TestMergerFoldsInAnyOrderOfArrival(t *testing.T) {
 			}
 		}
 		value, _, err := m.Finish(true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := bytes.Join(appendOperands(nil, value), nil); !bytes.Equal(got, want) {
 			t.Fatalf("got %q, want %q", got, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // NextGroup passes groups and whole splits before a time, and finds no group of another granularity or metric.
@@ -51,16 +52,12 @@ func TestNextGroup(t *testing.T) {
 	f(carbonara.MaxTimestamp, 0, false)
 
 	iter, err := s.DB().NewIter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lower, _ := archive.MetricBounds(id)
 	if !iter.SeekGE(lower) {
 		t.Fatal("no split")
 	}
-	if err := errors.Join(s.DB().Merge(iter.Key(), []byte("\x01odd"), pebble.Sync), iter.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(s.DB().Merge(iter.Key(), []byte("\x01odd"), pebble.Sync), iter.Close()))
 	if _, _, err := s.NextGroup(id, time.Minute, 0); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("a split that does not decode: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A read of unfolded operands answers as one of the folded value.
@@ -34,9 +35,7 @@ func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 					values)
 			})
 			if rng.IntN(8) == 0 {
-				if err := s.DB().Flush(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, s.DB().Flush())
 			}
 		}
 		type answer struct {
@@ -62,9 +61,7 @@ func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 			return a
 		}
 		lying := read()
-		if err := s.Compact(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Compact())
 		folded := read()
 		same := slices.Equal(lying.groups.Starts, folded.groups.Starts) && slices.Equal(lying.starts, folded.starts) &&
 			slices.Equal(lying.values, folded.values) && lying.newest == folded.newest
@@ -75,8 +72,6 @@ func TestReadsOfOperandsAreThoseOfWhatTheyFoldInto(t *testing.T) {
 			t.Errorf("seed %d: %d groups and %d measures as they lie, %d and %d folded", seed,
 				lying.groups.Len(), len(lying.starts), folded.groups.Len(), len(folded.starts))
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Close())
 	}
 }

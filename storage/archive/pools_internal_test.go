@@ -1,14 +1,15 @@
 package archive
 
-import "testing"
+import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
+	"testing"
+)
 
 // The memory of a large value or checkpoint is not kept for the next one.
 func TestPoolsKeepLittle(t *testing.T) {
 	m := &valueMerger{memory: make([]byte, 0, maxMergerMemory+1), result: make([]byte, 0, maxMergerMemory),
 		folded: make([]byte, 0, 2*maxMergerMemory)}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, m.Close())
 	if m.memory != nil || m.folded != nil || cap(m.result) != maxMergerMemory {
 		t.Errorf("a merger keeps %d, %d and %d bytes", cap(m.memory), cap(m.result), cap(m.folded))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestSchemaAndReplacedSplits(t *testing.T) {
@@ -79,9 +80,7 @@ func TestPartialGroups(t *testing.T) {
 	}
 	lower, upper := archive.MetricBounds(id)
 	iter, err := s.DB().NewIter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for valid := iter.SeekGE(lower); valid && string(iter.Key()) < string(upper); valid = iter.Next() {
 		if intact, damaged := archive.Verify(iter.Key(), iter.Value()); len(intact) != 1 || len(damaged) != 0 {
 			t.Error("intact partial groups are taken for damaged")
@@ -91,9 +90,7 @@ func TestPartialGroups(t *testing.T) {
 		if _, damaged := archive.Verify(iter.Key(), bad); len(damaged) != 1 {
 			t.Error("damaged partial groups are taken for intact")
 		}
-		if err := s.DB().Set(iter.Key(), bad, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.DB().Set(iter.Key(), bad, nil))
 	}
 	iter.Close()
 	if _, err := s.PartialGroups(id); !errors.Is(err, storage.ErrCorrupt) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store knows which sack it is. One of an earlier program is known by its metrics.
@@ -46,14 +47,10 @@ func TestStoreKnowsItsSack(t *testing.T) {
 		metric = uuid.New()
 	}
 	store, err := archive.Open(dir, archive.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	c := store.NewCheckpoint()
 	c.AddDropped(metric, 1)
-	if err := errors.Join(c.Commit(), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(c.Commit(), store.Close()))
 	other(archive.Sack{Number: 1, Of: 3})
 	same(own)
 

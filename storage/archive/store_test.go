@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var columns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
@@ -24,9 +25,7 @@ var columns = []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
 func open(t *testing.T, fs vfs.FS) *archive.Store {
 	t.Helper()
 	s, err := archive.Open("sack", archive.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -47,9 +46,7 @@ func commit(t *testing.T, s *archive.Store, steps ...func(*archive.Checkpoint)) 
 	for _, step := range steps {
 		step(c)
 	}
-	if err := c.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.Commit())
 }
 
 func read(t *testing.T, s *archive.Store, id uuid.UUID, from, to carbonara.Timestamp) *carbonara.Groups {
@@ -78,9 +75,7 @@ func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
 			func(c *archive.Checkpoint) { c.PutGroups(other, minutes(k, 3, 5)) },
 			func(c *archive.Checkpoint) { c.SetMark("api", uint64(k)) })
 		if k == 20 {
-			if err := s.Compact(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Compact())
 		}
 	}
 	check := func() {
@@ -103,13 +98,9 @@ func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
 		}
 	}
 	check()
-	if err := s.Compact(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Compact())
 	check()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	s = open(t, fs)
 	check()
 	if mark, err := s.Mark("api"); err != nil || mark != 39 {
@@ -132,9 +123,7 @@ func TestGroupsOfManySplitsAndCheckpoints(t *testing.T) {
 	if g := read(t, s, other, 0, carbonara.MaxTimestamp); g.Len() != 42 {
 		t.Fatalf("%d groups of the other metric", g.Len())
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }
 
 // KeptGroups has to answer as if the newest group were looked up first, wherever the timespan ends.
@@ -186,9 +175,7 @@ func TestCountsAddUp(t *testing.T) {
 			})
 		}
 		if i == 50 {
-			if err := s.Compact(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Compact())
 		}
 	}
 	for id, n := range counts {
@@ -216,9 +203,7 @@ func TestCountsAddUp(t *testing.T) {
 func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 	var log bytes.Buffer
 	s, err := archive.Open("sack", archive.Options{FS: vfs.NewMem(), Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer s.Close()
 	id := uuid.New()
 	timestamps, values := []carbonara.Timestamp{1e9, 2e9}, []float64{1, 2}
@@ -229,9 +214,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 	lower, upper := archive.MetricBounds(id)
 	var keys [][]byte
 	iter, err := s.DB().NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for valid := iter.First(); valid; valid = iter.Next() {
 		keys = append(keys, slices.Clone(iter.Key()))
 	}
@@ -239,9 +222,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		t.Fatal(len(keys), err)
 	}
 	for _, key := range keys {
-		if err := s.DB().Merge(key, garbage, pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.DB().Merge(key, garbage, pebble.Sync))
 	}
 	commit(t, s,
 		func(c *archive.Checkpoint) { c.PutGroups(id, minutes(100, 10, 5)) },
@@ -263,9 +244,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 		}
 	}
 	check()
-	if err := s.Compact(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Compact())
 	check()
 	for _, want := range []string{
 		`msg="split does not decode" metric=` + id.String() +
@@ -278,9 +257,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 	}
 	for _, key := range keys {
 		value, closer, err := s.DB().Get(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if !slices.ContainsFunc(archive.Operands(value), func(o []byte) bool { return string(o) == string(garbage) }) {
 			t.Errorf("the bytes of %x that do not decode are gone", key)
 		}
@@ -292,9 +269,7 @@ func TestCorruptOperandsAreLeftOutAndKept(t *testing.T) {
 func TestTrimmedMeasuresGo(t *testing.T) {
 	stores := engine.NewPebbleCollector()
 	s, err := archive.Open("sack", archive.Options{FS: vfs.NewMem(), Collector: stores})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ticks := make(chan time.Time)
 	go stores.Upkeep(t.Context(), ticks)
 	now := time.Unix(0, 0)
@@ -328,7 +303,5 @@ func TestTrimmedMeasuresGo(t *testing.T) {
 	if trimmed := size(); all < 50_000 || trimmed > 2000 {
 		t.Errorf("%d bytes for 18,000 measures, %d for the last five", all, trimmed)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }

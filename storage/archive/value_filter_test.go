@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Every match is found as if all were read, however checkpoints overlap: a group that was replaced by one of another
@@ -29,9 +30,7 @@ func TestValueFilterAmongOperands(t *testing.T) {
 			c.PutGroups(id, minutes(rng.IntN(9000), 1+rng.IntN(1+rng.IntN(3000)), float64(rng.IntN(9)*10_000)))
 		})
 		if k%7 == 0 {
-			if err := s.Compact(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Compact())
 		}
 		for range 20 {
 			low := float64(rng.IntN(100_000))

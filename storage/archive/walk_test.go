@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // TestWalk reads metrics in any order, at two granularities and with any timespan, through one iterator: each read
@@ -82,9 +83,7 @@ func TestWalk(t *testing.T) {
 		for range 50 {
 			compareWithStore(t, s, &walk, ids[r.IntN(len(ids))], granularities[r.IntN(2)])
 		}
-		if err := walk.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, walk.Close())
 	}
 }
 
@@ -92,13 +91,9 @@ func TestWalk(t *testing.T) {
 func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uuid.UUID, granularity time.Duration) {
 	t.Helper()
 	wantEnd, err := s.RawEnd(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	wantTimestamps, wantValues, _, err := s.Raw(id, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, wanted := range []bool{false, true} {
 		newest := func(end carbonara.RawEnd) (carbonara.Timestamp, bool) { return end.Newest, wanted }
 		end, timestamps, values, err := walk.EndAndRaw(id, nil, nil, newest)
@@ -119,9 +114,7 @@ func compareWithStore(t *testing.T, s *archive.Store, walk *archive.Walk, id uui
 		t.Fatalf("raw series of %s: %d measures, want %d; %v", id, len(values), len(wantValues), err)
 	}
 	want, wantOK, err := s.Oldest(id, granularity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if oldest, ok, err := walk.Oldest(id, granularity); err != nil || ok != wantOK || oldest != want {
 		t.Fatalf("oldest split of %s at %v: %v, %t, want %v, %t; %v", id, granularity, oldest, ok, want, wantOK, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store that grows while it is copied is copied again, up to ten times.
@@ -16,22 +17,14 @@ func TestChangingStoreIsCopiedAgain(t *testing.T) {
 	f := func(name string, copyStore func(vfs.FS) error) {
 		for changes, fits := range map[int]bool{9: true, 10: false} {
 			fs := vfs.NewMem()
-			if err := fs.MkdirAll(storeDir+"/e1", 0o750); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, fs.MkdirAll(storeDir+"/e1", 0o750))
 			write := func(path string) {
 				file, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				info, err := file.Stat()
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				_, err = file.WriteAt([]byte("x"), info.Size())
-				if err := errors.Join(err, file.Close()); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, errors.Join(err, file.Close()))
 			}
 			write(log)
 			write(storeDir + "/e1/MANIFEST-000001")
@@ -73,21 +66,13 @@ func TestGrowingSnapshot(t *testing.T) {
 			if err != nil {
 				file, err = fs.Create(storeDir+"/e1/"+name, vfs.WriteCategoryUnspecified)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			info, err := file.Stat()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			_, err = file.WriteAt([]byte("x"), info.Size())
-			if err := errors.Join(err, file.Close()); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, errors.Join(err, file.Close()))
 		}
-		if err := fs.MkdirAll(storeDir+"/e1", 0o750); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, fs.MkdirAll(storeDir+"/e1", 0o750))
 		for _, name := range []string{"999999.log", "1000000.log", "000007.log", "MANIFEST-000001", "000002.sst"} {
 			write(name)
 		}

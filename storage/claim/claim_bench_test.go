@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // BenchmarkStart is what claims add to the start and the stop of a process that holds the index, one incoming store and
@@ -25,9 +26,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(fmt.Sprintf("claims=%d/parallel=%d", len(claimed), parallel), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := startAndStop(root, claimed, parallel); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, startAndStop(root, claimed, parallel))
 			}
 		})
 	}
@@ -69,36 +68,26 @@ func BenchmarkTakeOver(b *testing.B) {
 		b.Run(fmt.Sprintf("closed=%t", closed), func(b *testing.B) {
 			dir := b.TempDir()
 			path, err := claim.TakeOver(vfs.Default, dir, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, err)
 			for i := range 42 {
 				name := []string{fmt.Sprintf("%06d.sst", i), "MANIFEST-000001", "000100.log"}[max(0, i-39)]
 				file, err := vfs.Default.Create(filepath.Join(path, name), vfs.WriteCategoryUnspecified)
-				if err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, err)
 				if _, err := file.Write(make([]byte, 64<<10)); err != nil {
 					b.Fatal(err)
 				}
-				if err := errors.Join(file.Sync(), file.Close()); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, errors.Join(file.Sync(), file.Close()))
 			}
 			epoch := uint64(1)
 			for b.Loop() {
 				if closed {
-					if err := claim.MarkClosed(vfs.Default, dir, epoch); err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, claim.MarkClosed(vfs.Default, dir, epoch))
 				}
 				epoch++
 				if _, err := claim.TakeOver(vfs.Default, dir, epoch); err != nil {
 					b.Fatal(err)
 				}
-				if err := claim.RemoveOld(vfs.Default, dir, epoch); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, claim.RemoveOld(vfs.Default, dir, epoch))
 			}
 		})
 	}
@@ -111,18 +100,14 @@ func BenchmarkFence(b *testing.B) {
 	f := func(name string, fs vfs.FS) {
 		b.Run(name, func(b *testing.B) {
 			file, err := fs.Create(filepath.Join(b.TempDir(), "x"), vfs.WriteCategoryUnspecified)
-			if err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, err)
 			record := make([]byte, 128)
 			for b.Loop() {
 				if _, err := file.Write(record); err != nil {
 					b.Fatal(err)
 				}
 			}
-			if err := file.Close(); err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, file.Close())
 		})
 	}
 	f("fence=no", vfs.Default)

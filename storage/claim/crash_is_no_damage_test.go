@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // crashAt is a file system whose power fails before the nth change to it. Then left holds the disk's content: any share
@@ -77,10 +78,8 @@ func TestCrashIsNoDamage(t *testing.T) {
 			}
 			for step := range 12 {
 				next := int(epoch)*100 + step
-				if err := db.Set(fmt.Appendf(nil, "%04d", next), make([]byte, random.IntN(20_000)),
-					pebble.Sync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Set(fmt.Appendf(nil, "%04d", next), make([]byte, random.IntN(20_000)),
+					pebble.Sync))
 				if !crash.crashed() {
 					durable = next
 				}
@@ -93,9 +92,7 @@ func TestCrashIsNoDamage(t *testing.T) {
 				if step == 9 {
 					err = errors.Join(err, claim.RemoveOld(recorder, "index", epoch))
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 			}
 			if epoch == 4 { // without logs
 				err = engine.Close(db, recorder, claim.Folder(recorder, "index", epoch))
@@ -105,9 +102,7 @@ func TestCrashIsNoDamage(t *testing.T) {
 			if epoch%2 == 0 {
 				err = errors.Join(err, recorder.Record(), claim.MarkClosed(recorder, "index", epoch))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 		}
 		if !crash.crashed() {
 			changes = at
@@ -126,15 +121,11 @@ func TestCrashIsNoDamage(t *testing.T) {
 			doubts++
 		}
 		iter, err := db.NewIter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if last := iter.Last(); durable > 0 && (!last || string(iter.Key()) < fmt.Sprintf("%04d", durable)) {
 			t.Errorf("crash before change %d: %d was synced, and is gone", at, durable)
 		}
-		if err := errors.Join(iter.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(iter.Close(), db.Close()))
 	}
 	t.Logf("%d changes; after %d crashes the end of a file did not decode", changes, doubts)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // openEpoch opens a store's folder of an epoch, after taking it over.
@@ -30,25 +31,19 @@ func openEpoch(fs vfs.FS, epoch uint64) (*pebble.DB, error) {
 func flipAt(t *testing.T, fs vfs.FS, path string, offset int64) {
 	t.Helper()
 	file, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	b := make([]byte, 1)
 	_, err = file.ReadAt(b, offset)
 	b[0] ^= 4
 	_, writeErr := file.WriteAt(b, offset)
-	if err := errors.Join(err, writeErr, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, writeErr, file.Close()))
 }
 
 // newest returns the path of the last file of a folder whose name matches.
 func newest(t *testing.T, fs vfs.FS, dir, pattern string) string {
 	t.Helper()
 	names, err := fs.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	slices.Sort(names)
 	for _, name := range slices.Backward(names) {
 		if len(name) == len(pattern) && (name[6:] == pattern[6:] || name[:6] == pattern[:6]) {
@@ -66,30 +61,20 @@ func TestRecordOutlivesTakeovers(t *testing.T) {
 		t.Run(fmt.Sprintf("closed=%v", closed), func(t *testing.T) {
 			fs := engine.NewRecorder(vfs.NewMem())
 			db, err := openEpoch(fs, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			for i := range 5 {
-				if err := db.Set(fmt.Appendf(nil, "key %d", i), []byte("value"), pebble.Sync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Set(fmt.Appendf(nil, "key %d", i), []byte("value"), pebble.Sync))
 			}
-			if err := fs.Record(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, fs.Record())
 			killed := vfs.FS(vfs.NewMem())
 			if !closed {
 				if _, err := vfs.Clone(fs, killed, "index", "index"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Close())
 			if closed {
-				if err := claim.MarkClosed(fs, "index", 1); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, claim.MarkClosed(fs, "index", 1))
 				killed = fs.FS
 			}
 			// One takes it over, and ends before it opens the store.
@@ -107,9 +92,7 @@ func TestRecordOutlivesTakeovers(t *testing.T) {
 			}
 			flipAt(t, killed, fs.PathJoin("index/e3", fs.PathBase(log)), 40) // the copy
 			db, err = openEpoch(fs, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if _, closer, err := db.Get([]byte("key 4")); err != nil {
 				t.Error(err)
 			} else if err := closer.Close(); err != nil {
@@ -122,9 +105,7 @@ func TestRecordOutlivesTakeovers(t *testing.T) {
 				slices.Contains(names, "e2.written") {
 				t.Error(names, err)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Close())
 		})
 	}
 }
@@ -135,42 +116,26 @@ func TestUnprovenLogsAreKept(t *testing.T) {
 	fs := engine.NewRecorder(memory)
 	for epoch := uint64(1); epoch < 7; epoch += 2 {
 		db, err := openEpoch(fs, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Set([]byte("key"), fmt.Append(nil, epoch), pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
+		fatal.If(t, db.Set([]byte("key"), fmt.Append(nil, epoch), pebble.Sync))
 		// Killed, before it was recorded.
 		killed := vfs.FS(vfs.NewMem())
 		if _, err := vfs.Clone(memory, killed, "index", "index"); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 		memory, fs = killed, engine.NewRecorder(killed)
 		path, _, err := claim.Current(fs, "index")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		flipAt(t, memory, newest(t, fs, path, "000000.log"), 25)
 		if db, err = openEpoch(fs, epoch+1); err != nil {
 			t.Fatal(err)
 		}
-		if err := claim.RemoveOld(fs, "index", epoch+1); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := claim.MarkClosed(fs, "index", epoch+1); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.RemoveOld(fs, "index", epoch+1))
+		fatal.If(t, db.Close())
+		fatal.If(t, claim.MarkClosed(fs, "index", epoch+1))
 		names, err := fs.List("index")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		slices.Sort(names)
 		kept := fmt.Sprintf("unproven-e%d", epoch)
 		if len(names) != 4 || names[3] != kept {
@@ -186,31 +151,21 @@ func TestUnprovenLogsAreKept(t *testing.T) {
 func TestTablesOfUnprovenManifestAreKept(t *testing.T) {
 	memory := vfs.NewMem()
 	db, err := openEpoch(memory, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Set([]byte("key"), nil, pebble.Sync), db.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, errors.Join(db.Set([]byte("key"), nil, pebble.Sync), db.Flush()))
 	killed := vfs.NewMem() // before it was recorded
 	if _, err := vfs.Clone(memory, killed, "index", "index"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	manifest := newest(t, killed, "index/e1", "MANIFEST-000000")
 	info, err := killed.Stat(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	flipAt(t, killed, manifest, info.Size()-1)
 	fs := engine.NewRecorder(killed)
 	if db, err = openEpoch(fs, 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(claim.RemoveOld(fs, "index", 2), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(claim.RemoveOld(fs, "index", 2), db.Close()))
 	newest(t, fs, "index/unproven-e1", "000000.sst")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A derived file goes with its store to another process, also after a crash.
@@ -16,26 +17,29 @@ func TestDerivedFilesStay(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		fs := vfs.NewCrashableMem()
 		path, err := claim.TakeOver(fs, "index", 1)
-		must(t, err)
+		fatal.If(t, err)
 		store, err := index.Open(path, index.Options{FS: fs})
-		must(t, err)
-		must(t, store.WriteDerived("some", func(w io.Writer) error { _, err := w.Write([]byte("labels")); return err }))
+		fatal.If(t, err)
+		fatal.If(t, store.WriteDerived("some", func(w io.Writer) error {
+			_, err := w.Write([]byte("labels"))
+			return err
+		}))
 		left := fs
 		if !closed {
 			left = fs.CrashClone(vfs.CrashCloneCfg{})
 		}
-		must(t, store.Close())
+		fatal.If(t, store.Close())
 		if closed {
-			must(t, claim.MarkClosed(fs, "index", 1))
+			fatal.If(t, claim.MarkClosed(fs, "index", 1))
 		}
 		path, err = claim.TakeOver(left, "index", 2)
-		must(t, err)
+		fatal.If(t, err)
 		store, err = index.Open(path, index.Options{FS: left})
-		must(t, err)
+		fatal.If(t, err)
 		file, size, err := store.OpenDerived("some")
-		must(t, err)
+		fatal.If(t, err)
 		content, err := io.ReadAll(file)
-		must(t, errors.Join(err, file.Close(), store.Close()))
+		fatal.If(t, errors.Join(err, file.Close(), store.Close()))
 		if string(content) != "labels" || size != int64(len(content)) {
 			t.Errorf("closed %v: %q, of %d bytes", closed, content, size)
 		}

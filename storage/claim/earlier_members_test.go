@@ -13,20 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // earlierMember writes a member's file as earlier versions did.
 func earlierMember(t *testing.T, root, id string, p claim.Process) string {
 	t.Helper()
 	m, err := json.Marshal(claim.Member{ID: id, Node: id, Process: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	path := filepath.Join(root, "members", id)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
-		os.WriteFile(path, fmt.Appendf(nil, "%016d\n%s", 7, m), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, fmt.Appendf(nil, "%016d\n%s", 7, m), 0o600)))
 	return path
 }
 
@@ -38,30 +35,20 @@ func TestEarlierMembers(t *testing.T) {
 	}
 	join(t, root, "new", claim.Options{})
 	process, err := claim.ThisProcess(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "members", "tmp-etcd-a"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, os.WriteFile(filepath.Join(root, "members", "tmp-etcd-a"), nil, 0o600))
 	live := earlierMember(t, root, "live", process)
 	file, err := os.OpenFile(live, os.O_RDWR, 0)
 	if err == nil {
 		err = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := claim.RefuseEarlierMembers(vfs.Default, root); !errors.Is(err, claim.ErrEarlierMembers) {
 		t.Errorf("with a live one: %v", err)
 	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, file.Close())
 	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, ended.Run())
 	process.PID = ended.Process.Pid
 	dead := earlierMember(t, root, "dead", process)
 	if err := claim.RefuseEarlierMembers(vfs.Default, root); err != nil {
@@ -74,16 +61,12 @@ func TestEarlierMembers(t *testing.T) {
 	}
 	// A disk that is not this machine's says nothing of a process of another one.
 	disk := vfs.NewMem()
-	if err := disk.MkdirAll("data/members", 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, disk.MkdirAll("data/members", 0))
 	member, err := disk.Create("data/members/far", vfs.WriteCategoryUnspecified)
 	if err == nil {
 		_, err = member.Write([]byte("0000000000000007\n{}"))
 	}
-	if err := errors.Join(err, member.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, member.Close()))
 	if err := claim.RefuseEarlierMembers(disk, "data"); !errors.Is(err, claim.ErrEarlierMembers) {
 		t.Errorf("with one of another machine: %v", err)
 	}

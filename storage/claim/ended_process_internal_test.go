@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A process that sees the end of another one of its machine renames the other's folder. Then other machines do not
@@ -18,27 +19,19 @@ func TestEndedProcessIsShown(t *testing.T) {
 		far := watched(t, fs, "a")
 		near := watched(t, fs)
 		process, err := ThisProcess(".")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		near.self.Process = process
 		child := exec.Command("true")
-		if err := child.Run(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, child.Run())
 		process.PID = child.Process.Pid
 		text, err := json.Marshal(Member{ID: "a", Node: "a", Process: process})
 		if err == nil {
 			err = write(fs, "data/members/a/member", text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		look := func(r *failureDetector, members int, dead bool) {
 			t.Helper()
-			if err := r.look(r.options.Beat); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, r.look(r.options.Beat))
 			got, err := r.isDead(&Member{ID: "a", Node: "a"})
 			if live := r.live(); len(live) != members || got != dead || err != nil {
 				t.Errorf("live: %v; dead: %t, %v", live, got, err)
@@ -65,9 +58,7 @@ func TestEndedProcessIsShown(t *testing.T) {
 func TestSharesMount(t *testing.T) {
 	fs, root := vfs.Default, t.TempDir()
 	own, err := ThisProcess(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	other, remounted := own, own
 	other.BootID, remounted.Device = "other", own.Device+1
 	is := func(process Process, want bool) {
@@ -79,9 +70,7 @@ func TestSharesMount(t *testing.T) {
 		if err == nil {
 			err = write(fs, fs.PathJoin(root, "members", "a", descriptionFile), text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got, err := SharesMount(fs, root); got != want || err != nil {
 			t.Errorf("%t, %v", got, err)
 		}

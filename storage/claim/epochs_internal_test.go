@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Only files of lower numbers may be removed as left over: others may be about to get their name. (A process that left
@@ -32,13 +33,9 @@ func TestEpochsAreConfirmedInTime(t *testing.T) {
 	clock := new(setClock)
 	s := &session{root: "data", fs: vfs.NewMem(), options: Options{Clock: clock, TTL: time.Second},
 		Deadline: NewDeadline(clock, time.Hour, 0)}
-	if err := makeFolders(s.fs, s.claimsDir("sacks/1")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, makeFolders(s.fs, s.claimsDir("sacks/1")))
 	file, err := s.fs.Create(s.claimPath("sacks/1", 3), vfs.WriteCategoryUnspecified)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, file.Close()))
 	begun := clock.Now()
 	clock.now += time.Second - 1
 	if err := s.confirm("sacks/1", 3, begun); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // setClock is a clock that a test sets.
@@ -30,9 +31,7 @@ func TestFailureDetectorScripts(t *testing.T) {
 			detector: newFailureDetector("data", options, Member{ID: "self", Node: "self"}),
 		}
 		s.detector.within = inTurn
-		if err := makeFolders(s.fs, s.detector.dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, makeFolders(s.fs, s.detector.dir))
 		s.woken = s.detector.watchers.Watch(t.Context())
 		datadriven.RunTest(t, path, s.run)
 	})
@@ -94,9 +93,7 @@ func (s *detectorScript) run(t *testing.T, d *datadriven.TestData) string {
 	default:
 		d.Fatalf(t, "no such command")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return ""
 }
 

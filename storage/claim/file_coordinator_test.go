@@ -5,15 +5,14 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/tests/claimtest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // join makes a member of the data folder root, until the test ends.
 func join(t *testing.T, root, node string, options claim.Options) claim.Session {
 	t.Helper()
 	coordinator, err := claim.NewFile(root, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return claimtest.Join(t, coordinator, node)
 }
 
@@ -21,9 +20,7 @@ func TestFile(t *testing.T) {
 	root := t.TempDir()
 	claimtest.Run(t, root, func() claim.Coordinator {
 		coordinator, err := claim.NewFile(root, claim.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return coordinator
 	})
 }

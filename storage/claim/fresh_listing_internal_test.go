@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // cachingMount shows the first listing of a folder until this mount changes the folder, as a client of NFS does for the
@@ -41,17 +42,13 @@ func TestLookPassesCachedListing(t *testing.T) {
 	join := func(node string) *session {
 		mount := &cachingMount{disk, make(map[string][]string)}
 		s, err := (&File{root: "data", options: defaultsOf(Options{FS: mount, Clock: clock})}).enter(Member{Node: node})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { _ = s.exit() })
 		return s
 	}
 	sees := func(s *session) bool {
 		members, err := s.Members(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return len(members) == 2
 	}
 	a := join("a")

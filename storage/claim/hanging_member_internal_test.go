@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // hangs is a file system on which one folder does not answer.
@@ -42,9 +43,7 @@ func watched(t *testing.T, fs vfs.FS, members ...string) *failureDetector {
 			err = errors.Join(fs.MkdirAll("data/members/"+id+"/beats", folderMode),
 				write(fs, "data/members/"+id+"/member", m), write(fs, "data/members/"+id+"/beats/1", nil))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	return newFailureDetector("data", options, Member{ID: "self", Node: "self"})
 }
@@ -84,9 +83,7 @@ func TestHangingMember(t *testing.T) {
 		if live := r.live(); len(live) != 2 {
 			t.Errorf("dead by a listing that began while it lived: %v", live)
 		}
-		if err := r.look(0); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.look(0))
 		synctest.Wait()
 		if live := r.live(); len(live) != 1 {
 			t.Errorf("live, although a listing that began after 30 s shows the same: %v", live)
@@ -119,9 +116,7 @@ func TestAskedMember(t *testing.T) {
 			t.Helper()
 			for i := range uint64(10) {
 				counter += raised * (i % 2) // at times there is no news
-				if err := r.look(0); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, r.look(0))
 				synctest.Wait()
 				time.Sleep(r.options.Beat)
 			}
@@ -129,9 +124,7 @@ func TestAskedMember(t *testing.T) {
 				t.Errorf("%s: lives is %t", when, got)
 			}
 		}
-		if err := r.look(r.options.Beat); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.look(r.options.Beat))
 		lives(true, "a counter that rises")
 		if r.busy["a"] {
 			t.Error("a member that answers was looked for on the disk")
@@ -159,17 +152,13 @@ func TestStaleNames(t *testing.T) {
 			for range n {
 				time.Sleep(r.options.Beat)
 				pulse.Beat++
-				if err := r.look(0); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, r.look(0))
 				synctest.Wait()
 			}
 		}
 		round := func() {
 			t.Helper()
-			if err := a.show(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, a.show())
 		}
 		beats(5) // before the first round
 		for range 3 {

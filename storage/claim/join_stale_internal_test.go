@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // hides is a mount that shows one file of a folder under the name that it had when it was first listed.
@@ -46,23 +47,17 @@ func TestJoinComparesNames(t *testing.T) {
 				return round, err == nil
 			}
 			f, err := NewFile("data", options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			return f.Join(t.Context(), Member{Node: node})
 		}
 		a, err := join(fs, "a", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		rounds := a.Pulse().Shown
 		if _, err := join(&hides{FS: fs, prefix: "7-"}, "b", a); !errors.Is(err, ErrStaleNames) {
 			t.Errorf("joined on a mount that hides a name: %v", err)
 		}
 		c, err := join(fs, "c", a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if made := a.Pulse().Shown - rounds; made < 1+joinRounds {
 			t.Errorf("%d rounds were made", made)
 		}
@@ -81,16 +76,12 @@ func TestJoinWhileAnotherMemberLeaves(t *testing.T) {
 		join := func(node string, options Options) (Session, error) {
 			options.FS, options.Clock = fs, bubbleClock{}
 			f, err := NewFile("data", options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			return f.Join(t.Context(), Member{Node: node})
 		}
 		silent := Options{Ask: func(Member) (Pulse, bool) { return Pulse{}, false }}
 		a, err := join("a", silent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		left := false
 		b, err := join("b", Options{
 			Ask: func(Member) (Pulse, bool) { return a.Pulse(), !left },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store of which the folder and all claims are gone is missed; one that was never open, was removed in order or was
@@ -22,19 +23,13 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
 			t.Fatal(err)
 		}
-		if err := claim.NoteStore(fs, root, name, format); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.NoteStore(fs, root, name, format))
 		makeManifest(t, fs, dir, epoch)
-		if err := claim.MarkOpened(fs, root, name, epoch); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.MarkOpened(fs, root, name, epoch))
 	}
 	vanish := func() {
 		t.Helper()
-		if err := errors.Join(fs.RemoveAll(dir), fs.RemoveAll("data/claims/"+name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(fs.RemoveAll(dir), fs.RemoveAll("data/claims/"+name)))
 	}
 	missing := func(want bool) {
 		t.Helper()
@@ -59,14 +54,10 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 	}
 	vanish()
 	missing(true)
-	if err := claim.Forget(fs, root, name); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.Forget(fs, root, name))
 	missing(false)
 	take(1)
-	if err := claim.Remove(fs, root, name); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.Remove(fs, root, name))
 	vanish()
 	missing(false)
 }
@@ -74,15 +65,11 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 // A store of epoch 0 lies in its folder directly. It is there although its epochs, if there were any, are gone.
 func TestLooseStoreIsNotMissing(t *testing.T) {
 	fs := vfs.NewMem()
-	if err := claim.NoteStore(fs, "data", "index", claim.Format{Store: 1, Pebble: 1}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.NoteStore(fs, "data", "index", claim.Format{Store: 1, Pebble: 1}))
 	if err := claim.Check(fs, "data", "index"); !errors.Is(err, claim.ErrMissing) {
 		t.Error(err)
 	}
-	if err := fs.MkdirAll("data/index", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, fs.MkdirAll("data/index", 0o700))
 	file, err := fs.Create("data/index/MANIFEST-000001", vfs.WriteCategoryUnspecified)
 	if err := errors.Join(err, file.Close(), claim.Check(fs, "data", "index")); err != nil {
 		t.Error(err)
@@ -94,9 +81,7 @@ func TestLaterFormat(t *testing.T) {
 	fs := vfs.NewMem()
 	note := func(store, pebble int) {
 		t.Helper()
-		if err := claim.NoteStore(fs, "data", "index", claim.Format{Store: store, Pebble: pebble}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.NoteStore(fs, "data", "index", claim.Format{Store: store, Pebble: pebble}))
 	}
 	later := func(store, pebble int, want bool) {
 		t.Helper()

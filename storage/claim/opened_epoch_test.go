@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store that was open and has no folder is damaged, also if its holder was killed. One that was never open is made.
@@ -24,9 +25,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 		t.Helper()
 		take(epoch)
 		makeManifest(t, fs, dir, epoch)
-		if err := claim.MarkOpened(fs, root, name, epoch); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.MarkOpened(fs, root, name, epoch))
 	}
 	highest := func(want uint64) {
 		t.Helper()
@@ -48,9 +47,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	}
 	remove := func(path string) {
 		t.Helper()
-		if err := fs.RemoveAll(path); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, fs.RemoveAll(path))
 	}
 	highest(0)
 	take(1)
@@ -70,9 +67,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	missed() // although epoch 2 is there
 	remove(dir)
 	missed()
-	if err := claim.Forget(fs, root, name); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.Forget(fs, root, name))
 	highest(0)
 
 	// Removed under its holder, which then gives it back.
@@ -88,9 +83,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 
 	// Removed because nothing of it is needed any more.
 	open(6)
-	if err := claim.Remove(fs, root, name); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.Remove(fs, root, name))
 	highest(0)
 	if left, err := claim.ClosedStateOf(fs, root, name, 6); err != nil || left != (claim.ClosedState{}) {
 		t.Error(left, err)
@@ -116,13 +109,9 @@ func TestRemovedStoreStaysRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	makeManifest(t, fs, dir, 1)
-	if err := errors.Join(claim.MarkOpened(fs, root, name, 1), claim.MarkClosed(fs, dir, 1),
-		claim.SyncFolder(fs, dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := claim.Remove(fs, root, name); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(claim.MarkOpened(fs, root, name, 1), claim.MarkClosed(fs, dir, 1),
+		claim.SyncFolder(fs, dir)))
+	fatal.If(t, claim.Remove(fs, root, name))
 	if names, err := fs.left.List(dir); err != nil || slices.Contains(names, "e1") {
 		t.Errorf("left are %q, %v", names, err)
 	}
@@ -132,9 +121,7 @@ func makeManifest(t *testing.T, fs vfs.FS, dir string, epoch uint64) {
 	t.Helper()
 	path := fs.PathJoin(claim.Folder(fs, dir, epoch), "MANIFEST-000001")
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, file.Close()))
 }
 
 // A folder that lost all its files, with the record of them, is missing if the store was open before, at that epoch or
@@ -163,21 +150,15 @@ func TestEmptiedFolderIsMissed(t *testing.T) {
 	empty := func(epoch uint64) {
 		t.Helper()
 		path := claim.Folder(fs, dir, epoch)
-		if err := errors.Join(fs.RemoveAll(path), fs.MkdirAll(path, 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(fs.RemoveAll(path), fs.MkdirAll(path, 0o700)))
 	}
 	take(1)
-	if err := claim.NoteStore(fs, root, name, claim.Format{Store: 1, Pebble: 1}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.NoteStore(fs, root, name, claim.Format{Store: 1, Pebble: 1}))
 	missing(fs, false)
 	take(2) // of a holder that died before it opened the store
 	missing(fs, false)
 	makeManifest(t, fs, dir, 2)
-	if err := claim.MarkOpened(fs, root, name, 2); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.MarkOpened(fs, root, name, 2))
 	missing(fs, false)
 	backup := vfs.NewMem()
 	if _, err := vfs.Clone(fs, backup, root, root); err != nil {
@@ -187,9 +168,7 @@ func TestEmptiedFolderIsMissed(t *testing.T) {
 	missing(fs, true)
 	makeManifest(t, fs, dir, 2)
 	take(3)
-	if err := claim.RemoveOld(fs, dir, 3); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.RemoveOld(fs, dir, 3))
 	missing(fs, false)
 	empty(3) // before it was opened at that epoch
 	missing(fs, true)

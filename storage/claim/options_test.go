@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestOptions(t *testing.T) {
@@ -38,9 +39,7 @@ func TestOptions(t *testing.T) {
 
 func TestMemberNames(t *testing.T) {
 	coordinator, err := claim.NewFile(t.TempDir(), claim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, m := range []claim.Member{{}, {Node: "../x"}, {Node: "a b"}, {Node: "a", Weight: -1},
 		{Node: "a", ID: "nobody"}} {
 		if _, err := coordinator.Join(t.Context(), m); err == nil {
@@ -48,13 +47,9 @@ func TestMemberNames(t *testing.T) {
 		}
 	}
 	first, err := coordinator.Join(t.Context(), claim.Member{Node: "a", ID: "a.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := coordinator.Join(t.Context(), claim.Member{Node: "a", ID: "a.1"}); err == nil {
 		t.Error("an ID was used twice")
 	}
-	if err := first.Leave(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, first.Leave(t.Context()))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // childRoot, in the environment, makes the test binary a member of that data folder that claims index, and tells about
@@ -64,26 +65,18 @@ type child struct {
 func startChild(t *testing.T, root string) *child {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	cmd := exec.Command(executable)
 	cmd.Env = append(os.Environ(), childRoot+"="+root)
 	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	err = cmd.Start()
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("these tests run below an emulator, and the kernel does not start it by itself")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -128,15 +121,11 @@ func TestStoppedProcessIsFenced(t *testing.T) {
 	if _, err := s.Claim(t.Context(), "index"); !errors.Is(err, claim.ErrHeld) {
 		t.Fatalf("claim of what a live child has: %v", err)
 	}
-	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.cmd.Process.Signal(syscall.SIGSTOP))
 	if got := claimSoon(t, s); got.Epoch != 2 {
 		t.Errorf("claimed at epoch %d", got.Epoch)
 	}
-	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.cmd.Process.Signal(syscall.SIGCONT))
 	fmt.Fprintln(c.input)
 	if line := c.line(t); !strings.HasPrefix(line, "false") || !strings.Contains(line, "lease lost") {
 		t.Errorf("the child that was stopped says %q", line)
@@ -154,9 +143,7 @@ func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 		t.Fatalf("members %+v, %v", members, err)
 	}
 	begun := time.Now()
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.cmd.Process.Kill())
 	_ = c.cmd.Wait()
 	<-watch
 	t.Logf("known to be dead after %s", time.Since(begun))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A member that beats once more and falls silent is dead DeadAfter after that is first asked for: a beat for the
@@ -23,9 +24,7 @@ func TestSilentMember(t *testing.T) {
 		}
 		look := func() {
 			t.Helper()
-			if err := r.look(0); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, r.look(0))
 			synctest.Wait()
 		}
 		for range 5 {
@@ -34,9 +33,7 @@ func TestSilentMember(t *testing.T) {
 			pulse.Beat++
 		}
 		look()
-		if err := fs.Rename("data/members/a/beats/1", "data/members/a/beats/7"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, fs.Rename("data/members/a/beats/1", "data/members/a/beats/7"))
 		answers = false
 		owner := func() (dead bool) {
 			for range 16 {
@@ -86,9 +83,7 @@ func TestMembersAreAskedAfterBeats(t *testing.T) {
 			return p, true
 		}
 		for time.Since(began) < 20*beat {
-			if err := r.look(0); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, r.look(0))
 			synctest.Wait()
 			time.Sleep(r.options.Poll)
 		}

@@ -11,15 +11,14 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The holder of a store does not notice snapshots, and each has what was committed before it was taken.
 func TestSnapshotOfAnOpenStore(t *testing.T) {
 	fs := vfs.Default
 	t.Chdir(t.TempDir())
-	if err := fs.MkdirAll(storeDir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, fs.MkdirAll(storeDir, 0o750))
 	db := openStore(t, fs, storeDir+"/e1")
 	const count = 600
 	var committed atomic.Int64 // keys that are there for sure
@@ -78,7 +77,5 @@ func TestSnapshotOfAnOpenStore(t *testing.T) {
 	if n := keys(t, db, "k"); n != count {
 		t.Errorf("%d keys", n)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 }

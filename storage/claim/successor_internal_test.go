@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A process that takes the address of a dead one answers in its place. Its counter is no sign of life of the other.
@@ -21,15 +22,11 @@ func TestSuccessorAtTheSameAddress(t *testing.T) {
 	detector.within = inTurn
 	dir := fs.PathJoin(detector.dir, "a")
 	member, err := json.Marshal(Member{ID: "a", Node: "a"})
-	if err := errors.Join(err, fs.MkdirAll(fs.PathJoin(dir, beatsFolder), folderMode),
+	fatal.If(t, errors.Join(err, fs.MkdirAll(fs.PathJoin(dir, beatsFolder), folderMode),
 		write(fs, fs.PathJoin(dir, descriptionFile), member),
-		write(fs, fs.PathJoin(dir, beatsFolder, beatName(50)), nil)); err != nil {
-		t.Fatal(err)
-	}
+		write(fs, fs.PathJoin(dir, beatsFolder, beatName(50)), nil)))
 	for ; clock.now < 30*time.Second; clock.now += options.Poll {
-		if err := detector.look(0); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, detector.look(0))
 	}
 	if dead, err := detector.isDead(&Member{ID: "a", Node: "a"}); err != nil || !dead {
 		t.Errorf("after %v without a beat the member is dead: %v, %v", clock.now, dead, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // enterAlone makes a member without loops, on a disk in memory.
@@ -14,9 +15,7 @@ func enterAlone(t *testing.T, fs vfs.FS, node string) *session {
 	options := Options{FS: fs, Clock: new(setClock)}
 	options.EnsureDefaults()
 	s, err := (&File{root: "data", options: options, inOrder: true}).enter(Member{Node: node})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -26,12 +25,8 @@ func TestSupersededMemberEnds(t *testing.T) {
 		fs := vfs.NewMem()
 		a, b := enterAlone(t, fs, "a"), enterAlone(t, fs, "b")
 		c, err := a.claim(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.beat(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
+		fatal.If(t, a.beat())
 		before := a.Pulse().Beat
 		if _, err := b.linkClaim(name, c.Epoch+1, &b.member); err != nil { // b took a for dead
 			t.Fatal(err)
@@ -54,13 +49,9 @@ func TestReleasedClaimIsNotSuperseded(t *testing.T) {
 	fs := vfs.NewMem()
 	a, b := enterAlone(t, fs, "a"), enterAlone(t, fs, "b")
 	c, err := a.claim("index")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	// The claim that a beat had in hand while it was given back.
-	if err := a.release(c); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.release(c))
 	if _, err := b.claim("index"); err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +122,13 @@ func TestBeatIsNew(t *testing.T) {
 	a := enterAlone(t, fs, "a")
 	path := func(n uint64) string { return fmt.Sprintf("%s/beats/%d", a.heartbeat.dir, n) }
 	for _, other := range []uint64{2, 5} { // renamed although it failed; and by far
-		if err := fs.Rename(path(a.Pulse().Beat), path(a.Pulse().Beat+other)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, fs.Rename(path(a.Pulse().Beat), path(a.Pulse().Beat+other)))
 		seen := a.Pulse().Beat + other
 		if err := a.beat(); err != nil || a.Pulse().Beat <= seen {
 			t.Errorf("beat %d after %d was seen: %v", a.Pulse().Beat, seen, err)
 		}
 	}
-	if err := fs.RemoveAll(a.heartbeat.dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, fs.RemoveAll(a.heartbeat.dir))
 	if err := a.beat(); err == nil || !errors.Is(a.Err(), errRemoved) {
 		t.Errorf("without its folder: %v, %v", err, a.Err())
 	}

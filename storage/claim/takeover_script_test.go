@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // TestTakeOverScripts runs the scripts in which a store goes from holder to holder; -rewrite writes their outputs.
@@ -24,7 +25,7 @@ func TestTakeOverScripts(t *testing.T) {
 		s.killed = append(s.killed, s.db)
 		for _, db := range s.killed {
 			if db != nil {
-				must(t, db.Close())
+				fatal.If(t, db.Close())
 			}
 		}
 	})
@@ -49,17 +50,17 @@ func (s *takeOverScript) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	switch d.Cmd {
 	case "open": // without an epoch, a store from before there were epochs
-		must(t, s.fs.MkdirAll(dir, 0o750))
+		fatal.If(t, s.fs.MkdirAll(dir, 0o750))
 		s.db = openStore(t, s.fs, dir)
 	case "write": // 60 synced keys, some of which come to lie in tables
 		fill(t, s.db, d.CmdArgs[0].Key)
 	case "count":
 		return counts(t, s.db, d)
 	case "close":
-		must(t, s.db.Close())
+		fatal.If(t, s.db.Close())
 		s.db = nil
 	case "mark-closed":
-		must(t, claim.MarkClosed(s.fs, storeDir, epoch))
+		fatal.If(t, claim.MarkClosed(s.fs, storeDir, epoch))
 	case "kill": // the disk keeps all that was written
 		s.killed, s.db = append(s.killed, s.db), nil
 		s.fs = s.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
@@ -70,14 +71,14 @@ func (s *takeOverScript) run(t *testing.T, d *datadriven.TestData) string {
 		return result("", claim.RemoveOld(s.fs, storeDir, epoch))
 	case "list":
 		names, err := s.fs.List(storeDir)
-		must(t, err)
+		fatal.If(t, err)
 		return listing(names)
 	case "snapshot":
 		return s.takeSnapshot(t)
 	case "count-snapshot":
 		return counts(t, s.view, d)
 	case "close-snapshot":
-		must(t, errors.Join(s.view.Close(), s.snapshot.Close()))
+		fatal.If(t, errors.Join(s.view.Close(), s.snapshot.Close()))
 	default:
 		d.Fatalf(t, "no such command")
 	}
@@ -92,7 +93,7 @@ func (s *takeOverScript) takeSnapshot(t *testing.T) string {
 	}
 	options := engine.Options{FS: s.snapshot, ReadOnly: true, Fail: func(err error) { t.Error(err) }}
 	s.view, err = engine.Open(s.snapshot.Path, options)
-	must(t, err)
+	fatal.If(t, err)
 	return s.snapshot.Path + "\n"
 }
 
@@ -134,11 +135,4 @@ func result(path string, err error) string {
 		return ""
 	}
 	return path + "\n"
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const storeDir = "data/sacks/007"
@@ -22,9 +23,7 @@ const storeDir = "data/sacks/007"
 func openStore(t *testing.T, fs vfs.FS, dir string) *pebble.DB {
 	t.Helper()
 	db, err := engine.Open(dir, engine.Options{FS: fs, MemTableSize: 256 << 10, Fail: func(error) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return db
 }
 
@@ -32,13 +31,9 @@ func openStore(t *testing.T, fs vfs.FS, dir string) *pebble.DB {
 func fill(t *testing.T, db *pebble.DB, prefix string) {
 	t.Helper()
 	for i := range 60 {
-		if err := db.Set(fmt.Appendf(nil, "%s/%03d", prefix, i), make([]byte, 100), pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Set(fmt.Appendf(nil, "%s/%03d", prefix, i), make([]byte, 100), pebble.Sync))
 		if i%20 == 15 {
-			if err := db.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Flush())
 		}
 	}
 }
@@ -46,15 +41,11 @@ func fill(t *testing.T, db *pebble.DB, prefix string) {
 func keys(t *testing.T, db *pebble.DB, prefix string) (n int) {
 	t.Helper()
 	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte(prefix + "/"), UpperBound: []byte(prefix + "0")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for iter.First(); iter.Valid(); iter.Next() {
 		n++
 	}
-	if err := iter.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, iter.Close())
 	return n
 }
 
@@ -68,31 +59,23 @@ type hand struct {
 var hands = []hand{
 	{"killed", storeDir + "/e1", func(*testing.T, vfs.FS, *pebble.DB) {}},
 	{"closed", storeDir + "/e1", func(t *testing.T, fs vfs.FS, db *pebble.DB) {
-		if err := errors.Join(db.Close(), claim.MarkClosed(fs, storeDir, 1)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(db.Close(), claim.MarkClosed(fs, storeDir, 1)))
 	}},
 	{"loose", storeDir, func(t *testing.T, _ vfs.FS, db *pebble.DB) {
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 	}},
 }
 
 // leave makes a store and leaves it, on a file system as it was left.
 func (h hand) leave(t *testing.T) *vfs.MemFS {
 	fs := vfs.NewCrashableMem()
-	if err := fs.MkdirAll(h.dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, fs.MkdirAll(h.dir, 0o750))
 	db := openStore(t, fs, h.dir)
 	fill(t, db, "a")
 	h.end(t, fs, db)
 	left := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 	if h.name == "killed" {
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 	}
 	return left
 }
@@ -118,9 +101,7 @@ func TestTakeOverDiesAtEveryCall(t *testing.T) {
 					if n := keys(t, db, "a"); n != 60 {
 						t.Fatalf("call %d, %d%% of what was not synced: %d keys", call, unsynced, n)
 					}
-					if err := db.Close(); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, db.Close())
 					if !died {
 						t.Logf("%d calls", call-1)
 						return
@@ -161,21 +142,15 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 	clock := new(stoppedClock)
 	lease := claim.NewDeadline(clock, time.Second, 0)
 	path, err := claim.TakeOver(claim.Fence(fs, lease), storeDir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	fenced := openStore(t, claim.Fence(fs, lease), path)
 	fill(t, fenced, "a")
 	late, err := claim.Fence(fs, lease).Create(path+"/000500.sst", vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	clock.now.Store(int64(time.Minute))
 
 	second, err := claim.TakeOver(fs, storeDir, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	db := openStore(t, fs, second)
 	fill(t, db, "b")
 	// The fence refuses:
@@ -201,19 +176,13 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 		}
 	}
 	// A change that got past it before:
-	if err := fs.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, fs.RemoveAll(path))
+	fatal.If(t, db.Close())
 	db = openStore(t, fs, second)
 	if a, b := keys(t, db, "a"), keys(t, db, "b"); a != 60 || b != 60 {
 		t.Errorf("%d and %d keys", a, b)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 }
 
 func errorOf[T any](_ T, err error) error { return err }
@@ -229,9 +198,7 @@ func TestSyncThatReturnsLate(t *testing.T) {
 		return nil
 	}))
 	file, err := claim.Fence(slow, lease).Create("x", vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := file.Sync(); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("sync: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A takeover that is undone leaves the store as it was found, so that the next one begins from the same, however the
@@ -15,27 +16,19 @@ func TestUndoTakeOver(t *testing.T) {
 	list := func(t *testing.T, fs vfs.FS) []string {
 		t.Helper()
 		names, err := fs.List(storeDir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		slices.Sort(names)
 		return names
 	}
 	open := func(t *testing.T, fs vfs.FS, epoch uint64, closed bool) {
 		t.Helper()
 		dir, err := claim.TakeOver(fs, storeDir, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		db := openStore(t, fs, dir)
 		fill(t, db, "a")
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 		if closed {
-			if err := claim.MarkClosed(fs, storeDir, epoch); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, claim.MarkClosed(fs, storeDir, epoch))
 		}
 	}
 	for name, prepare := range map[string]func(t *testing.T, fs vfs.FS){
@@ -45,14 +38,10 @@ func TestUndoTakeOver(t *testing.T) {
 		"closed, with older epochs":  func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false); open(t, fs, 2, true) },
 		"killed, after a closed one": func(t *testing.T, fs vfs.FS) { open(t, fs, 1, true); open(t, fs, 2, false) },
 		"without epochs": func(t *testing.T, fs vfs.FS) {
-			if err := fs.MkdirAll(storeDir, 0o750); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, fs.MkdirAll(storeDir, 0o750))
 			db := openStore(t, fs, storeDir)
 			fill(t, db, "a")
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Close())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,12 +50,8 @@ func TestUndoTakeOver(t *testing.T) {
 			before := list(t, fs)
 			for epoch := uint64(7); epoch < 9; epoch++ {
 				dir, err := claim.TakeOver(fs, storeDir, epoch)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := claim.UndoTakeOver(fs, storeDir, epoch); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
+				fatal.If(t, claim.UndoTakeOver(fs, storeDir, epoch))
 				if after := list(t, fs); !slices.Equal(after, before) {
 					t.Fatalf("undone at %s: %v, was %v", dir, after, before)
 				}
@@ -75,9 +60,7 @@ func TestUndoTakeOver(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir, err := claim.TakeOver(fs, storeDir, 9)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			db := openStore(t, fs, dir)
 			defer db.Close()
 			if n := keys(t, db, "a"); n != 60 {

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var accepted = time.Unix(1_700_000_000, 123_456_789).UTC()
@@ -112,9 +113,7 @@ func TestBlockVersion1(t *testing.T) {
 	f := func(block string, want *model.Measures) {
 		t.Helper()
 		src, err := hex.DecodeString(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var got model.Measures
 		if at, err := incoming.DecodeBlock(src, &got); err != nil || !at.Equal(accepted) || !equal(&got, want) {
 			t.Errorf("%v, %v; want %v; accepted %v, %v", got, err, *want, at, accepted)

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The store has lists up to a number, also after others came and stayed away.
@@ -57,13 +58,9 @@ func TestClocksOfEpochsGo(t *testing.T) {
 	fs := vfs.NewMem()
 	for range 5 {
 		s, err := Open("incoming", Options{FS: fs, Sacks: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		stored, err := readClocks(s.db)
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(err, s.Close()))
 		if len(stored) != 1 {
 			t.Errorf("%d clocks are stored", len(stored))
 		}

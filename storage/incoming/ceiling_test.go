@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store that is drained keeps old logs to write over them. Each has the size of the most that was ever written to it,
@@ -49,9 +50,7 @@ func TestOldLogsHaveACeiling(t *testing.T) {
 func sizeOfLogs(t *testing.T, fs vfs.FS) (size int64) {
 	t.Helper()
 	names, err := fs.List("incoming")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, name := range names {
 		if info, err := fs.Stat("incoming/" + name); err == nil && strings.HasSuffix(name, ".log") {
 			size += info.Size()

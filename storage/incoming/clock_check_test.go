@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // While its clock fails its check, a store refuses requests. Acknowledgements go on.
@@ -23,9 +24,7 @@ func TestWrongClockRefuses(t *testing.T) {
 		all, _ := blocks(rand.New(rand.NewPCG(5, 5)), 10, 0)
 		return s.Append(t.Context(), all)
 	}
-	if err := send(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, send())
 	fails = wrong
 	if err := send(); !errors.Is(err, wrong) {
 		t.Errorf("accepted with a wrong clock: %v", err)
@@ -33,9 +32,7 @@ func TestWrongClockRefuses(t *testing.T) {
 	if b := s.Backlog(); b.Measures != 10 {
 		t.Errorf("%d measures wait, of 10 that were accepted", b.Measures)
 	}
-	if err := s.Acknowledge(0, s.Last(0)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Acknowledge(0, s.Last(0)))
 	for empty := false; !empty; {
 		var err error
 		if empty, err = s.Empty(); err != nil {

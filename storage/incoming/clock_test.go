@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // stampedStore is a store whose clock stands still unless it is set.
@@ -24,9 +25,7 @@ func openStamped(t *testing.T, fs vfs.FS, clock uuid.UUID, now int64) *stampedSt
 	var err error
 	s.Store, err = incoming.Open("incoming", incoming.Options{FS: fs, Sacks: sacks,
 		Clock: incoming.Clock{ID: clock, Now: func() int64 { return s.now }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -37,17 +36,13 @@ func someBlock() incoming.Block {
 
 func (s *stampedStore) post(t *testing.T) {
 	t.Helper()
-	if err := s.Append(t.Context(), []incoming.Block{someBlock()}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Append(t.Context(), []incoming.Block{someBlock()}))
 }
 
 func (s *stampedStore) stamps(t *testing.T) (stamps []incoming.Stamp) {
 	t.Helper()
 	records, err := s.Drain(0, 0, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, r := range records {
 		stamps = append(stamps, r.Stamp)
 	}
@@ -75,24 +70,16 @@ func TestStamps(t *testing.T) {
 	s.post(t)
 	want := []incoming.Stamp{{Clock: first, At: 1000}, {Clock: first, At: 1001}, {Clock: first, At: 2001}}
 	equalStamps(t, s.stamps(t), want)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 
 	s = openStamped(t, fs, second, 500)
 	s.post(t)
 	equalStamps(t, s.stamps(t), append(want, incoming.Stamp{Clock: second, At: 500}))
-	if err := s.Acknowledge(0, s.Last(0)-1); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Acknowledge(0, s.Last(0)-1))
+	fatal.If(t, s.Close())
 	s = openStamped(t, fs, first, 500)
 	equalStamps(t, s.stamps(t), []incoming.Stamp{{Clock: second, At: 500}})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }
 
 func equalStamps(t *testing.T, got, want []incoming.Stamp) {
@@ -113,27 +100,17 @@ func TestRecordWithoutStamp(t *testing.T) {
 	s := openStamped(t, fs, uuid.UUID{1}, 1000)
 	s.post(t)
 	sequence := s.Last(0)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	db, err := pebble.Open("incoming", &pebble.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	key := binary.BigEndian.AppendUint64([]byte{0, 0}, sequence)
 	old := append([]byte{0, 0}, someBlock().Data...)
-	if err := db.Set(key, old, pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Set(key, old, pebble.Sync))
 	if _, err := incoming.VerifyEntry(nil, key, old); err != nil {
 		t.Error(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	s = openStamped(t, fs, uuid.UUID{1}, 1000)
 	equalStamps(t, s.stamps(t), []incoming.Stamp{{At: accepted.UnixNano()}})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // sent is one request as the workload knows it.
@@ -170,9 +171,7 @@ func TestCrash(t *testing.T) {
 			})
 			s := open(t, incoming.Options{FS: fs})
 			w.run(t, s, uint64(k))
-			if err := s.DB().Flush(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.DB().Flush())
 			w.run(t, s, uint64(k)+1<<32)
 			closeStore(t, s)
 			if crashed == nil {

@@ -17,14 +17,13 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // set writes bytes below the store's feet.
 func set(t *testing.T, s *incoming.Store, key, value []byte) {
 	t.Helper()
-	if err := s.DB().Set(key, value, pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.DB().Set(key, value, pebble.Sync))
 }
 
 // A record that does not decode comes like any other, and is in nobody's way.
@@ -91,9 +90,7 @@ func TestFailedRead(t *testing.T) {
 	for range 9 { // Open reads the first and the last
 		appendBlocks(t, s, b)
 	}
-	if err := s.DB().Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.DB().Flush())
 	closeStore(t, s)
 
 	s = open(t, incoming.Options{FS: fs, Fail: func(error) {}})

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // sender sends measures of the same metrics, request after request, to sack 0.
@@ -40,9 +41,7 @@ func (s *sender) blocks() []incoming.Block {
 func stored(t *testing.T, db *pebble.DB) (records, lists int) {
 	t.Helper()
 	iter, err := db.NewIter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer iter.Close()
 	for ok := iter.First(); ok; ok = iter.Next() {
 		e, err := incoming.VerifyEntry(db, iter.Key(), iter.Value())
@@ -106,9 +105,7 @@ func TestLists(t *testing.T) {
 
 	// It was used since the last time that anything was acknowledged, and then not any more.
 	for turn, want := range []int{1, 0} {
-		if err := s.Acknowledge(0, s.Last(0)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Acknowledge(0, s.Last(0)))
 		b, _ := blocks(sender.rng, 1, 0)
 		appendBlocks(t, s, b) // takes the acknowledgement with it
 		if _, lists := stored(t, s.DB()); lists != want {
@@ -126,9 +123,7 @@ func TestListsAfterStop(t *testing.T) {
 	for range 3 {
 		appendBlocks(t, s, sender.blocks())
 	}
-	if err := s.Acknowledge(0, s.Last(0)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Acknowledge(0, s.Last(0)))
 	closeStore(t, s)
 	s = open(t, incoming.Options{FS: fs})
 	if bytes, lists := stored(t, s.DB()); bytes != 0 || lists != 0 {
@@ -145,21 +140,15 @@ func TestDamagedList(t *testing.T) {
 		appendBlocks(t, s, sender.blocks())
 	}
 	iter, err := s.DB().NewIter(&pebble.IterOptions{LowerBound: []byte{0xff, 0xff, 'i'}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if !iter.First() {
 		t.Fatal("no list")
 	}
 	key, value := bytes.Clone(iter.Key()), bytes.Clone(iter.Value())
-	if err := iter.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, iter.Close())
 	for i := range value {
 		value[i] ^= 1
-		if err := s.DB().Set(key, value, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.DB().Set(key, value, nil))
 		value[i] ^= 1
 		if _, err := incoming.VerifyEntry(s.DB(), key, append(value[:i:i], value[i+1:]...)); !errors.Is(err,
 			storage.ErrCorrupt) {
@@ -209,14 +198,10 @@ func TestCrashWithLists(t *testing.T) {
 				<-arm
 				acknowledged = s.Last(0)
 				arm <- struct{}{}
-				if err := s.Acknowledge(0, s.Last(0)); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, s.Acknowledge(0, s.Last(0)))
 			}
 			if round == 7 {
-				if err := s.DB().Flush(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, s.DB().Flush())
 			}
 		}
 		closeStore(t, s)

@@ -1,14 +1,15 @@
 package incoming
 
-import "testing"
+import (
+	"github.com/gnocco-db/gnocco/tests/fatal"
+	"testing"
+)
 
 // A commit takes the requests that fit into its bytes, and at least one.
 func TestQueueGroups(t *testing.T) {
 	q := queue{wake: make(chan struct{}, 1)}
 	for _, bytes := range []int{10, 10, 10, 40, 10} {
-		if err := q.push(&request{bytes: bytes}, 100); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, q.push(&request{bytes: bytes}, 100))
 	}
 	for _, want := range []int{2, 1, 1, 1, 0} {
 		if group, _, _ := q.next(nil, 25); len(group) != want {

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // TestScripts runs testdata/*.txt; -rewrite writes their outputs. A sequence is printed as epoch.counter, a time in
@@ -167,9 +168,7 @@ func (s *script) backlog(now time.Time) string {
 func (s *script) pending(t *testing.T) string {
 	t.Helper()
 	pending, err := s.store.PendingByMetric()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var lines []string
 	for id, blocks := range pending {
 		lines = append(lines, fmt.Sprintf("%s %d\n", s.names[id], blocks))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Measures wait that a reader of another process has brought over and not processed. Once it is silent, so do those
@@ -33,9 +34,7 @@ func TestBacklogOfReaderElsewhere(t *testing.T) {
 		poll := func(after, processed uint64) []incoming.Record {
 			t.Helper()
 			records, err := s.Poll(0, after, processed, 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			return records
 		}
 		records := poll(0, 0)
@@ -49,9 +48,7 @@ func TestBacklogOfReaderElsewhere(t *testing.T) {
 		want("all processed", 0, 0)
 		time.Sleep(11 * time.Second)
 		want("a silent reader", 30, 3)
-		if err := s.Acknowledge(0, records[1].Sequence); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Acknowledge(0, records[1].Sequence))
 		all, _ := blocks(rng, 10, 1)
 		appendBlocks(t, s, all) // with it goes what was acknowledged
 		if _, err := s.Drain(1, s.Last(1), 1); err != nil {

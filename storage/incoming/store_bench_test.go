@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // BenchmarkAppend is clients that wait for their answers before they send again, encoding included; fs=memory shows
@@ -43,9 +44,7 @@ func benchmarkAppend(b *testing.B, fs string, metrics, clients int) {
 	}
 	options.FS = slowSyncs(options.FS, &syncs, 0)
 	s, err := incoming.Open(options.FS.PathJoin(b.TempDir(), "incoming"), options)
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	defer closeStore(b, s)
 	m := request(rand.New(rand.NewPCG(1, 1)), slices.Repeat([]int{1}, metrics)...)
 	picks := make([][]int, sacks)
@@ -147,9 +146,7 @@ func BenchmarkDrain(b *testing.B) {
 			var got model.Measures
 			for b.Loop() {
 				records, err := s.Drain(0, 0, 1<<30)
-				if err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, err)
 				got.Reset()
 				for _, r := range records {
 					if _, err := incoming.DecodeBlock(r.Block, &got); err != nil {

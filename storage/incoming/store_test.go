@@ -23,6 +23,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const sacks = 4
@@ -36,9 +37,7 @@ func open(t testing.TB, options incoming.Options) *incoming.Store {
 		options.FS = vfs.NewMem()
 	}
 	s, err := incoming.Open("incoming", options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -61,18 +60,14 @@ func blocks(rng *rand.Rand, measures int, in ...int) (blocks []incoming.Block, m
 
 func appendBlocks(t testing.TB, s *incoming.Store, blocks []incoming.Block) {
 	t.Helper()
-	if err := s.Append(t.Context(), blocks); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Append(t.Context(), blocks))
 }
 
 // drain returns all records behind after, which tells the store that everything up to after is processed.
 func drain(t testing.TB, s *incoming.Store, sack int, after uint64) []incoming.Record {
 	t.Helper()
 	records, err := s.Drain(sack, after, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, r := range records {
 		if r.Sequence <= after {
 			t.Fatalf("sequence %d after %d", r.Sequence, after)
@@ -184,9 +179,7 @@ func TestRecentOrStore(t *testing.T) {
 	read := func(s *incoming.Store, sack int, after uint64, maxBytes int) (got stored) {
 		for {
 			records, err := s.Drain(sack, after, maxBytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if len(records) == 0 {
 				return got
 			}
@@ -363,9 +356,7 @@ func TestMetrics(t *testing.T) {
 		t.Error("sacks out of order were taken")
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	got := make(map[string]float64)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -404,31 +395,21 @@ func TestMetrics(t *testing.T) {
 func TestDrainedStoreIsSmall(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "incoming")
 	s, err := incoming.Open(dir, incoming.Options{Sacks: 2, MinFreeBytes: 1 << 20, MemTableSize: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	id := s.ID()
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 { // 6 MB
 		large, _ := blocks(random, 4000, 1)
 		appendBlocks(t, s, large)
 	}
-	if err := s.Acknowledge(1, s.Last(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Acknowledge(1, s.Last(1)))
+	fatal.If(t, s.Close())
 	var total int64
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		total += info.Size()
 	}
 	if total > 64<<10 {
@@ -440,7 +421,5 @@ func TestDrainedStoreIsSmall(t *testing.T) {
 	if s.ID() != id {
 		t.Error("another identity")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }

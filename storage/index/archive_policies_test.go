@@ -9,12 +9,13 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestArchivePolicyLifeCycle(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs, SkipDefaults: true})
-	must(t, s.CreateArchivePolicy(ctx, policy(t, "✔ long name", time.Second, time.Hour)))
+	fatal.If(t, s.CreateArchivePolicy(ctx, policy(t, "✔ long name", time.Second, time.Hour)))
 	err := s.CreateArchivePolicy(ctx, policy(t, "✔ long name", time.Minute, time.Hour))
 	wantIs(t, err, model.ErrExists)
 	if err.Error() != "Archive policy ✔ long name already exists" {
@@ -26,17 +27,17 @@ func TestArchivePolicyLifeCycle(t *testing.T) {
 
 	// In use: by a rule, by a metric, by a metric that is only marked deleted.
 	rule := &model.ArchivePolicyRule{Name: "r", MetricPattern: "*", ArchivePolicyName: "✔ long name"}
-	must(t, s.CreateArchivePolicyRule(ctx, rule))
+	fatal.If(t, s.CreateArchivePolicyRule(ctx, rule))
 	wantIs(t, s.DeleteArchivePolicy(ctx, "✔ long name"), model.ErrInUse)
-	must(t, s.DeleteArchivePolicyRule(ctx, "r"))
+	fatal.If(t, s.DeleteArchivePolicyRule(ctx, "r"))
 	m := newMetric("✔ long name")
-	must(t, s.CreateMetric(ctx, m))
+	fatal.If(t, s.CreateMetric(ctx, m))
 	wantIs(t, s.DeleteArchivePolicy(ctx, "✔ long name"), model.ErrInUse)
-	must(t, s.DeleteMetric(ctx, m.ID))
+	fatal.If(t, s.DeleteMetric(ctx, m.ID))
 	wantIs(t, s.DeleteArchivePolicy(ctx, "✔ long name"), model.ErrInUse)
-	must(t, s.Expunge(ctx, m.ID))
+	fatal.If(t, s.Expunge(ctx, m.ID))
 	wantIs(t, s.Expunge(ctx, m.ID), model.ErrNotFound)
-	must(t, s.DeleteArchivePolicy(ctx, "✔ long name"))
+	fatal.If(t, s.DeleteArchivePolicy(ctx, "✔ long name"))
 	wantIs(t, s.CreateMetric(ctx, m), model.ErrNotFound)
 	closeStore(t, s)
 
@@ -51,10 +52,10 @@ func TestArchivePolicyLifeCycle(t *testing.T) {
 func TestArchivePolicyNamePrefix(t *testing.T) {
 	s := open(t, index.Options{SkipDefaults: true})
 	defer closeStore(t, s)
-	must(t, s.CreateArchivePolicy(ctx, policy(t, "a", time.Second, time.Hour)))
-	must(t, s.CreateArchivePolicy(ctx, policy(t, "ab", time.Second, time.Hour)))
-	must(t, s.CreateMetric(ctx, newMetric("ab")))
-	must(t, s.DeleteArchivePolicy(ctx, "a"))
+	fatal.If(t, s.CreateArchivePolicy(ctx, policy(t, "a", time.Second, time.Hour)))
+	fatal.If(t, s.CreateArchivePolicy(ctx, policy(t, "ab", time.Second, time.Hour)))
+	fatal.If(t, s.CreateMetric(ctx, newMetric("ab")))
+	fatal.If(t, s.DeleteArchivePolicy(ctx, "a"))
 	wantIs(t, s.DeleteArchivePolicy(ctx, "ab"), model.ErrInUse)
 }
 
@@ -62,7 +63,7 @@ func TestUpdateArchivePolicyReachesMetrics(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
 	cached, other := newMetric("low"), newMetric("high")
-	must(t, s.CreateMetrics(ctx, []*model.Metric{cached, other}))
+	fatal.If(t, s.CreateMetrics(ctx, []*model.Metric{cached, other}))
 	before, otherBefore := s.Lookup(cached.ID), s.Lookup(other.ID)
 	generation := s.Generation()
 
@@ -70,7 +71,7 @@ func TestUpdateArchivePolicyReachesMetrics(t *testing.T) {
 	updated, err := s.UpdateArchivePolicy(ctx, "low", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 		return old.Update(&backWindow, nil)
 	})
-	must(t, err)
+	fatal.If(t, err)
 	if updated.BackWindow != 3 || before.ArchivePolicy.BackWindow != 0 {
 		t.Error("the update did not make a new policy")
 	}
@@ -88,7 +89,7 @@ func TestUpdateArchivePolicyReachesMetrics(t *testing.T) {
 	_, err = s.UpdateArchivePolicy(ctx, "low", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 		return old.Update(nil, []model.DefinitionInput{{Granularity: &granularity, Points: &points}})
 	})
-	must(t, err)
+	fatal.If(t, err)
 	granularity = time.Second
 	_, err = s.UpdateArchivePolicy(ctx, "low", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 		return old.Update(nil, []model.DefinitionInput{{Granularity: &granularity, Points: &points}})
@@ -103,7 +104,7 @@ func TestUpdateArchivePolicyReachesMetrics(t *testing.T) {
 	s = open(t, index.Options{FS: fs})
 	defer closeStore(t, s)
 	p, err := s.ArchivePolicy("low")
-	must(t, err)
+	fatal.If(t, err)
 	if p.BackWindow != 3 || p.Timespan(5*time.Minute) != 35*time.Minute || len(p.Methods()) != 6 {
 		t.Errorf("after reopening the policy is %+v", p)
 	}
@@ -116,8 +117,8 @@ func TestRules(t *testing.T) {
 		return s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: name, MetricPattern: pattern,
 			ArchivePolicyName: policy})
 	}
-	must(t, create("disk", "disk.*", "medium"))
-	must(t, create("io", "disk.io.*", "high"))
+	fatal.If(t, create("disk", "disk.*", "medium"))
+	fatal.If(t, create("io", "disk.io.*", "high"))
 	wantIs(t, create("disk", "x", "low"), model.ErrExists)
 	wantIs(t, create("new", "x", "none"), model.ErrNotFound)
 	wantIs(t, create("", "x", "low"), model.ErrInvalid)
@@ -139,16 +140,16 @@ func TestRules(t *testing.T) {
 	_, err = s.RenameArchivePolicyRule(ctx, "none", "x")
 	wantIs(t, err, model.ErrNotFound)
 	renamed, err := s.RenameArchivePolicyRule(ctx, "disk", "disks")
-	must(t, err)
+	fatal.If(t, err)
 	if renamed.Name != "disks" || renamed.MetricPattern != "disk.*" {
 		t.Errorf("renamed to %+v", renamed)
 	}
 	_, err = s.RenameArchivePolicyRule(ctx, "disks", "disks")
-	must(t, err)
+	fatal.If(t, err)
 	_, err = s.ArchivePolicyRule("disk")
 	wantIs(t, err, model.ErrNotFound)
 	match("disk.size", "medium")
-	must(t, s.DeleteArchivePolicyRule(ctx, "disks"))
+	fatal.If(t, s.DeleteArchivePolicyRule(ctx, "disks"))
 	wantIs(t, s.DeleteArchivePolicyRule(ctx, "disks"), model.ErrNotFound)
 	match("disk.size", "low")
 }

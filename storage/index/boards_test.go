@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Boards stay over a restart, in the order in which they were saved, until they are replaced or deleted.
@@ -18,9 +19,7 @@ func TestBoards(t *testing.T) {
 	open := func() *index.Store {
 		t.Helper()
 		s, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	s := open()
@@ -29,28 +28,20 @@ func TestBoards(t *testing.T) {
 		b := &model.Board{ID: uuid.Must(uuid.NewV7()), Name: name, Owner: "jd", Shared: name == "b",
 			Panels: []model.Panel{{Title: "Up", View: "explore?q=up"}}}
 		ids = append(ids, b.ID)
-		if err := s.PutBoard(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.PutBoard(ctx, b))
 		if b.Name += "2"; name == "b" {
-			if err := s.PutBoard(ctx, b); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.PutBoard(ctx, b))
 		}
 	}
-	if err := errors.Join(s.DeleteBoard(ctx, ids[0]), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(s.DeleteBoard(ctx, ids[0]), s.Close()))
 	s = open()
 	defer s.Close()
 	list := func(after uuid.UUID) (names string) {
 		t.Helper()
-		if err := s.Boards(ctx, after, func(b *model.Board) bool {
+		fatal.If(t, s.Boards(ctx, after, func(b *model.Board) bool {
 			names += b.Name + " "
 			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return names
 	}
 	if all, rest := list(uuid.Nil), list(ids[1]); all != "b2 c " || rest != "c " {

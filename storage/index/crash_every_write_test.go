@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // describe shows all that a store holds.
@@ -26,19 +27,19 @@ func describe(t testing.TB, s *index.Store) string {
 	}
 	for _, deleted := range []bool{false, true} {
 		metrics, err := s.ListMetrics(ctx, index.MetricQuery{Deleted: deleted})
-		must(t, err)
+		fatal.If(t, err)
 		for _, m := range metrics {
 			text += fmt.Sprintf("metric %s %s %s %v %v\n", m.ID, m.Name, m.ArchivePolicy.Name, m.ResourceID, m.Deleted)
 		}
 	}
 	resources, err := s.ListResources(ctx, 0, uuid.Nil)
-	must(t, err)
+	fatal.If(t, err)
 	for _, r := range resources {
 		text += fmt.Sprintf("resource %s %v\n", r.OriginalID, r.Metrics)
 	}
 	for _, resourceType := range s.ResourceTypes() {
 		text += fmt.Sprintf("type %s %d\n", resourceType.Name, len(resourceType.Attributes))
-		must(t, s.EachRevision(ctx, resourceType.Name, func(r *model.Resource) bool {
+		fatal.If(t, s.EachRevision(ctx, resourceType.Name, func(r *model.Resource) bool {
 			text += fmt.Sprintf("state %d of %s %v %d\n", r.Revision, r.OriginalID, r.Attributes, r.RevisionStart)
 			return true
 		}))
@@ -104,7 +105,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	states := []string{describe(t, s)} // after so many calls
 	opened := len(crashes)             // crashes while a new store was made
 	for _, call := range calls {
-		must(t, call())
+		fatal.If(t, call())
 		mu.Lock()
 		acked++
 		mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // TestCrash runs clients against a store, at moments crashes the file system under it, and reopens what is left: all
@@ -86,14 +87,14 @@ func checkAfterCrash(t *testing.T, fs *vfs.MemFS, acked map[uuid.UUID][]uuid.UUI
 		if errors.Is(err, model.ErrNotFound) {
 			continue
 		}
-		must(t, err)
+		fatal.If(t, err)
 		if len(r.Metrics) != 3 {
 			t.Fatalf("half a resource: %v", r.Metrics)
 		}
 		count += len(r.Metrics)
 	}
 	listed, err := s.ListMetrics(ctx, index.MetricQuery{})
-	must(t, err)
+	fatal.If(t, err)
 	if s.CountMetrics() != count || len(listed) != count {
 		t.Fatalf("%d metrics in resources, counted as %d, listed as %d", count, s.CountMetrics(), len(listed))
 	}
@@ -111,21 +112,21 @@ func TestCrashAfterEach(t *testing.T) {
 		check(s)
 	}
 	m := newMetric("low")
-	must(t, s.CreateMetric(ctx, m))
-	must(t, s.DeleteMetric(ctx, m.ID))
+	fatal.If(t, s.CreateMetric(ctx, m))
+	fatal.If(t, s.DeleteMetric(ctx, m.ID))
 	after(func(s *index.Store) {
 		deleted, err := s.DeletedMetrics(ctx, 1)
-		must(t, err)
+		fatal.If(t, err)
 		if s.Lookup(m.ID) != nil || len(deleted) != 1 {
 			t.Error("a deletion is lost")
 		}
 	})
-	must(t, s.Expunge(ctx, m.ID))
-	must(t, s.DeleteArchivePolicyRule(ctx, "default"))
-	must(t, s.DeleteArchivePolicy(ctx, "low"))
+	fatal.If(t, s.Expunge(ctx, m.ID))
+	fatal.If(t, s.DeleteArchivePolicyRule(ctx, "default"))
+	fatal.If(t, s.DeleteArchivePolicy(ctx, "low"))
 	after(func(s *index.Store) {
 		deleted, err := s.DeletedMetrics(ctx, 1)
-		must(t, err)
+		fatal.If(t, err)
 		_, err = s.ArchivePolicy("low")
 		wantIs(t, err, model.ErrNotFound)
 		if len(deleted) != 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestOneOfEachCreator(t *testing.T) {
@@ -17,7 +18,7 @@ func TestOneOfEachCreator(t *testing.T) {
 		if i%4 == 0 {
 			m.Creator = "somebody"
 		}
-		must(t, s.CreateMetric(ctx, m))
+		fatal.If(t, s.CreateMetric(ctx, m))
 		ids = append(ids, m.ID)
 	}
 	want := func(ids []uuid.UUID, creators ...string) {
@@ -40,13 +41,13 @@ func TestOneOfEachCreator(t *testing.T) {
 		t.Errorf("of no metrics: %d, %t", len(metrics), ok)
 	}
 	want(append(ids[:39:39], uuid.New()))
-	must(t, s.DeleteMetric(ctx, ids[20]))
+	fatal.If(t, s.DeleteMetric(ctx, ids[20]))
 	want(ids)
 	want(append(ids[1:20:20], ids[21:]...), "admin", "somebody")
 	for i := range 20 { // too many to remember
 		m := newMetric("low")
 		m.Creator = string(rune('a' + i))
-		must(t, s.CreateMetric(ctx, m))
+		fatal.If(t, s.CreateMetric(ctx, m))
 		ids[i] = m.ID
 	}
 	want(ids[:20])

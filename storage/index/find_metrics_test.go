@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Many metrics, in any order, are found as each is alone: live ones with the end of their resource, others not at all.
@@ -19,9 +20,7 @@ func TestFindMany(t *testing.T) {
 	s := open(t, index.Options{FS: fs})
 	end := carbonara.Timestamp(1e18)
 	ended := newResource("ended")
-	if err := s.CreateResource(ctx, ended, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.CreateResource(ctx, ended, nil))
 	var metrics []*model.Metric
 	for i := range 100 {
 		m := newMetric("low")
@@ -33,9 +32,7 @@ func TestFindMany(t *testing.T) {
 		}
 		metrics = append(metrics, m)
 	}
-	if err := s.CreateMetrics(ctx, metrics); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.CreateMetrics(ctx, metrics))
 	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000,
 		func(r *model.Resource) (*index.MetricSet, error) {
 			r.EndedAt = &end
@@ -46,9 +43,7 @@ func TestFindMany(t *testing.T) {
 	var ids []uuid.UUID
 	for i, m := range metrics {
 		if i%7 == 0 {
-			if err := s.DeleteMetric(ctx, m.ID); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.DeleteMetric(ctx, m.ID))
 		}
 		ids = append(ids, m.ID)
 	}
@@ -64,9 +59,7 @@ func TestFindMany(t *testing.T) {
 	defer closeStore(t, s)
 	for _, when := range []string{"first", "again"} {
 		found := make([]*model.Metric, len(ids))
-		if err := s.Find(ctx, ids, found); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Find(ctx, ids, found))
 		live := 0
 		for i, m := range found {
 			if m != nil {

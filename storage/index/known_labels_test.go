@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // someSeries are n series from one on.
@@ -36,7 +37,7 @@ func TestKnownLabels(t *testing.T) {
 			t.Errorf("series from %d: %v, want %v", from, err, want)
 		}
 		found, _, err := s.MetricsOfLabels(ctx, "me", labels)
-		must(t, err)
+		fatal.If(t, err)
 		for i, m := range found {
 			if m == nil || m.Labels != labels[i] {
 				t.Fatalf("series %d is %+v", from+i, m)
@@ -52,10 +53,10 @@ func TestKnownLabels(t *testing.T) {
 	create(0, model.ErrExists)
 	_, labels := someSeries(7, 1)
 	found, _, err := s.MetricsOfLabels(ctx, "me", labels)
-	must(t, err)
-	must(t, s.DeleteMetric(ctx, found[0].ID))
+	fatal.If(t, err)
+	fatal.If(t, s.DeleteMetric(ctx, found[0].ID))
 	again, _ := someSeries(7, 1)
-	must(t, s.CreateMetrics(ctx, again))
+	fatal.If(t, s.CreateMetrics(ctx, again))
 	create(0, model.ErrExists)
 	closeStore(t, s)
 }

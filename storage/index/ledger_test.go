@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Entries of the ledger come back in the order of their time, whole, after a restart, and a later state replaces an
@@ -20,9 +21,7 @@ func TestLedger(t *testing.T) {
 	open := func() *index.Store {
 		t.Helper()
 		s, err := index.Open("index", index.Options{FS: fs, SkipDefaults: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	s := open()
@@ -31,29 +30,23 @@ func TestLedger(t *testing.T) {
 		e := &model.LedgerEntry{ID: uuid.Must(uuid.NewV7()), Who: "jd", Correction: i == 1, Selector: "metrics a",
 			From: 5, To: carbonara.MaxTimestamp, Reason: "spike"}
 		for range 2 {
-			if err := s.PutLedger(ctx, e); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.PutLedger(ctx, e))
 			e.State = model.LedgerDone
 			e.Done = model.Replaced{Metrics: 1, Before: 2, After: 3, Measures: 4, Bytes: -5, LostGroups: 6, Failed: 7}
 		}
 		want = append(want, e)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	s = open()
 	defer s.Close()
 	var got []*model.LedgerEntry
 	list := func(after uuid.UUID, most int) {
 		t.Helper()
 		got = nil
-		if err := s.Ledger(ctx, after, func(e *model.LedgerEntry) bool {
+		fatal.If(t, s.Ledger(ctx, after, func(e *model.LedgerEntry) bool {
 			got = append(got, e)
 			return len(got) < most
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	list(uuid.Nil, 10)
 	if len(got) != 3 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // manyMetrics creates n metrics and returns their IDs.
@@ -17,7 +18,7 @@ func manyMetrics(b *testing.B, s *index.Store, n int) []uuid.UUID {
 		metrics[i] = newMetric("low")
 		ids[i] = metrics[i].ID
 	}
-	must(b, s.CreateMetrics(ctx, metrics))
+	fatal.If(b, s.CreateMetrics(ctx, metrics))
 	return ids
 }
 
@@ -73,7 +74,7 @@ func BenchmarkLookup(b *testing.B) {
 		found := make([]*model.Metric, len(asked))
 		b.ReportAllocs()
 		for b.Loop() {
-			must(b, cold.Find(ctx, asked, found))
+			fatal.If(b, cold.Find(ctx, asked, found))
 		}
 		if found[0] == nil {
 			b.Fatal("unknown")

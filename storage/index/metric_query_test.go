@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/storage/index/metrics"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -23,7 +24,7 @@ func TestListMetricsAgainstModel(t *testing.T) {
 	defer closeStore(t, s)
 	resources := []*model.Resource{newResource("a"), newResource("b")}
 	for _, r := range resources {
-		must(t, s.CreateResource(ctx, r, nil))
+		fatal.If(t, s.CreateResource(ctx, r, nil))
 	}
 	pick := func(values ...string) string { return values[rng.IntN(len(values))] }
 	var all []*model.Metric
@@ -38,10 +39,10 @@ func TestListMetricsAgainstModel(t *testing.T) {
 		}
 		all = append(all, m)
 	}
-	must(t, s.CreateMetrics(ctx, all))
+	fatal.If(t, s.CreateMetrics(ctx, all))
 	for _, m := range all {
 		if rng.IntN(4) == 0 {
-			must(t, s.DeleteMetric(ctx, m.ID))
+			fatal.If(t, s.DeleteMetric(ctx, m.ID))
 			m.Deleted, m.ResourceID = true, nil
 		}
 	}
@@ -77,7 +78,7 @@ func TestListMetricsAgainstModel(t *testing.T) {
 		var got []uuid.UUID
 		for range len(all) + 1 {
 			page, err := s.ListMetrics(ctx, q)
-			must(t, err)
+			fatal.If(t, err)
 			for _, m := range page {
 				got = append(got, m.ID)
 			}

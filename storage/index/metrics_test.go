@@ -10,16 +10,17 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestMetricLifeCycle(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	r := newResource("web")
-	must(t, s.CreateResource(ctx, r, nil))
+	fatal.If(t, s.CreateResource(ctx, r, nil))
 	m := newMetric("low")
 	m.Name, m.ResourceID = "cpu", &r.ID
-	must(t, s.CreateMetric(ctx, m))
+	fatal.If(t, s.CreateMetric(ctx, m))
 
 	again := newMetric("low")
 	again.Name, again.ResourceID = "cpu", &r.ID
@@ -32,7 +33,7 @@ func TestMetricLifeCycle(t *testing.T) {
 	wantIs(t, s.Expunge(ctx, m.ID), model.ErrInUse)
 
 	held, generation := s.Lookup(m.ID), s.Generation()
-	must(t, s.DeleteMetric(ctx, m.ID))
+	fatal.If(t, s.DeleteMetric(ctx, m.ID))
 	if s.Lookup(m.ID) != nil || s.Generation() == generation {
 		t.Error("a deleted metric can be looked up, or the generation did not move")
 	}
@@ -43,9 +44,9 @@ func TestMetricLifeCycle(t *testing.T) {
 	_, err = s.MetricOfResource(r.ID, "cpu")
 	wantIs(t, err, model.ErrNotFound)
 	wantIs(t, s.CreateMetric(ctx, m), model.ErrExists) // the ID is taken until it is expunged
-	must(t, s.CreateMetric(ctx, again))                // the name is free
-	must(t, s.Expunge(ctx, m.ID))
-	must(t, s.CreateMetric(ctx, newMetric("low")))
+	fatal.If(t, s.CreateMetric(ctx, again))            // the name is free
+	fatal.If(t, s.Expunge(ctx, m.ID))
+	fatal.If(t, s.CreateMetric(ctx, newMetric("low")))
 	if s.CountMetrics() != 2 {
 		t.Errorf("%d metrics, want 2", s.CountMetrics())
 	}
@@ -62,23 +63,23 @@ func TestExpungeIsAllOrNothing(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	a, b := newMetric("low"), newMetric("low")
-	must(t, s.CreateMetrics(ctx, []*model.Metric{a, b}))
-	must(t, s.DeleteMetric(ctx, a.ID))
+	fatal.If(t, s.CreateMetrics(ctx, []*model.Metric{a, b}))
+	fatal.If(t, s.DeleteMetric(ctx, a.ID))
 	wantIs(t, s.Expunge(ctx, a.ID, b.ID), model.ErrInUse)
 	wantIs(t, s.Expunge(ctx, a.ID, uuid.New()), model.ErrNotFound)
-	must(t, s.DeleteMetric(ctx, b.ID))
-	must(t, s.Expunge(ctx, a.ID, b.ID, a.ID))
+	fatal.If(t, s.DeleteMetric(ctx, b.ID))
+	fatal.If(t, s.Expunge(ctx, a.ID, b.ID, a.ID))
 	if deleted, err := s.DeletedMetrics(ctx, 0); err != nil || len(deleted) != 0 {
 		t.Errorf("still there: %v %v", deleted, err)
 	}
-	must(t, s.CreateMetric(ctx, a))
+	fatal.If(t, s.CreateMetric(ctx, a))
 }
 
 func TestCreateMetricsIsAllOrNothing(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	r := newResource("web")
-	must(t, s.CreateResource(ctx, r, nil))
+	fatal.If(t, s.CreateResource(ctx, r, nil))
 	a, b := newMetric("low"), newMetric("low")
 	a.Name, a.ResourceID = "cpu", &r.ID
 	b.Name, b.ResourceID = "cpu", &r.ID
@@ -96,10 +97,10 @@ func TestResources(t *testing.T) {
 	web, db := newResource("web"), newResource("db")
 	cpu, free := newMetric("low"), newMetric("low")
 	cpu.Name = "cpu"
-	must(t, s.CreateMetric(ctx, free))
+	fatal.If(t, s.CreateMetric(ctx, free))
 	s.Lookup(free.ID)
 	web.Metrics = map[string]uuid.UUID{"free": free.ID}
-	must(t, s.CreateResource(ctx, web, []*model.Metric{cpu}))
+	fatal.If(t, s.CreateResource(ctx, web, []*model.Metric{cpu}))
 	wantIs(t, s.CreateResource(ctx, web, nil), model.ErrExists)
 	if m := s.Lookup(free.ID); m.Name != "free" || *m.ResourceID != web.ID {
 		t.Errorf("attached metric is %+v", m)
@@ -107,12 +108,12 @@ func TestResources(t *testing.T) {
 
 	// Attached to another resource, a metric leaves the first; another creator's cannot be attached.
 	db.Metrics = map[string]uuid.UUID{"moved": free.ID}
-	must(t, s.CreateResource(ctx, db, nil))
+	fatal.If(t, s.CreateResource(ctx, db, nil))
 	stranger := newResource("stranger")
 	stranger.Creator, stranger.Metrics = "jd", map[string]uuid.UUID{"m": free.ID}
 	wantIs(t, s.CreateResource(ctx, stranger, nil), model.ErrNotFound)
 	r, err := s.Resource("generic", web.ID)
-	must(t, err)
+	fatal.If(t, err)
 	if len(r.Metrics) != 1 || r.Metrics["cpu"] != cpu.ID {
 		t.Errorf("metrics %v", r.Metrics)
 	}
@@ -122,25 +123,25 @@ func TestResources(t *testing.T) {
 	wantIs(t, err, model.ErrNotFound)
 
 	list, err := s.ListResources(ctx, 1, uuid.Nil)
-	must(t, err)
+	fatal.If(t, err)
 	rest, err := s.ListResources(ctx, 5, list[0].ID)
-	must(t, err)
+	fatal.If(t, err)
 	if len(list) != 1 || len(rest) != 1 || list[0].ID == rest[0].ID {
 		t.Errorf("pages %v, %v", list, rest)
 	}
 
 	metrics, err := s.MetricsOfResource(ctx, db.ID)
-	must(t, err)
+	fatal.If(t, err)
 	if len(metrics) != 1 || metrics[0].Name != "moved" {
 		t.Errorf("metrics %v", metrics)
 	}
 	generation := s.Generation()
-	must(t, s.DeleteResource(ctx, "generic", db.ID, nil))
+	fatal.If(t, s.DeleteResource(ctx, "generic", db.ID, nil))
 	wantIs(t, s.DeleteResource(ctx, "generic", db.ID, nil), model.ErrNotFound)
 	if s.Lookup(free.ID) != nil || s.Lookup(cpu.ID) == nil || s.CountMetrics() != 1 || s.Generation() == generation {
 		t.Error("deleting a resource must delete its metrics, and only those")
 	}
-	must(t, s.CreateResource(ctx, newResource("db"), nil))
+	fatal.If(t, s.CreateResource(ctx, newResource("db"), nil))
 }
 
 // Of many who create the same thing at once, one succeeds; and what the others are told exists can be read.
@@ -148,7 +149,7 @@ func TestUniqueUnderConcurrency(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	r := newResource("web")
-	must(t, s.CreateResource(ctx, r, nil))
+	fatal.If(t, s.CreateResource(ctx, r, nil))
 	const rounds, clients = 20, 8
 	for round := range rounds {
 		name := fmt.Sprintf("m%d", round)
@@ -192,7 +193,7 @@ func TestLookupWhileChanging(t *testing.T) {
 	gone := make([]atomic.Bool, metrics)
 	for i := range ids {
 		m := newMetric("low")
-		must(t, s.CreateMetric(ctx, m))
+		fatal.If(t, s.CreateMetric(ctx, m))
 		ids[i] = m.ID
 	}
 	var backWindow atomic.Int64
@@ -217,14 +218,14 @@ func TestLookupWhileChanging(t *testing.T) {
 	for round := range rounds {
 		for i := range metrics / rounds {
 			n := round*metrics/rounds + i
-			must(t, s.DeleteMetric(ctx, ids[n]))
+			fatal.If(t, s.DeleteMetric(ctx, ids[n]))
 			gone[n].Store(true)
 		}
 		blocks := round + 1
 		_, err := s.UpdateArchivePolicy(ctx, "low", func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) {
 			return old.Update(&blocks, nil)
 		})
-		must(t, err)
+		fatal.If(t, err)
 		backWindow.Store(int64(blocks))
 	}
 	done.Store(true)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Quotas stay over a restart. The index counts the series of a project from the stored keys, and then with each change.
@@ -20,9 +21,7 @@ func TestSeriesQuota(t *testing.T) {
 	open := func() *index.Store {
 		t.Helper()
 		s, err := index.Open("index", index.Options{FS: fs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	s := open()
@@ -31,14 +30,10 @@ func TestSeriesQuota(t *testing.T) {
 	}
 	first := metric("u:p")
 	for _, m := range []*model.Metric{first, metric("v:p"), metric("w:q"), metric("p")} {
-		if err := s.CreateMetric(ctx, m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.CreateMetric(ctx, m))
 	}
-	if err := errors.Join(s.PutQuota(ctx, "p", model.Quota{Series: 5}), s.PutQuota(ctx, "q", model.Quota{Series: 9}),
-		s.DeleteQuota(ctx, "q"), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(s.PutQuota(ctx, "p", model.Quota{Series: 5}), s.PutQuota(ctx, "q", model.Quota{Series: 9}),
+		s.DeleteQuota(ctx, "q"), s.Close()))
 	s = open()
 	defer s.Close()
 	own, err := s.Quotas(ctx)
@@ -73,9 +68,7 @@ func TestSeriesQuota(t *testing.T) {
 		t.Error("a metric of two is beyond the quota, and both were created")
 	}
 	count(5)
-	if err := errors.Join(s.DeleteMetric(ctx, first.ID), s.Expunge(ctx, first.ID)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(s.DeleteMetric(ctx, first.ID), s.Expunge(ctx, first.ID)))
 	count(4)
 	if err := s.CreateMetric(ctx, metric("u:p")); err != nil {
 		t.Error(err)

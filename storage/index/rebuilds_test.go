@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestRebuilds(t *testing.T) {
@@ -19,9 +20,7 @@ func TestRebuilds(t *testing.T) {
 	var ids []uuid.UUID
 	for range 5 {
 		m := newMetric("medium")
-		if err := s.CreateMetric(ctx, m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.CreateMetric(ctx, m))
 		ids = append(ids, m.ID)
 	}
 	pending := func(want bool) {
@@ -65,9 +64,7 @@ func TestRebuilds(t *testing.T) {
 	}
 	job.Metrics = 5
 	job.Advance(all[2], model.RebuildCounts{Changed: 2, Failed: 1, Fault: "odd"})
-	if err := s.AdvanceRebuild(ctx, job); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.AdvanceRebuild(ctx, job))
 	closeStore(t, s)
 	s = open(t, index.Options{FS: fs})
 	defer func() { closeStore(t, s) }()
@@ -85,9 +82,7 @@ func TestRebuilds(t *testing.T) {
 	}
 
 	// With failures archives may go on to differ; started anew, the earlier run counts no more.
-	if err := s.FinishRebuild(ctx, job, now); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.FinishRebuild(ctx, job, now))
 	pending(true)
 	earlier := change("last", "max")
 	current := change("last", "max", "min")
@@ -108,9 +103,7 @@ func TestRebuilds(t *testing.T) {
 	if current, err = s.RebuildPolicy(ctx, "medium", now); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.FinishRebuild(ctx, current, now.Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.FinishRebuild(ctx, current, now.Add(time.Second)))
 	pending(false)
 	if jobs, err := s.Rebuilds(ctx); err != nil || len(jobs) != 1 || jobs[0].State != model.RebuildDone {
 		t.Fatal(jobs, err)
@@ -130,9 +123,7 @@ func TestRebuilds(t *testing.T) {
 	if err := s.DeleteArchivePolicy(ctx, "low"); !errors.Is(err, model.ErrInUse) {
 		t.Error(err)
 	}
-	if err := s.FinishRebuild(ctx, own, now); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.FinishRebuild(ctx, own, now))
 	pending(false)
 	for _, f := range []func() error{
 		func() error { _, _, err := s.ChangeMetric(ctx, uuid.New(), "low", now); return err },
@@ -145,10 +136,6 @@ func TestRebuilds(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := s.DeleteMetric(ctx, ids[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Expunge(ctx, ids[0]); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.DeleteMetric(ctx, ids[0]))
+	fatal.If(t, s.Expunge(ctx, ids[0]))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func attribute(name string, kind model.AttributeKind, required bool, fill any) *model.Attribute {
@@ -20,7 +21,7 @@ func attribute(name string, kind model.AttributeKind, required bool, fill any) *
 func hostType(t testing.TB) *model.ResourceType {
 	t.Helper()
 	host, err := model.NewResourceType("host", []*model.Attribute{attribute("place", model.KindString, true, nil)})
-	must(t, err)
+	fatal.If(t, err)
 	return host
 }
 
@@ -49,7 +50,7 @@ func addAttribute(s *index.Store, a *model.Attribute) error {
 func TestResourceTypeLifeCycle(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
-	must(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
 	err := s.CreateResourceType(ctx, hostType(t))
 	wantIs(t, err, model.ErrExists)
 	if err.Error() != "Resource type host already exists" {
@@ -71,13 +72,13 @@ func TestResourceTypeLifeCycle(t *testing.T) {
 	f(model.Value{Name: "other", Value: "x"}, model.Value{Name: "place", Value: "x"})
 	f(model.Value{Name: "place", Value: "x"}, model.Value{Name: "place", Value: "x"})
 
-	must(t, s.CreateResource(ctx, newHost("a", "here"), nil))
+	fatal.If(t, s.CreateResource(ctx, newHost("a", "here"), nil))
 	wantIs(t, s.DeleteResourceType(ctx, "host"), model.ErrInUse)
 	closeStore(t, s)
 	s = open(t, index.Options{FS: fs})
 	wantIs(t, s.DeleteResourceType(ctx, "host"), model.ErrInUse)
-	must(t, s.DeleteResource(ctx, "host", newResource("a").ID, nil))
-	must(t, s.DeleteResourceType(ctx, "host"))
+	fatal.If(t, s.DeleteResource(ctx, "host", newResource("a").ID, nil))
+	fatal.If(t, s.DeleteResourceType(ctx, "host"))
 	wantIs(t, s.EachResource(ctx, "host", func(*model.Resource) bool { return true }), model.ErrNotFound)
 	closeStore(t, s)
 }
@@ -86,15 +87,15 @@ func TestResourceTypeLifeCycle(t *testing.T) {
 func TestResourcesFollowTheirType(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
-	must(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
 	id := uuid.MustParse("3b9e2f6c-0000-4000-8000-000000000001")
-	must(t, s.CreateResource(ctx, newHost("a", "here"), nil))
-	must(t, patchHost(s, "a", "there"))
+	fatal.If(t, s.CreateResource(ctx, newHost("a", "here"), nil))
+	fatal.If(t, patchHost(s, "a", "there"))
 	want := func(what string, want string) {
 		t.Helper()
 		for range 2 { // also as reopened
 			var got string
-			must(t, s.EachRevision(ctx, "host", func(r *model.Resource) bool {
+			fatal.If(t, s.EachRevision(ctx, "host", func(r *model.Resource) bool {
 				got += fmt.Sprintf("%s%d%v ", r.OriginalID, r.Revision, r.Attributes)
 				return true
 			}))
@@ -114,29 +115,29 @@ func TestResourcesFollowTheirType(t *testing.T) {
 	want("as made", "a1[{place here}] a0[{place there}]")
 	wantIs(t, update(attribute("n", model.KindNumber, true, nil)), model.ErrInvalid)
 	wantIs(t, update(attribute("n", model.KindNumber, true, "text")), model.ErrInvalid)
-	must(t, update(attribute("n", model.KindNumber, false, nil), attribute("id2", model.KindUUID, true, id)))
+	fatal.If(t, update(attribute("n", model.KindNumber, false, nil), attribute("id2", model.KindUUID, true, id)))
 	want("added", "a1[{id2 "+id.String()+"} {n <nil>} {place here}] a0[{id2 "+id.String()+"} {n <nil>} {place there}]")
 
 	other := newHost("b", "nowhere")
 	other.Attributes = model.Values{{Name: "n", Value: 2.5}, {Name: "place", Value: "nowhere"}}
-	must(t, update(attribute("n", model.KindNumber, false, nil)))
-	must(t, s.CreateResource(ctx, other, nil))
+	fatal.If(t, update(attribute("n", model.KindNumber, false, nil)))
+	fatal.If(t, s.CreateResource(ctx, other, nil))
 	null := newHost("c", "nowhere")
-	must(t, s.CreateResource(ctx, null, nil))
-	must(t, update(attribute("n", model.KindNumber, true, 7.0)))
+	fatal.If(t, s.CreateResource(ctx, null, nil))
+	fatal.If(t, update(attribute("n", model.KindNumber, true, 7.0)))
 	b, c := "b0[{n 2.5} {place nowhere}]", "c0[{n 7} {place nowhere}]"
 	want("required now", states("a1[{n 7} {place here}] a0[{n 7} {place there}]", b, c))
 
 	// Optional again: values that were filled in stay, and null can be written anew.
-	must(t, update(attribute("n", model.KindNumber, false, nil)))
+	fatal.If(t, update(attribute("n", model.KindNumber, false, nil)))
 	d := newHost("d", "null")
-	must(t, s.CreateResource(ctx, d, nil))
+	fatal.If(t, s.CreateResource(ctx, d, nil))
 	want("optional again", states("a1[{n 7} {place here}] a0[{n 7} {place there}]", b, c, "d0[{n <nil>} {place null}]"))
 
 	// Gone, and back by its name: the old values are not its.
 	wantIs(t, update(attribute("n", model.KindString, false, nil)), model.ErrInvalid)
-	must(t, update())
-	must(t, update(attribute("n", model.KindDatetime, true, carbonara.Timestamp(9))))
+	fatal.If(t, update())
+	fatal.If(t, update(attribute("n", model.KindDatetime, true, carbonara.Timestamp(9))))
 	want("back", states("a1[{n 9} {place here}] a0[{n 9} {place there}]", "b0[{n 9} {place nowhere}]",
 		"c0[{n 9} {place nowhere}]", "d0[{n 9} {place null}]"))
 	closeStore(t, s)

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // serverType has an attribute of each kind.
@@ -21,7 +22,7 @@ func serverType(t testing.TB) *model.ResourceType {
 		attribute("memory", model.KindNumber, false, nil), attribute("on", model.KindBool, false, nil),
 		attribute("launched", model.KindDatetime, false, nil),
 	})
-	must(t, err)
+	fatal.If(t, err)
 	return server
 }
 
@@ -53,7 +54,7 @@ func openCached(b *testing.B) *index.Store {
 func BenchmarkCreateResource(b *testing.B) {
 	s := openCached(b)
 	defer closeStore(b, s)
-	must(b, s.CreateResourceType(ctx, serverType(b)))
+	fatal.If(b, s.CreateResourceType(ctx, serverType(b)))
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.ReportAllocs()
@@ -71,14 +72,14 @@ func BenchmarkResources(b *testing.B) {
 	const resources = 20_000
 	s := openCached(b)
 	defer closeStore(b, s)
-	must(b, s.CreateResourceType(ctx, serverType(b)))
+	fatal.If(b, s.CreateResourceType(ctx, serverType(b)))
 	ids := make([]uuid.UUID, resources)
 	for i := range ids {
 		r, metrics := newServer(i)
 		ids[i] = r.ID
-		must(b, s.CreateResource(ctx, r, metrics))
+		fatal.If(b, s.CreateResource(ctx, r, metrics))
 		if i%2 == 0 { // resources of another type in between
-			must(b, s.CreateResource(ctx, newResource(fmt.Sprint(i)), nil))
+			fatal.If(b, s.CreateResource(ctx, newResource(fmt.Sprint(i)), nil))
 		}
 	}
 	each := func(name, resourceType string, want int, each func(f func(*model.Resource) bool) error) {
@@ -114,9 +115,7 @@ func BenchmarkResources(b *testing.B) {
 					r.Attributes.Set("memory", float64(i))
 					return nil, nil
 				})
-			if err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Of creations of the same resource at the same time one succeeds, and of a batch all or nothing is there.
@@ -41,7 +42,7 @@ func TestCreationsAtTheSameTime(t *testing.T) {
 			_, err := s.Resource(model.GenericType, newResource(name(client, round)).ID)
 			if isThere {
 				winners++
-				must(t, err)
+				fatal.If(t, err)
 			} else {
 				wantIs(t, err, model.ErrNotFound)
 			}
@@ -59,11 +60,11 @@ func TestCreationsAtTheSameTime(t *testing.T) {
 func TestPatchesAtTheSameTime(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
-	must(t, s.CreateResourceType(ctx, hostType(t)))
-	must(t, addAttribute(s, attribute("n", model.KindNumber, true, 0.0)))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, addAttribute(s, attribute("n", model.KindNumber, true, 0.0)))
 	host := newHost("a", "here")
 	host.Attributes = model.Values{{Name: "n", Value: 0.0}, {Name: "place", Value: "here"}}
-	must(t, s.CreateResource(ctx, host, nil))
+	fatal.If(t, s.CreateResource(ctx, host, nil))
 	const clients, patches = 4, 25
 	var wg sync.WaitGroup
 	for range clients {
@@ -97,7 +98,7 @@ func TestPatchesAtTheSameTime(t *testing.T) {
 	})
 	wg.Wait()
 	states, err := s.History(ctx, "host", host.ID)
-	must(t, err)
+	fatal.If(t, err)
 	if len(states) != clients*patches+1 {
 		t.Fatalf("%d states", len(states))
 	}

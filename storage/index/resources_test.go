@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // All kinds of values come back as they went in, null too, from the log and from disk.
@@ -31,39 +32,39 @@ func TestAttributesRoundTrip(t *testing.T) {
 		attributes = append(attributes, attribute(v.Name, kinds[i], v.Value != nil, nil))
 	}
 	all, err := model.NewResourceType("all", attributes)
-	must(t, err)
-	must(t, s.CreateResourceType(ctx, all))
+	fatal.If(t, err)
+	fatal.If(t, s.CreateResourceType(ctx, all))
 	r := newResource("r")
 	r.Type, r.Attributes = "all", values
 	user, ended := "", carbonara.Timestamp(5)
 	r.UserID, r.EndedAt = &user, &ended
-	must(t, s.CreateResource(ctx, r, nil))
+	fatal.If(t, s.CreateResource(ctx, r, nil))
 	closeStore(t, s)
 	s = open(t, index.Options{FS: fs})
 	defer closeStore(t, s)
 	got, err := s.Resource("all", r.ID)
-	must(t, err)
+	fatal.If(t, err)
 	if !slices.Equal(got.Attributes, values) || *got.UserID != "" || got.ProjectID != nil || *got.EndedAt != 5 ||
 		got.RevisionEnd != nil {
 		t.Errorf("got %+v", got)
 	}
 	_, err = s.Resource("generic", r.ID)
-	must(t, err)
+	fatal.If(t, err)
 }
 
 func TestHistory(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
-	must(t, s.CreateResourceType(ctx, hostType(t)))
-	must(t, s.CreateResource(ctx, newHost("a", "1"), nil))
-	must(t, s.CreateResource(ctx, newHost("b", "1"), nil))
-	must(t, patchHost(s, "a", "2"))
-	must(t, patchHost(s, "b", "2"))
-	must(t, patchHost(s, "a", "2")) // changes nothing
-	must(t, patchHost(s, "a", "3"))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, s.CreateResource(ctx, newHost("a", "1"), nil))
+	fatal.If(t, s.CreateResource(ctx, newHost("b", "1"), nil))
+	fatal.If(t, patchHost(s, "a", "2"))
+	fatal.If(t, patchHost(s, "b", "2"))
+	fatal.If(t, patchHost(s, "a", "2")) // changes nothing
+	fatal.If(t, patchHost(s, "a", "3"))
 	id := newResource("a").ID
 	states, err := s.History(ctx, "generic", id)
-	must(t, err)
+	fatal.If(t, err)
 	var got string
 	for i, r := range states {
 		place, _ := r.Attributes.Get("place")
@@ -82,17 +83,17 @@ func TestHistory(t *testing.T) {
 	wantIs(t, err, model.ErrNotFound)
 
 	// It goes with the resource, and does not come back.
-	must(t, s.DeleteResource(ctx, "generic", id, nil))
-	must(t, s.CreateResource(ctx, newHost("a", "4"), nil))
+	fatal.If(t, s.DeleteResource(ctx, "generic", id, nil))
+	fatal.If(t, s.CreateResource(ctx, newHost("a", "4"), nil))
 	if states, err = s.History(ctx, "host", id); err != nil || len(states) != 1 {
 		t.Errorf("%d states, %v", len(states), err)
 	}
 	n := 0
-	must(t, s.EachRevision(ctx, "host", func(*model.Resource) bool { n++; return true }))
+	fatal.If(t, s.EachRevision(ctx, "host", func(*model.Resource) bool { n++; return true }))
 	if n != 3 {
 		t.Errorf("%d states of all", n)
 	}
-	must(t, s.EachRevision(ctx, "generic", func(*model.Resource) bool { n--; return n > 2 }))
+	fatal.If(t, s.EachRevision(ctx, "generic", func(*model.Resource) bool { n--; return n > 2 }))
 	if n != 2 {
 		t.Error("it went on")
 	}
@@ -104,8 +105,8 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	web, db := newResource("web"), newResource("db")
 	metric := func(name string) *model.Metric { m := newMetric("low"); m.Name = name; return m }
 	cpu, mem, disk := metric("cpu"), metric("mem"), metric("disk")
-	must(t, s.CreateResource(ctx, web, []*model.Metric{cpu, mem}))
-	must(t, s.CreateResource(ctx, db, []*model.Metric{disk}))
+	fatal.If(t, s.CreateResource(ctx, web, []*model.Metric{cpu, mem}))
+	fatal.If(t, s.CreateResource(ctx, db, []*model.Metric{disk}))
 	update := func(set *index.MetricSet) error {
 		updated, err := s.UpdateResource(ctx, "generic", web.ID, 9_000_000,
 			func(*model.Resource) (*index.MetricSet, error) { return set, nil })
@@ -113,7 +114,7 @@ func TestUpdateResourceMetrics(t *testing.T) {
 			return err
 		}
 		read, err := s.Resource("generic", web.ID)
-		must(t, err)
+		fatal.If(t, err)
 		if !maps.Equal(updated.Metrics, read.Metrics) || updated.RevisionStart != read.RevisionStart {
 			t.Errorf("returned %+v, reads %+v", updated, read)
 		}
@@ -122,7 +123,7 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	want := func(want map[string]uuid.UUID) {
 		t.Helper()
 		got, err := s.Resource("generic", web.ID)
-		must(t, err)
+		fatal.If(t, err)
 		if !maps.Equal(got.Metrics, want) {
 			t.Errorf("metrics are %v, want %v", got.Metrics, want)
 		}
@@ -133,11 +134,11 @@ func TestUpdateResourceMetrics(t *testing.T) {
 		}
 	}
 	// Two metrics change names.
-	must(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "mem": cpu.ID}}))
+	fatal.If(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "mem": cpu.ID}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "mem": cpu.ID})
 	// One is kept by its ID, one comes from another resource, one is new, one stays by itself.
 	idle := metric("idle")
-	must(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID},
+	fatal.If(t, update(&index.MetricSet{Attach: map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID},
 		Create: []*model.Metric{idle}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "idle": idle.ID})
 	if m := s.Lookup(cpu.ID); m == nil || m.ResourceID != nil || m.Name != "mem" {
@@ -155,7 +156,7 @@ func TestUpdateResourceMetrics(t *testing.T) {
 		model.ErrInvalid)
 	wantIs(t, update(&index.MetricSet{Keep: true, Attach: map[string]uuid.UUID{"x/y": cpu.ID}}), model.ErrInvalid)
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "idle": idle.ID})
-	must(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more},
+	fatal.If(t, update(&index.MetricSet{Keep: true, Create: []*model.Metric{more},
 		Attach: map[string]uuid.UUID{"was idle": idle.ID}}))
 	want(map[string]uuid.UUID{"cpu": mem.ID, "disk": disk.ID, "was idle": idle.ID, "more": more.ID})
 	// These changes make no revision.
@@ -164,15 +165,15 @@ func TestUpdateResourceMetrics(t *testing.T) {
 	}
 	// The same name for a new metric as one had that is replaced.
 	fresh := metric("cpu")
-	must(t, update(&index.MetricSet{Create: []*model.Metric{fresh}}))
+	fatal.If(t, update(&index.MetricSet{Create: []*model.Metric{fresh}}))
 	want(map[string]uuid.UUID{"cpu": fresh.ID})
 }
 
 func TestUpdateResourceRefuses(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
-	must(t, s.CreateResourceType(ctx, hostType(t)))
-	must(t, s.CreateResource(ctx, newHost("a", "here"), nil))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, s.CreateResource(ctx, newHost("a", "here"), nil))
 	id := newResource("a").ID
 	refused := errors.New("refused")
 	f := func(want error, update func(*model.Resource) (*index.MetricSet, error)) {
@@ -208,20 +209,20 @@ func TestUpdateResourceRefuses(t *testing.T) {
 func TestEachResourceOfAType(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
-	must(t, s.CreateResourceType(ctx, hostType(t)))
+	fatal.If(t, s.CreateResourceType(ctx, hostType(t)))
 	var all, hosts int
 	for i := range 50 {
 		if i%7 == 0 {
-			must(t, s.CreateResource(ctx, newHost(fmt.Sprint(i), "here"), nil))
+			fatal.If(t, s.CreateResource(ctx, newHost(fmt.Sprint(i), "here"), nil))
 			hosts++
 		} else {
-			must(t, s.CreateResource(ctx, newResource(fmt.Sprint(i)), nil))
+			fatal.If(t, s.CreateResource(ctx, newResource(fmt.Sprint(i)), nil))
 		}
 		all++
 	}
 	count := func(resourceType string) (n int) {
 		var last uuid.UUID
-		must(t, s.EachResource(ctx, resourceType, func(r *model.Resource) bool {
+		fatal.If(t, s.EachResource(ctx, resourceType, func(r *model.Resource) bool {
 			if string(r.ID[:]) <= string(last[:]) {
 				t.Error("out of order")
 			}
@@ -240,7 +241,7 @@ func TestCreateResourcesIsAllOrNothing(t *testing.T) {
 	s := open(t, index.Options{})
 	defer closeStore(t, s)
 	m := newMetric("low")
-	must(t, s.CreateMetric(ctx, m))
+	fatal.If(t, s.CreateMetric(ctx, m))
 	a, b, twice := newResource("a"), newResource("b"), newResource("a")
 	for _, r := range []*model.Resource{a, b, twice} {
 		r.Creator = m.Creator
@@ -268,7 +269,7 @@ func TestCreateResourcesIsAllOrNothing(t *testing.T) {
 	a.Metrics, b.Metrics = map[string]uuid.UUID{"x": m.ID}, map[string]uuid.UUID{"y": m.ID}
 	refused(model.ErrInvalid, of(a), of(b))
 	b.Metrics = nil
-	must(t, s.CreateResources(ctx, []index.NewResource{of(a), of(b, named)}))
+	fatal.If(t, s.CreateResources(ctx, []index.NewResource{of(a), of(b, named)}))
 	if found, err := s.MetricOfResource(a.ID, "x"); err != nil || found.ID != m.ID {
 		t.Error(found, err)
 	}
@@ -284,16 +285,16 @@ func TestNewResourceWithAPast(t *testing.T) {
 	past.RevisionEnd = &end
 	first.RevisionStart = end
 	second.ID = uuid.New()
-	must(t, s.CreateResources(ctx, []index.NewResource{{Resource: first, Past: []*model.Resource{past}},
+	fatal.If(t, s.CreateResources(ctx, []index.NewResource{{Resource: first, Past: []*model.Resource{past}},
 		{Resource: second}}))
 	_, err := s.UpdateResource(ctx, model.GenericType, first.ID, 3000,
 		func(r *model.Resource) (*index.MetricSet, error) {
 			r.ProjectID = &r.Creator
 			return nil, nil
 		})
-	must(t, err)
+	fatal.If(t, err)
 	states, err := s.History(ctx, model.GenericType, first.ID)
-	must(t, err)
+	fatal.If(t, err)
 	var got []string
 	for _, r := range states {
 		got = append(got, fmt.Sprint(r.Revision, r.RevisionStart))

@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A lookup of a metric reports when its resource ended, also after a restart, until a measure revives the resource.
@@ -21,17 +22,13 @@ func TestRevive(t *testing.T) {
 	for _, r := range []*model.Resource{ended, alive} {
 		m := newMetric("low")
 		m.Name, m.ResourceID = "cpu", &r.ID
-		if err := s.CreateResource(ctx, r, []*model.Metric{m}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.CreateResource(ctx, r, []*model.Metric{m}))
 		metrics = append(metrics, m.ID)
 	}
 	want := func(ends ...bool) {
 		t.Helper()
 		found := make([]*model.Metric, len(metrics))
-		if err := s.Find(ctx, metrics, found); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Find(ctx, metrics, found))
 		for i, m := range found {
 			if got := m.ResourceEndedAt; (got != nil) != ends[i] || got != nil && *got != end {
 				t.Errorf("metric %d: %v, want %t", i, got, ends[i])
@@ -53,10 +50,8 @@ func TestRevive(t *testing.T) {
 	want(true, false)
 	revive := func(newest carbonara.Timestamp) {
 		t.Helper()
-		if err := s.Revive(ctx, map[uuid.UUID]carbonara.Timestamp{ended.ID: newest, alive.ID: newest,
-			uuid.New(): newest}, 9000); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Revive(ctx, map[uuid.UUID]carbonara.Timestamp{ended.ID: newest, alive.ID: newest,
+			uuid.New(): newest}, 9000))
 	}
 	revive(end - 1)
 	want(true, false)

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Series are found by their labels, those of one creator, also after a restart. A deleted one is not, and one that
@@ -19,9 +20,7 @@ func TestMetricsOfLabels(t *testing.T) {
 	fs := vfs.NewMem()
 	open := func() *Store {
 		s, err := Open("index", Options{FS: fs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	s := open()
@@ -34,21 +33,15 @@ func TestMetricsOfLabels(t *testing.T) {
 	}
 	const unknown, deleted, corrupt = 3, 5, 7
 	created := append(append([]*model.Metric{}, series[:unknown]...), series[unknown+1:]...)
-	if err := s.CreateMetrics(t.Context(), created); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.CreateMetrics(t.Context(), created))
 	if err := s.CreateMetrics(t.Context(), created[:2]); !errors.Is(err, model.ErrExists) {
 		t.Errorf("created twice: %v", err)
 	}
-	if err := s.DeleteMetric(t.Context(), series[deleted].ID); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.DeleteMetric(t.Context(), series[deleted].ID))
 	check := func() {
 		t.Helper()
 		found, faults, err := s.MetricsOfLabels(t.Context(), "me", labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for i, m := range found {
 			known := i != unknown && i != deleted && faults[i] == nil
 			if (m != nil) != known || known && m.ID != series[i].ID {
@@ -63,14 +56,10 @@ func TestMetricsOfLabels(t *testing.T) {
 		}
 	}
 	check()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	s = open()
 	check() // in the order of creation
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	s = open()
 	for i := range labels { // one by one
 		if found, _, err := s.MetricsOfLabels(t.Context(), "me", labels[i:i+1]); err != nil ||
@@ -79,12 +68,8 @@ func TestMetricsOfLabels(t *testing.T) {
 		}
 	}
 	key := keyspace.IDKey(keyspace.Metric, series[corrupt].ID)
-	if err := s.log.DB.Set(key, []byte{0xff}, pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.log.DB.Set(key, []byte{0xff}, pebble.Sync))
+	fatal.If(t, s.Close())
 	s = open()
 	defer s.Close()
 	check()

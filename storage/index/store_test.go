@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var ctx = context.Background()
@@ -24,26 +25,20 @@ func open(t testing.TB, opts index.Options) *index.Store {
 		opts.FS = vfs.NewMem()
 	}
 	s, err := index.Open("index", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
 func closeStore(t testing.TB, s *index.Store) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }
 
 func policy(t testing.TB, name string, granularity, timespan time.Duration) *model.ArchivePolicy {
 	t.Helper()
 	p, err := model.NewArchivePolicy(name, 0, []model.DefinitionInput{{Granularity: &granularity, Timespan: &timespan}},
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return p
 }
 
@@ -58,13 +53,6 @@ func newResource(text string) *model.Resource {
 	}
 	return &model.Resource{ID: id, OriginalID: text, Type: model.GenericType, Creator: "admin",
 		StartedAt: 1, RevisionStart: 2}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func wantIs(t testing.TB, err, kind error) {
@@ -85,12 +73,12 @@ func TestDefaultsAtFirstStartOnly(t *testing.T) {
 		t.Errorf("policies %s", got)
 	}
 	p, err := s.MatchArchivePolicyRule("anything")
-	must(t, err)
+	fatal.If(t, err)
 	if p.Name != "low" {
 		t.Errorf("default rule gives %s", p.Name)
 	}
-	must(t, s.DeleteArchivePolicyRule(ctx, "default"))
-	must(t, s.DeleteArchivePolicy(ctx, "low"))
+	fatal.If(t, s.DeleteArchivePolicyRule(ctx, "default"))
+	fatal.If(t, s.DeleteArchivePolicy(ctx, "low"))
 	closeStore(t, s)
 
 	s = open(t, index.Options{FS: fs})
@@ -119,19 +107,19 @@ func TestReopenKeepsAll(t *testing.T) {
 	r.UserID, r.EndedAt = &user, &ended
 	named := newMetric("high")
 	named.Name, named.Unit = "cpu", "%"
-	must(t, s.CreateResource(ctx, r, []*model.Metric{named}))
+	fatal.If(t, s.CreateResource(ctx, r, []*model.Metric{named}))
 	plain := newMetric("bool")
 	gone := newMetric("medium")
-	must(t, s.CreateMetrics(ctx, []*model.Metric{plain, gone}))
-	must(t, s.DeleteMetric(ctx, gone.ID))
-	must(t, s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: "r", MetricPattern: "cpu.*",
+	fatal.If(t, s.CreateMetrics(ctx, []*model.Metric{plain, gone}))
+	fatal.If(t, s.DeleteMetric(ctx, gone.ID))
+	fatal.If(t, s.CreateArchivePolicyRule(ctx, &model.ArchivePolicyRule{Name: "r", MetricPattern: "cpu.*",
 		ArchivePolicyName: "high"}))
 	closeStore(t, s)
 
 	s = open(t, index.Options{FS: fs})
 	defer closeStore(t, s)
 	m, err := s.MetricOfResource(r.ID, "cpu")
-	must(t, err)
+	fatal.If(t, err)
 	if m.ID != named.ID || m.Name != "cpu" || m.Unit != "%" || m.Creator != "admin" || *m.ResourceID != r.ID ||
 		m.ArchivePolicy.Name != "high" {
 		t.Errorf("metric is now %+v", m)
@@ -146,12 +134,12 @@ func TestReopenKeepsAll(t *testing.T) {
 		t.Errorf("the deleted metric is back, or the count is %d", s.CountMetrics())
 	}
 	deleted, err := s.DeletedMetrics(ctx, 0)
-	must(t, err)
+	fatal.If(t, err)
 	if len(deleted) != 1 || deleted[0] != gone.ID {
 		t.Errorf("deleted metrics: %v", deleted)
 	}
 	got, err := s.Resource("generic", r.ID)
-	must(t, err)
+	fatal.If(t, err)
 	if got.OriginalID != "web" || *got.UserID != "u" || got.ProjectID != nil || *got.EndedAt != ended ||
 		got.StartedAt != 1 ||
 		got.RevisionStart != 2 || got.Metrics["cpu"] != named.ID || len(got.Metrics) != 1 {
@@ -165,9 +153,9 @@ func TestReopenKeepsAll(t *testing.T) {
 func TestTelemetryIsRegisteredUntilClose(t *testing.T) {
 	r := prometheus.NewRegistry()
 	s := open(t, index.Options{Registerer: r})
-	must(t, s.CreateMetric(ctx, newMetric("low")))
+	fatal.If(t, s.CreateMetric(ctx, newMetric("low")))
 	families, err := r.Gather()
-	must(t, err)
+	fatal.If(t, err)
 	values := map[string]float64{}
 	for _, f := range families {
 		m := f.Metric[0]

@@ -10,19 +10,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A taken ID is found in every place: in memory, in a table of the upper levels, in one of the last.
 func TestTakenIDsAreFound(t *testing.T) {
 	ctx := context.Background()
 	s, err := Open("index", Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	policy, err := s.ArchivePolicy("low")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	created := map[string]NewResource{}
 	create := func(n NewResource) error {
 		given := NewResource{Resource: n.Resource}
@@ -41,19 +38,13 @@ func TestTakenIDsAreFound(t *testing.T) {
 					StartedAt: 1, RevisionStart: 1},
 				Metrics: []*model.Metric{{ID: uuid.New(), Name: "cpu", ArchivePolicy: policy}},
 			}
-			if err := create(created[fmt.Sprint(where, i)]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, create(created[fmt.Sprint(where, i)]))
 		}
 	}
 	fill("the last level ")
-	if err := errors.Join(s.log.DB.Flush(), s.log.DB.Compact(ctx, []byte{0}, []byte{0xff}, false)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(s.log.DB.Flush(), s.log.DB.Compact(ctx, []byte{0}, []byte{0xff}, false)))
 	fill("an upper level ")
-	if err := s.log.DB.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.log.DB.Flush())
 	fill("memory ")
 	if levels := s.log.DB.Metrics().Levels; levels[0].TablesCount == 0 || levels[len(levels)-1].TablesCount == 0 {
 		t.Errorf("the tables are not where they should be:\n%v", s.log.DB.Metrics())
@@ -68,7 +59,5 @@ func TestTakenIDsAreFound(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 }

@@ -3,6 +3,7 @@ package crash_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -22,10 +23,8 @@ func TestCrashLoopLeavesLittle(t *testing.T) {
 		[]byte(`{"name": "loop", "definition": [{"granularity": 1}], "aggregation_methods": ["count"]}`),
 		http.StatusCreated)
 	var metric struct{ ID string }
-	if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "loop"}`),
-		http.StatusCreated), &metric); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "loop"}`),
+		http.StatusCreated), &metric))
 	for i := range starts {
 		s.mustDo(http.MethodPost, "/v1/metric/"+metric.ID+"/measures",
 			fmt.Appendf(nil, `[{"timestamp": %d, "value": 1}]`, firstSecond+i), http.StatusAccepted)
@@ -34,9 +33,7 @@ func TestCrashLoopLeavesLittle(t *testing.T) {
 		epochs, seen := map[string]int{}, map[string]bool{}
 		for _, pattern := range []string{"index/e*", "incoming/*/e*", "sacks/*/e*"} {
 			manifests, err := filepath.Glob(filepath.Join(s.data, pattern, "MANIFEST-*"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			for _, manifest := range manifests {
 				if epoch := filepath.Dir(manifest); !seen[epoch] {
 					seen[epoch] = true

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -101,9 +102,7 @@ func TestNothingLost(t *testing.T) {
 			var created struct{ ID string }
 			answer := s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "crash"}`),
 				http.StatusCreated)
-			if err := json.Unmarshal(answer, &created); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, json.Unmarshal(answer, &created))
 			clients[i].metrics = append(clients[i].metrics, created.ID)
 		}
 	}

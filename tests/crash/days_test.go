@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"net/http"
 	"os"
@@ -112,10 +113,8 @@ func TestDays(t *testing.T) {
 		http.StatusCreated)
 	newMetric := func() string {
 		var metric struct{ ID string }
-		if err := json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "days"}`),
-			http.StatusCreated), &metric); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(s.mustDo(http.MethodPost, "/v1/metric", []byte(`{"archive_policy_name": "days"}`),
+			http.StatusCreated), &metric))
 		return metric.ID
 	}
 	var metrics []string

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -28,10 +29,8 @@ func TestKilledRebuild(t *testing.T) {
 	var ids []string
 	for range metrics {
 		var m struct{ ID string }
-		if err := json.Unmarshal(s.mustDo("POST", "/v1/metric", []byte(`{"archive_policy_name": "p"}`),
-			http.StatusCreated), &m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(s.mustDo("POST", "/v1/metric", []byte(`{"archive_policy_name": "p"}`),
+			http.StatusCreated), &m))
 		ids = append(ids, m.ID)
 	}
 	now := firstSecond
@@ -120,9 +119,7 @@ func totalOf(t *testing.T, s *server, id string, granularity int, method string)
 	var rows [][]any
 	path := fmt.Sprintf("/v1/metric/%s/measures?refresh=true&granularity=%d&aggregation=%s", id, granularity,
 		strings.ReplaceAll(method, ":", "%3A"))
-	if err := json.Unmarshal(s.mustDo("GET", path, nil, http.StatusOK), &rows); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(s.mustDo("GET", path, nil, http.StatusOK), &rows))
 	for _, row := range rows {
 		total += row[2].(float64)
 	}

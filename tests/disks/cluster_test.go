@@ -3,6 +3,7 @@ package disks_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,9 +106,7 @@ func (c *cluster) apis() []*process {
 func (p *process) start(t *testing.T) {
 	t.Helper()
 	out, err := p.sh(supervise, p.args, p.log, p.log, p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	p.supervisor = out
 }
 

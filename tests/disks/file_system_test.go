@@ -2,6 +2,7 @@ package disks_test
 
 import (
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,9 +58,7 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 		}
 	}
 	dir, err := os.MkdirTemp("/var/tmp", "gnocco-disks-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	f.work = dir
 	t.Cleanup(func() {
 		for _, n := range f.nodes {

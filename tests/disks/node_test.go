@@ -3,6 +3,7 @@ package disks_test
 import (
 	"context"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os/exec"
 	"strings"
 	"testing"
@@ -50,9 +51,7 @@ func output(args ...string) (string, error) {
 func must(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	text, err := output("bash", "-ec", fmt.Sprintf(format, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return text
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -78,13 +79,9 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	programs, err := testprogram.Build("gnocco", "metricd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	deployed, err := filepath.Abs("../../deploy/systemd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	dir := t.TempDir()
 	must(t, `mkdir -p %[1]s/modules/lib; ln -s /usr/lib/uml/modules %[1]s/modules/lib/modules`, dir)
 	init, trial := filepath.Join(dir, "init"), filepath.Join(dir, "trial.sh")

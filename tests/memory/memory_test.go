@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -92,13 +93,13 @@ func (a *attack) start(t *testing.T) (stop func() string) {
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GNOCCO_ATTACK=%s %s %s %d %d %d",
 		a.address, strings.Join(a.metrics, ","), a.large, a.bodySize, a.readers, a.metadata))
 	pipe, err := cmd.StdinPipe()
-	check(t, err)
+	fatal.If(t, err)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	check(t, cmd.Start())
+	fatal.If(t, cmd.Start())
 	return func() string {
 		pipe.Close()
-		check(t, cmd.Wait())
+		fatal.If(t, cmd.Wait())
 		_, answers, _ := strings.Cut(output.String(), "answers:")
 		answers, _, _ = strings.Cut(answers, "\n")
 		return "the attackers' answers:" + answers
@@ -117,20 +118,20 @@ func start(t *testing.T, settings ...string) *server {
 	gnocco := *program
 	if gnocco == "" {
 		dir, err := testprogram.Build("gnocco")
-		check(t, err)
+		fatal.If(t, err)
 		gnocco = filepath.Join(dir, "gnocco")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	fatal.If(t, err)
 	s := &server{t: t, address: listener.Addr().String(), client: &http.Client{Timeout: time.Minute}}
 	listener.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	check(t, err)
+	fatal.If(t, err)
 	cmd := exec.Command(gnocco, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"),
 		"--listen", s.address, "--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0"},
 		settings...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	check(t, cmd.Start())
+	fatal.If(t, cmd.Start())
 	s.process = cmd.Process
 	t.Cleanup(func() {
 		s.process.Kill()
@@ -166,7 +167,7 @@ func (s *server) do(method, path string, body []byte, want int, answer any) {
 		s.t.Fatalf("%s %s: %s %.200s %v", method, path, response.Status, text, err)
 	}
 	if answer != nil {
-		check(s.t, json.Unmarshal(text, answer))
+		fatal.If(s.t, json.Unmarshal(text, answer))
 	}
 }
 
@@ -210,18 +211,18 @@ func (s *server) serveInnocent(metric string, long time.Duration) (latencies []t
 // peak returns the most memory that was resident, in bytes.
 func (s *server) peak() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Pid))
-	check(s.t, err)
+	fatal.If(s.t, err)
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	var kilobytes int64
 	_, err = fmt.Sscan(rest, &kilobytes)
-	check(s.t, err)
+	fatal.If(s.t, err)
 	return kilobytes << 10
 }
 
 // pin keeps this process on one core.
 func pin(t *testing.T, core int) {
 	tasks, err := os.ReadDir("/proc/self/task")
-	check(t, err)
+	fatal.If(t, err)
 	var set unix.CPUSet
 	set.Set(core)
 	for _, task := range tasks {
@@ -229,12 +230,5 @@ func pin(t *testing.T, core int) {
 		if err := unix.SchedSetaffinity(id, &set); err != nil {
 			t.Logf("not kept on one core: %v", err)
 		}
-	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

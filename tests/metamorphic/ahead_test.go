@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -69,9 +70,7 @@ func TestMeasuresAheadEvictNothing(t *testing.T) {
 			ahead := 0
 			for k, r := range aheadHistory(rng, history(rng, ids, 60+rng.IntN(60))) {
 				clock = r.at
-				if err := n.Post(&r.measures); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Post(&r.measures))
 				for i, id := range r.measures.Metrics {
 					for j := range ids {
 						if ids[j] == id {
@@ -82,9 +81,7 @@ func TestMeasuresAheadEvictNothing(t *testing.T) {
 					}
 				}
 				if rng.IntN(checkpointEvery) == 0 {
-					if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 				}
 				if k%restartEvery == restartEvery-1 {
 					n.Restart(rng.IntN(2) == 0)
@@ -97,9 +94,7 @@ func TestMeasuresAheadEvictNothing(t *testing.T) {
 				t.Error("no measure was ahead")
 			}
 			requireArchives(t, n, ids, references)
-			if err := n.Metricd.Compact(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Metricd.Compact(context.Background()))
 			requireArchives(t, n, ids, references)
 			n.Restart(true)
 			requireArchives(t, n, ids, references)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -36,9 +37,7 @@ func newBackfilled(t *testing.T) *backfilled {
 	minute, block := time.Minute, 5*time.Minute
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}, {Granularity: &block}},
 		[]string{"sum", "count", "max", "std", "last", "95pct"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	b := &backfilled{policy: policy, live: uuid.UUID{1}, history: uuid.UUID{2}}
 	random := rand.New(rand.NewPCG(3, 4))
 	request := func(metric uuid.UUID, second, n int) *model.Measures {
@@ -65,14 +64,10 @@ func newBackfilled(t *testing.T) *backfilled {
 
 func (b *backfilled) create(t *testing.T, n *testnode.Node) {
 	t.Helper()
-	if err := n.Index.CreateArchivePolicy(t.Context(), b.policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), b.policy))
 	for _, id := range []uuid.UUID{b.live, b.history} {
-		if err := n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: b.policy,
-			Creator: "admin"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: b.policy,
+			Creator: "admin"}))
 	}
 }
 
@@ -81,9 +76,7 @@ func (b *backfilled) run(t *testing.T, n *testnode.Node, so done, note func(done
 	t.Helper()
 	post := func(m *model.Measures) {
 		t.Helper()
-		if err := n.Post(m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Post(m))
 	}
 	for so.newer < 1 {
 		post(b.newer[so.newer])
@@ -95,14 +88,10 @@ func (b *backfilled) run(t *testing.T, n *testnode.Node, so done, note func(done
 		so.older++
 		note(so)
 	}
-	if err := n.Metricd.Refresh(t.Context(), []uuid.UUID{b.live, b.history}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Refresh(t.Context(), []uuid.UUID{b.live, b.history}))
 	for next := carbonara.Timestamp(0); ; {
 		step, err := n.Metricd.Backfill(t.Context(), b.live, b.history, next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		all.Moved += step.Moved
 		all.Known += step.Known
 		all.Refused = append(all.Refused, step.Refused...)
@@ -124,9 +113,7 @@ func (b *backfilled) run(t *testing.T, n *testnode.Node, so done, note func(done
 		so.newer++
 		note(so)
 	}
-	if err := n.Metricd.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Checkpoint(t.Context()))
 	return all
 }
 
@@ -179,9 +166,7 @@ func TestBackfillSurvivesPowerCuts(t *testing.T) {
 	for _, m := range slices.Concat(b.older, b.newer) {
 		m := *m
 		m.Metrics = []uuid.UUID{b.live}
-		if err := ordered.Post(&m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, ordered.Post(&m))
 	}
 	want := make(map[time.Duration]*carbonara.Groups)
 	for _, g := range b.policy.Granularities() {

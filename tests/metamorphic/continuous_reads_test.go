@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -121,9 +122,7 @@ func (c *continuousReads) createMetrics(t *testing.T, rng *rand.Rand) {
 	for range writersPerPolicy {
 		for i, id := range metricIDs(rng, len(all)) {
 			metric := &model.Metric{ID: id, ArchivePolicy: all[i], Creator: "admin"}
-			if err := c.n.Index.CreateMetric(t.Context(), metric); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, c.n.Index.CreateMetric(t.Context(), metric))
 			c.ids, c.metrics = append(c.ids, id), append(c.metrics, metric)
 			c.references = append(c.references, reference{policy: all[i]})
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -153,14 +154,10 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	createMetrics(t, n, policies, ids)
 	armed.Store(true)
 	for i, r := range requests {
-		if err := n.Post(&r.measures); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Post(&r.measures))
 		acked.Store(int64(i + 1))
 		if i%5 == 4 {
-			if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 		}
 	}
 	n.Stop(context.Background())

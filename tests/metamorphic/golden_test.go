@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/golden"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
@@ -17,9 +18,7 @@ import (
 // TestGoldenScenarios sends what the real Gnocchi was sent, with checkpoints and restarts at random between requests.
 func TestGoldenScenarios(t *testing.T) {
 	scenarios, err := golden.Scenarios()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
@@ -28,23 +27,17 @@ func TestGoldenScenarios(t *testing.T) {
 			id := metricIDs(rng, 1)[0]
 			policy := scenarioPolicy(t, s.Policy)
 			createMetrics(t, n, []*model.ArchivePolicy{policy}, metricIDs(rng, 1))
-			if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
-				Creator: "admin"}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+				Creator: "admin"}))
 			var largest float64
 			for _, r := range s.Requests {
 				largest = max(largest, golden.Largest(r.Values))
 				m := model.Measures{Offsets: []int{0, len(r.Values)}, Timestamps: r.Timestamps, Values: r.Values}
 				m.Metrics = append(m.Metrics, id)
-				if err := n.Post(&m); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Post(&m))
 				switch rng.IntN(4) {
 				case 0:
-					if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 				case 1:
 					n.Restart(rng.IntN(2) == 0)
 				}
@@ -79,8 +72,6 @@ func scenarioPolicy(t *testing.T, p golden.Policy) *model.ArchivePolicy {
 		methods = append(methods, fmt.Sprint(m))
 	}
 	policy, err := model.NewArchivePolicy("scenario", p.BackWindow, definition, methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return policy
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -28,9 +29,7 @@ func policies(t testing.TB) []*model.ArchivePolicy {
 	make := func(name string, backWindow int, methods []string,
 		definition ...model.DefinitionInput) *model.ArchivePolicy {
 		p, err := model.NewArchivePolicy(name, backWindow, definition, methods)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return p
 	}
 	item := func(granularity, timespan time.Duration) model.DefinitionInput {
@@ -107,12 +106,8 @@ func createMetrics(t testing.TB, n *testnode.Node, policies []*model.ArchivePoli
 	t.Helper()
 	ctx := context.Background()
 	for i, p := range policies {
-		if err := n.Index.CreateArchivePolicy(ctx, p); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: p, Creator: "admin"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateArchivePolicy(ctx, p))
+		fatal.If(t, n.Index.CreateMetric(ctx, &model.Metric{ID: ids[i], ArchivePolicy: p, Creator: "admin"}))
 	}
 }
 
@@ -134,9 +129,7 @@ func requireArchives(t testing.TB, n *testnode.Node, ids []uuid.UUID, references
 		}
 	}
 	sizes, err := n.Metricd.Sizes(context.Background(), ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := range ids {
 		if r := &references[i]; sizes[i].Dropped != r.dropped || sizes[i].Late != r.late {
 			t.Fatalf("%s: %d measures dropped, %d late, want %d and %d", r.policy.Name, sizes[i].Dropped,
@@ -171,9 +164,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 			}
 			checkpointEvery, restartEvery := 1+rng.IntN(20), 5+rng.IntN(40)
 			for k, r := range history(rng, ids, 60+rng.IntN(60)) {
-				if err := n.Post(&r.measures); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Post(&r.measures))
 				for i, id := range r.measures.Metrics {
 					for j := range ids {
 						if ids[j] == id {
@@ -183,9 +174,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 					}
 				}
 				if rng.IntN(checkpointEvery) == 0 {
-					if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 				}
 				if k%restartEvery == restartEvery-1 {
 					n.Restart(rng.IntN(2) == 0)
@@ -195,9 +184,7 @@ func TestArchivesEqualRecomputation(t *testing.T) {
 				}
 			}
 			requireArchives(t, n, ids, references)
-			if err := n.Metricd.Compact(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Metricd.Compact(context.Background()))
 			requireArchives(t, n, ids, references)
 			n.Restart(true)
 			requireArchives(t, n, ids, references)
@@ -245,13 +232,9 @@ func TestArchivesDoNotDependOnOrderOrBatches(t *testing.T) {
 				m.Metrics = append(m.Metrics, id)
 				m.Offsets = append(m.Offsets, len(m.Values))
 			}
-			if err := n.Post(&m); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Post(&m))
 			if rng.IntN(3) == 0 {
-				if err := n.Metricd.Checkpoint(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Metricd.Checkpoint(context.Background()))
 			}
 			from = to
 		}

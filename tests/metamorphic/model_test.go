@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // reference is a metric recomputed from all measures that were ever accepted.
@@ -88,9 +89,7 @@ func (r *reference) groups(t testing.TB, granularity time.Duration) *carbonara.G
 	}
 	batch.Series = []carbonara.Series{{Plan: plan, To: len(batch.Values)}}
 	var result carbonara.Result
-	if err := carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &result); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, carbonara.NewCPUResampler(1).Resample(context.Background(), batch, &result))
 	groups := result.Groups(0, slices.Index(plan.Granularities, granularity))
 	from := 0
 	if timespan := r.policy.Timespan(granularity); timespan > 0 && groups.Len() > 0 && !r.keepsAll {

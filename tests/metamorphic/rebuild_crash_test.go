@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -31,9 +32,7 @@ func newRebuilt(t *testing.T) *rebuilt {
 			definition = append(definition, model.DefinitionInput{Granularity: &g})
 		}
 		p, err := model.NewArchivePolicy("p", 1, definition, methods)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return p
 	}
 	r := &rebuilt{
@@ -56,23 +55,17 @@ func newRebuilt(t *testing.T) *rebuilt {
 
 func (r *rebuilt) create(t *testing.T, n *testnode.Node, policy *model.ArchivePolicy) {
 	t.Helper()
-	if err := n.Index.CreateArchivePolicy(context.Background(), policy); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Index.CreateArchivePolicy(context.Background(), policy))
 	for _, id := range r.ids {
-		if err := n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
-			Creator: "admin"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Index.CreateMetric(context.Background(), &model.Metric{ID: id, ArchivePolicy: policy,
+			Creator: "admin"}))
 	}
 }
 
 func (r *rebuilt) post(t *testing.T, n *testnode.Node, from, to int) {
 	t.Helper()
 	for _, m := range r.requests[from:to] {
-		if err := n.Post(m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, n.Post(m))
 	}
 }
 
@@ -87,9 +80,7 @@ func (r *rebuilt) change(t *testing.T, n *testnode.Node) {
 		t.Fatal(err)
 	}
 	metrics, err := n.Index.CurrentMetrics(r.ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if done, err := n.Metricd.Rebuild(ctx, metrics); err != nil || done.Failed > 0 {
 		t.Fatal(done, err)
 	}
@@ -125,19 +116,13 @@ func TestRebuildSurvivesPowerCuts(t *testing.T) {
 	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: 2, Workers: 1})
 	r.create(t, n, r.from)
 	r.post(t, n, 0, 40)
-	if err := n.Metricd.Checkpoint(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Checkpoint(ctx))
 	r.post(t, n, 40, 45)
-	if err := n.Metricd.Refresh(ctx, r.ids); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Refresh(ctx, r.ids))
 	armed.Store(true)
 	r.change(t, n)
 	r.post(t, n, 45, 50)
-	if err := n.Metricd.Checkpoint(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, n.Metricd.Checkpoint(ctx))
 	armed.Store(false)
 	n.Stop(ctx)
 	if len(disks) < 20/stride {
@@ -149,9 +134,7 @@ func TestRebuildSurvivesPowerCuts(t *testing.T) {
 			n := testnode.Start(t, testnode.Options{FS: disk, Sacks: 2, Workers: 1})
 			defer n.Stop(ctx)
 			if k%2 == 0 { // or what was accepted waits still
-				if err := n.Metricd.Refresh(ctx, r.ids); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, n.Metricd.Refresh(ctx, r.ids))
 			}
 			r.change(t, n)
 			r.post(t, n, 45, len(r.requests)) // some for the second time

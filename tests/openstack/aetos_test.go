@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The server answers the requests that OpenStack's services of 2026 send to Aetos, or to a Prometheus: requests of
@@ -21,10 +22,10 @@ import (
 func TestAetos(t *testing.T) {
 	s := newSite(t, "keystone")
 	c, err := client.New(s.URL(), client.Options{Token: token})
-	check(t, err)
+	fatal.If(t, err)
 	do := func(method, path string, body any) {
 		t.Helper()
-		check(t, c.Do(t.Context(), method, path, body, nil))
+		fatal.If(t, c.Do(t.Context(), method, path, body, nil))
 	}
 	do(http.MethodPost, "/v1/archive_policy",
 		map[string]any{"name": "minutes", "aggregation_methods": []string{"mean", "sum", "max", "last"},
@@ -76,7 +77,7 @@ func TestAetos(t *testing.T) {
 				Value  [2]any
 			}
 		}
-		check(t, json.Unmarshal(get("query", query...), &vector))
+		fatal.If(t, json.Unmarshal(get("query", query...), &vector))
 		got := []string{}
 		for _, r := range vector.Result {
 			got = append(got, r.Metric["project_id"]+" "+r.Value[1].(string))
@@ -116,14 +117,14 @@ func TestAetos(t *testing.T) {
 		"ceilometer_cpu{project_id='a'}", "match[]", "{project_id='b'}")
 	list(`["__name__","project_id","resource_id","resource_type"]`, "labels")
 	var series []map[string]string
-	check(t, json.Unmarshal(get("series", "match[]", "{project_id='a'}"), &series))
+	fatal.If(t, json.Unmarshal(get("series", "match[]", "{project_id='a'}"), &series))
 	slices.SortFunc(series, func(a, b map[string]string) int { return strings.Compare(a["__name__"], b["__name__"]) })
 	if len(series) != 2 || series[0]["__name__"] != "ceilometer_cpu" || series[1]["project_id"] != "a" {
 		t.Errorf("series: %v", series)
 	}
 	list(`{"activeTargets":[],"droppedTargets":[]}`, "targets", "state", "active")
 	var info map[string]any
-	check(t, json.Unmarshal(get("status/runtimeinfo"), &info))
+	fatal.If(t, json.Unmarshal(get("status/runtimeinfo"), &info))
 	if len(info) == 0 {
 		t.Error("no runtimeinfo")
 	}
@@ -156,15 +157,15 @@ func (s *site) send(t *testing.T, method, path string, query ...string) (status 
 		values.Add(query[i], query[i+1])
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+"/api/v1/"+path+"?"+values.Encode(), nil)
-	check(t, err)
+	fatal.If(t, err)
 	r.Header.Set("X-Auth-Token", token)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Accept-Encoding", "identity")
 	response, err := http.DefaultClient.Do(r)
-	check(t, err)
+	fatal.If(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	check(t, err)
+	fatal.If(t, err)
 	return response.StatusCode, string(body)
 }
 
@@ -174,10 +175,10 @@ func (s *site) send(t *testing.T, method, path string, query ...string) (status 
 func TestCeilometerNames(t *testing.T) {
 	s := newNamedSite(t, "keystone", api.CeilometerNames)
 	c, err := client.New(s.URL(), client.Options{Token: token})
-	check(t, err)
+	fatal.If(t, err)
 	do := func(method, path string, body any) {
 		t.Helper()
-		check(t, c.Do(t.Context(), method, path, body, nil))
+		fatal.If(t, c.Do(t.Context(), method, path, body, nil))
 	}
 	type object = map[string]any
 	do(http.MethodPost, "/v1/archive_policy",

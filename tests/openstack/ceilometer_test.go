@@ -2,6 +2,7 @@ package openstack_test
 
 import (
 	"encoding/json"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"reflect"
 	"testing"
 )
@@ -45,7 +46,7 @@ func TestCeilometer(t *testing.T) {
 			run(t, &got, "publish.py", config(t, "[service_credentials]\n", s.session))
 			for name, text := range want {
 				var w any
-				check(t, json.Unmarshal([]byte(text), &w))
+				fatal.If(t, json.Unmarshal([]byte(text), &w))
 				if !reflect.DeepEqual(got[name], w) {
 					t.Errorf("%s: %v, want %v", name, got[name], w)
 				}

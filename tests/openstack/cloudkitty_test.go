@@ -3,6 +3,7 @@ package openstack_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"maps"
 	"math"
 	"os"
@@ -32,9 +33,9 @@ func TestCloudKitty(t *testing.T) {
 		machines = append(machines, m)
 	}
 	data, err := json.Marshal(machines)
-	check(t, err)
+	fatal.If(t, err)
 	path := filepath.Join(t.TempDir(), "servers.json")
-	check(t, os.WriteFile(path, data, 0o600))
+	fatal.If(t, os.WriteFile(path, data, 0o600))
 
 	want := map[string]any{"tenants": []any{"project0", "project1"}, "prometheus tenants": []any{"project0", "project1"},
 		"unknown metric": []any{}, "unknown project": []any{}}

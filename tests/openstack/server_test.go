@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // python is Debian's, which its packages are for.
@@ -69,8 +70,8 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 	}
 	var err error
 	s.Server, err = server.Start(t.Context(), options)
-	check(t, err)
-	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.Close(context.WithoutCancel(t.Context()))) })
 	switch kind {
 	case "basic":
 		s.session = fmt.Sprintf("auth_type = gnocchi-basic\nuser = admin\nendpoint = %s\n", s.URL())
@@ -91,7 +92,7 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 func config(t *testing.T, settings ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "service.conf")
-	check(t,
+	fatal.If(t,
 		os.WriteFile(path, []byte("[DEFAULT]\ndefault_log_levels = ceilometer=WARNING\n"+strings.Join(settings, "")),
 			0o600))
 	return path
@@ -111,12 +112,5 @@ func run(t *testing.T, answer any, script string, args ...string) {
 	if err != nil || strings.Contains(string(out), " ERROR ") ||
 		json.Unmarshal([]byte(lines[len(lines)-1]), answer) != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

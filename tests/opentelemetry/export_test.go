@@ -21,34 +21,28 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func start(t *testing.T) string {
 	t.Helper()
 	s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0",
 		Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20}})
-	check(t, err)
-	t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.Close(context.WithoutCancel(t.Context()))) })
 	return s.URL()
 }
 
 func get(t *testing.T, address string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	check(t, err)
+	fatal.If(t, err)
 	r.SetBasicAuth("admin", "")
 	response, err := http.DefaultClient.Do(r)
-	check(t, err)
+	fatal.If(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	check(t, err)
+	fatal.If(t, err)
 	return body
 }
 
@@ -65,7 +59,7 @@ func reads(t *testing.T, server, expr, want string) {
 			}
 		}
 		body := get(t, server+"/api/v1/query?query="+url.QueryEscape(expr))
-		check(t, json.Unmarshal(body, &answer))
+		fatal.If(t, json.Unmarshal(body, &answer))
 		got := ""
 		for _, one := range answer.Data.Result {
 			got += fmt.Sprintln(one.Metric, one.Value[1])
@@ -93,7 +87,7 @@ func export(t *testing.T, temporality metricdata.Temporality) {
 		otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression),
 		otlpmetrichttp.WithHeaders(map[string]string{"Authorization": "Basic YWRtaW46"}),
 		otlpmetrichttp.WithTemporalitySelector(func(sdk.InstrumentKind) metricdata.Temporality { return temporality }))
-	check(t, err)
+	fatal.If(t, err)
 	provider := sdk.NewMeterProvider(
 		sdk.WithReader(sdk.NewPeriodicReader(exporter, sdk.WithInterval(time.Hour))),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.namespace", "shop"),
@@ -103,22 +97,22 @@ func export(t *testing.T, temporality metricdata.Temporality) {
 			Aggregation: sdk.AggregationBase2ExponentialHistogram{MaxSize: 20, MaxScale: 3}})))
 	meter := provider.Meter("test")
 	gauge, err := meter.Float64Gauge("room.temperature", metric.WithUnit("Cel"), metric.WithDescription("of a room"))
-	check(t, err)
+	fatal.If(t, err)
 	gauge.Record(t.Context(), 21.5, metric.WithAttributes(attribute.String("room.name", "b/1"), attribute.Bool("open", true)))
 	counter, err := meter.Int64Counter("requests", metric.WithUnit("{request}"))
-	check(t, err)
+	fatal.If(t, err)
 	histogram, err := meter.Float64Histogram("latency", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(0.1, 1))
-	check(t, err)
+	fatal.If(t, err)
 	wide, err := meter.Float64Histogram("wide")
-	check(t, err)
+	fatal.If(t, err)
 	counter.Add(t.Context(), 3)
 	for _, seconds := range []float64{0.05, 0.5, 0.5, 7} {
 		histogram.Record(t.Context(), seconds)
 	}
-	check(t, provider.ForceFlush(t.Context()))
+	fatal.If(t, provider.ForceFlush(t.Context()))
 	counter.Add(t.Context(), 4)
 	wide.Record(t.Context(), 1)
-	check(t, provider.ForceFlush(t.Context()))
+	fatal.If(t, provider.ForceFlush(t.Context()))
 	const of = "instance:a1 job:shop/cart"
 	reads(t, url, "room_temperature_celsius", "map[__name__:room_temperature_celsius "+of[:11]+" job:shop/cart open:true room_name:b/1] 21.5")
 	reads(t, url, "histogram_sum(wide)", "map["+of+"] 1")
@@ -136,9 +130,9 @@ func export(t *testing.T, temporality metricdata.Temporality) {
 	var metadata struct {
 		Data map[string][]struct{ Type, Help, Unit string }
 	}
-	check(t, json.Unmarshal(get(t, url+"/api/v1/metadata?metric=room_temperature_celsius"), &metadata))
+	fatal.If(t, json.Unmarshal(get(t, url+"/api/v1/metadata?metric=room_temperature_celsius"), &metadata))
 	if got := fmt.Sprint(metadata.Data["room_temperature_celsius"]); got != "[{gauge of a room celsius}]" {
 		t.Error(got)
 	}
-	check(t, provider.Shutdown(context.WithoutCancel(t.Context())))
+	fatal.If(t, provider.Shutdown(context.WithoutCancel(t.Context())))
 }

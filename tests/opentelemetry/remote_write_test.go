@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/prometheus/client_golang/exp/api/remote"
 	writev2 "github.com/prometheus/client_golang/exp/api/remote/genproto/v2"
 )
@@ -25,7 +26,7 @@ func TestRemoteWrite2(t *testing.T) {
 	url := start(t)
 	client, err := remote.NewAPI(url, remote.WithAPIHTTPClient(&http.Client{Transport: signed{}}),
 		remote.WithAPIPath("api/v1/write"), remote.WithAPIBackoff(remote.BackoffConfig{MaxRetries: 1}))
-	check(t, err)
+	fatal.If(t, err)
 	now := time.Now().UnixMilli()
 	write := func(build func(symbols *writev2.SymbolsTable) []*writev2.TimeSeries) (remote.WriteResponseStats, error) {
 		symbols := writev2.NewSymbolTable()
@@ -52,7 +53,7 @@ func TestRemoteWrite2(t *testing.T) {
 			Samples:    []*writev2.Sample{{Value: 5, Timestamp: now}},
 		}}
 	})
-	check(t, err)
+	fatal.If(t, err)
 	if stats.Samples != 3 || stats.Histograms != 0 || stats.Exemplars != 1 {
 		t.Errorf("%+v", stats)
 	}
@@ -66,7 +67,7 @@ func TestRemoteWrite2(t *testing.T) {
 	var metadata struct {
 		Data map[string][]struct{ Type, Help, Unit string }
 	}
-	check(t, json.Unmarshal(get(t, url+"/api/v1/metadata?metric=jobs_total"), &metadata))
+	fatal.If(t, json.Unmarshal(get(t, url+"/api/v1/metadata?metric=jobs_total"), &metadata))
 	if got := fmt.Sprint(metadata.Data["jobs_total"]); got != "[{counter jobs done jobs}]" {
 		t.Error(got)
 	}

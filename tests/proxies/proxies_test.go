@@ -22,6 +22,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
@@ -73,7 +74,7 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	replacements func(proxy) []string) {
 	dir := t.TempDir()
 	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
-	check(t, err)
+	fatal.If(t, err)
 	write(t, filepath.Join(dir, "users"), "admin:"+string(hash)+"\n")
 	var servers []*server.Server
 	for range 2 {
@@ -84,17 +85,17 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 			API:    api.Settings{ProxyHeaders: true},
 			Auth:   auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},
 		})
-		check(t, err)
-		t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
+		fatal.If(t, err)
+		t.Cleanup(func() { fatal.If(t, s.Close(context.WithoutCancel(t.Context()))) })
 		servers = append(servers, s)
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	fatal.If(t, err)
 	p := proxy{free.Addr().String(), filepath.Join(dir, "gnocco.pem")}
-	check(t, free.Close())
+	fatal.If(t, free.Close())
 	roots := certificate(t, p.cert)
 	text, err := os.ReadFile("../../deploy/" + example)
-	check(t, err)
+	fatal.If(t, err)
 	pairs := append(replacements(p), "10.0.0.5:8041", host(servers[0]), "10.0.0.6:8041", host(servers[1]))
 	config := filepath.Join(dir, filepath.Base(example))
 	replaced := string(text)
@@ -107,9 +108,9 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	write(t, config, replaced)
 	cmd := command(dir, config)
 	log, err := os.Create(filepath.Join(dir, "log"))
-	check(t, err)
+	fatal.If(t, err)
 	cmd.Stdout, cmd.Stderr = log, log
-	check(t, cmd.Start())
+	fatal.If(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -144,17 +145,17 @@ type asker struct {
 func (c *asker) ask(status int, method, path, password, body string, headers ...string) (*http.Response, string) {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
-	check(c.t, err)
+	fatal.If(c.t, err)
 	r.SetBasicAuth("admin", password)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := c.client.Do(r)
-	check(c.t, err)
+	fatal.If(c.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	check(c.t, err)
+	fatal.If(c.t, err)
 	if status != 0 && answer.StatusCode != status {
 		c.t.Errorf("%s %s: %s, want %d: %.200s", method, path, answer.Status, status, text)
 	}
@@ -177,7 +178,7 @@ func (c *asker) behaves() {
 			c.t.Errorf("Location %s, want below %s", location, c.url)
 		}
 		var metric struct{ ID string }
-		check(c.t, json.Unmarshal([]byte(text), &metric))
+		fatal.If(c.t, json.Unmarshal([]byte(text), &metric))
 		id = metric.ID
 	}
 	c.ask(201, "POST", "/v1/resource/generic", "secret", `{"id":"a%2Fb"}`)
@@ -211,9 +212,9 @@ func certificate(t *testing.T, path string) *x509.CertPool {
 	t.Helper()
 	certFile, keyFile := testcert.SelfSigned(t)
 	public, err := os.ReadFile(certFile)
-	check(t, err)
+	fatal.If(t, err)
 	private, err := os.ReadFile(keyFile)
-	check(t, err)
+	fatal.If(t, err)
 	write(t, path, string(public)+string(private))
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(public)
@@ -222,12 +223,5 @@ func certificate(t *testing.T, path string) *x509.CertPool {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	check(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 }

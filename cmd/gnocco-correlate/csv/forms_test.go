@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A file that `gnocco import csv` takes is taken here as well, with the same values. Its own test reads the same files.
 func TestForms(t *testing.T) {
 	file, err := os.Open("../../../internal/csv/testdata/forms.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
 	n := 0
 	for d := json.NewDecoder(file); ; n++ {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func opener(text string) func() (io.ReadCloser, error) {
@@ -99,9 +100,7 @@ func TestTextIsLeftOut(t *testing.T) {
 		r, err := csv.Open(opener(text), csv.Options{BlockBytes: block, Report: func(b csv.BadCell) {
 			bad = append(bad, b)
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		columns, err := read(t, r)
 		if err != nil || fmt.Sprint(r.Names(), columns, r.Text()) != "[v] [[1 2 NaN]] [host]" {
 			t.Errorf("got %v %v %v, %v", r.Names(), columns, r.Text(), err)
@@ -159,9 +158,7 @@ func TestTimestampsAreLeftOut(t *testing.T) {
 
 func TestReadAgain(t *testing.T) {
 	r, err := csv.Open(opener("a,b\n1,2\n3,x\n"), csv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	first, err1 := read(t, r)
 	enough := errors.New("enough")
 	if err := r.Read(t.Context(), func([][]float64) error { return enough }); !errors.Is(err, enough) {
@@ -178,9 +175,7 @@ func TestFailures(t *testing.T) {
 	r, err := csv.Open(func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader("a\n1\n2\n3\n"), iotest.ErrReader(broken))), nil
 	}, csv.Options{BlockBytes: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := read(t, r); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -218,9 +213,7 @@ func generate(columns, rows, decimals int) (string, correlate.Values) {
 func TestManyBlocksKeepTheirOrder(t *testing.T) {
 	text, want := generate(7, 20_000, 6)
 	r, err := csv.Open(opener(text), csv.Options{BlockBytes: 10_000, Workers: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	got, err := read(t, r)
 	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
 		t.Fatalf("columns differ (%v)", err)
@@ -246,9 +239,7 @@ func FuzzReader(f *testing.F) {
 				return
 			}
 			columns, err := read(t, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			got := fmt.Sprint(r.Names(), columns, r.Bad())
 			if first == "" {
 				first = got
@@ -314,12 +305,8 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				r, err := csv.Open(opener(text), csv.Options{Workers: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := r.Read(b.Context(), func([][]float64) error { return nil }); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, err)
+				fatal.If(b, r.Read(b.Context(), func([][]float64) error { return nil }))
 			}
 		})
 		b.Run(fmt.Sprintf("decimals=%d/reader=encoding", decimals), func(b *testing.B) {
@@ -333,15 +320,11 @@ func BenchmarkParse(b *testing.B) {
 					if err == io.EOF {
 						break
 					}
-					if err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, err)
 					for _, cell := range record {
 						if line > 0 {
 							v, err := strconv.ParseFloat(cell, 64)
-							if err != nil {
-								b.Fatal(err)
-							}
+							fatal.If(b, err)
 							sum += v
 						}
 					}
@@ -361,9 +344,7 @@ func TestEstimateRows(t *testing.T) {
 	for known, want := range map[int64][2]int64{int64(text.Len()): {8_500, 11_500}, 0: {0, 0}, -1: {0, 0}} {
 		r, err := csv.Open(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
 			csv.Options{BlockBytes: 4096, Bytes: known})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := r.EstimateRows(); got < want[0] || got > want[1] {
 			t.Errorf("%d rows of %d bytes", got, known)
 		}

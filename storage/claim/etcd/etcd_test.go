@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 	"github.com/gnocco-db/gnocco/tests/claimtest"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // startServer runs the machine's etcd, and returns its endpoint and process.
@@ -28,21 +29,15 @@ func startServer(t *testing.T) (string, *exec.Cmd) {
 	var urls []string
 	for range 2 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		urls = append(urls, "http://"+listener.Addr().String())
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, listener.Close())
 	}
 	cmd := exec.Command(program, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--log-level", "error",
 		"--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
 		"--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1], "--initial-cluster",
 		"default="+urls[1])
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGCONT)
 		_ = cmd.Process.Kill()
@@ -54,9 +49,7 @@ func startServer(t *testing.T) (string, *exec.Cmd) {
 func open(t *testing.T, root, endpoint string, o claim.Options) claim.Coordinator {
 	t.Helper()
 	c, err := etcd.New(root, etcd.Options{Endpoints: []string{endpoint}, Options: o, Timeout: 20 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return c
 }
 
@@ -87,9 +80,7 @@ func TestEpochsAreAboveTheDisk(t *testing.T) {
 	if _, err := open(t, root, endpoint, claim.Options{}).Join(t.Context(), claim.Member{Node: "b"}); err == nil {
 		t.Error("joined an etcd that is behind the disk")
 	}
-	if err := a.Leave(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.Leave(t.Context()))
 	b := claimtest.Join(t, open(t, root, endpoint, claim.Options{}), "b")
 	if c, err := b.Claim(t.Context(), "sacks/004"); err != nil || c.Epoch <= 9000 {
 		t.Errorf("%+v, %v", c, err)
@@ -105,16 +96,12 @@ func TestServerStops(t *testing.T) {
 	if _, err := a.Claim(t.Context(), "index"); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, server.Process.Signal(syscall.SIGSTOP))
 	<-a.Done()
 	if !errors.Is(a.Err(), claim.ErrLost) {
 		t.Errorf("lease: %v", a.Err())
 	}
-	if err := server.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, server.Process.Signal(syscall.SIGCONT))
 	b := claimtest.Join(t, open(t, root, endpoint, o), "b")
 	changed := b.Watch(t.Context())
 	for {

@@ -22,22 +22,16 @@ import (
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func open(t testing.TB, fs vfs.FS) *commits.Log {
 	t.Helper()
 	db, err := engine.Open("index", engine.Options{FS: fs, Fail: func(error) {}})
-	must(t, err)
+	fatal.If(t, err)
 	l := commits.NewLog(db, slog.New(slog.DiscardHandler))
-	must(t, errors.Join(l.LoadCounts(), l.LoadChanges()))
+	fatal.If(t, errors.Join(l.LoadCounts(), l.LoadChanges()))
 	return l
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // disk is a file system whose syncs of the store's log can be held up, counted and failed.
@@ -81,7 +75,7 @@ func get(t testing.TB, l *commits.Log, key string) string {
 	if errors.Is(err, pebble.ErrNotFound) {
 		return ""
 	}
-	must(t, err)
+	fatal.If(t, err)
 	return string(value)
 }
 
@@ -105,7 +99,7 @@ func TestWritesAreOrdered(t *testing.T) {
 	if n, live := len(get(t, l, "n")), l.Live.Load(); n != 200 || live != 200 {
 		t.Errorf("200 writes counted to %d, and %d metrics", n, live)
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // A refused change, or one whose caller has gone, leaves no key, no count and no trace among the changes.
@@ -138,7 +132,7 @@ func TestARefusedChangeLeavesNothing(t *testing.T) {
 	if metrics, _, _, ok := l.ChangesSince(last); len(metrics) > 0 || !ok {
 		t.Errorf("changes %v, %v; want none", metrics, ok)
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // While a sync is slow, writes enter the log and share the next one. Neither a success nor a conflict nor a read is
@@ -147,7 +141,7 @@ func TestAnswersWaitForASharedSync(t *testing.T) {
 	const writes = 30
 	d := newDisk()
 	l := open(t, d)
-	must(t, l.Write(t.Context(), put("first", "v")))
+	fatal.If(t, l.Write(t.Context(), put("first", "v")))
 	before := d.syncs.Load()
 	d.held.Lock()
 	var released atomic.Bool
@@ -185,8 +179,8 @@ func TestAnswersWaitForASharedSync(t *testing.T) {
 	if n := d.syncs.Load() - before; n > 3 {
 		t.Errorf("%d writes took %d syncs", writes, n)
 	}
-	must(t, l.WaitDurable())
-	must(t, l.DB.Close())
+	fatal.If(t, l.WaitDurable())
+	fatal.If(t, l.DB.Close())
 }
 
 // A failed sync is an error for the write, and for all that could have read it.
@@ -223,7 +217,7 @@ func TestACrashLeavesWholeChanges(t *testing.T) {
 	})))
 	const changes = 10
 	for i := range changes {
-		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+		fatal.If(t, l.Write(t.Context(), func(c *commits.Change) error {
 			c.Resources, c.Deleted = 2, 3
 			return errors.Join(put(fmt.Sprint("a", i), "v")(c), c.Set(fmt.Append(nil, "b", i), []byte("v"), nil))
 		}))
@@ -231,7 +225,7 @@ func TestACrashLeavesWholeChanges(t *testing.T) {
 		acked++
 		mu.Unlock()
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 	if len(crashes) < changes {
 		t.Fatalf("only %d writes to the disk", len(crashes))
 	}
@@ -254,7 +248,7 @@ func TestACrashLeavesWholeChanges(t *testing.T) {
 			deleted != int64(3*n) || resources != int64(2*n) {
 			t.Errorf("%d changes count %d, %d and %d", n, live, deleted, resources)
 		}
-		must(t, l.DB.Close())
+		fatal.If(t, l.DB.Close())
 	}
 }
 
@@ -263,7 +257,7 @@ func TestChangesSince(t *testing.T) {
 	l := open(t, vfs.NewMem())
 	write := func(touch func(c *commits.Change)) {
 		t.Helper()
-		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+		fatal.If(t, l.Write(t.Context(), func(c *commits.Change) error {
 			touch(c)
 			return c.Set([]byte("k"), nil, nil)
 		}))
@@ -288,7 +282,7 @@ func TestChangesSince(t *testing.T) {
 			t.Errorf("since %d: to %d, %v; want unknown", unknown-first, last-first, ok)
 		}
 	}
-	must(t, l.WriteSynced(t.Context(), func(*pebble.Batch) (func(), error) { return func() {}, nil }))
+	fatal.If(t, l.WriteSynced(t.Context(), func(*pebble.Batch) (func(), error) { return func() {}, nil }))
 	_, _, last, ok := l.ChangesSince(first + 3)
 	if ok {
 		t.Error("a synced write, after which anything may read differently, is not noticed")
@@ -301,7 +295,7 @@ func TestChangesSince(t *testing.T) {
 	if _, _, _, ok := l.ChangesSince(last); ok {
 		t.Error("more changes are known than are remembered")
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // A synced write is durable, under the lock, when it replaces what is in memory.
@@ -310,7 +304,7 @@ func TestWriteSynced(t *testing.T) {
 	l := open(t, d)
 	before := d.syncs.Load()
 	replaced := false
-	must(t, l.WriteSynced(t.Context(), func(b *pebble.Batch) (func(), error) {
+	fatal.If(t, l.WriteSynced(t.Context(), func(b *pebble.Batch) (func(), error) {
 		return func() {
 			replaced = true
 			if d.syncs.Load() == before || get(t, l, "k") != "v" {
@@ -321,14 +315,14 @@ func TestWriteSynced(t *testing.T) {
 	if !replaced {
 		t.Error("not replaced")
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // Has of a change is about the store, not about the change.
 func TestAChangeSeesTheStore(t *testing.T) {
 	l := open(t, vfs.NewMem())
-	must(t, l.Write(t.Context(), put("there", "v")))
-	must(t, l.Write(t.Context(), func(c *commits.Change) error {
+	fatal.If(t, l.Write(t.Context(), put("there", "v")))
+	fatal.If(t, l.Write(t.Context(), func(c *commits.Change) error {
 		if err := put("new", "v")(c); err != nil {
 			return err
 		}
@@ -339,15 +333,15 @@ func TestAChangeSeesTheStore(t *testing.T) {
 		}
 		return nil
 	}))
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 func TestScan(t *testing.T) {
 	l := open(t, vfs.NewMem())
 	for i := range 40 {
-		must(t, l.DB.Set(fmt.Appendf(nil, "a%02d", i), []byte{byte(i)}, pebble.NoSync))
+		fatal.If(t, l.DB.Set(fmt.Appendf(nil, "a%02d", i), []byte{byte(i)}, pebble.NoSync))
 	}
-	must(t, l.DB.Set([]byte("b"), nil, pebble.NoSync))
+	fatal.If(t, l.DB.Set([]byte("b"), nil, pebble.NoSync))
 	stop := errors.New("stop")
 	f := func(ctx context.Context, from []byte, end int, fail error, first, last int, want error) {
 		t.Helper()
@@ -367,7 +361,7 @@ func TestScan(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	f(gone, nil, -1, nil, 0, 14, context.Canceled)
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // Bytes that do not decode are counted and skipped; any other error is not.
@@ -380,12 +374,12 @@ func TestSkipCorrupt(t *testing.T) {
 		t.Errorf("%v values are counted", n)
 	}
 	for _, counts := range [][]byte{make([]byte, 23), binary.BigEndian.AppendUint64(nil, 1)} {
-		must(t, l.DB.Set(keyspace.Counts, counts, pebble.NoSync))
+		fatal.If(t, l.DB.Set(keyspace.Counts, counts, pebble.NoSync))
 		if err := l.LoadCounts(); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("counts of %d bytes: %v", len(counts), err)
 		}
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // The store remembers changes over a restart, and the session of each.
@@ -394,7 +388,7 @@ func TestChangesAfterARestart(t *testing.T) {
 	l := open(t, fs)
 	write := func(n int) (last, session uint64) {
 		t.Helper()
-		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+		fatal.If(t, l.Write(t.Context(), func(c *commits.Change) error {
 			for range n {
 				c.TouchMetric(uuid.New())
 			}
@@ -411,7 +405,7 @@ func TestChangesAfterARestart(t *testing.T) {
 	if _, ok := l.SessionOf(first - 1); ok {
 		t.Error("a change amid a commit has a session")
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 	l = open(t, fs)
 	last, session := write(3)
 	metrics, _, at, ok := l.ChangesSince(first)
@@ -421,7 +415,7 @@ func TestChangesAfterARestart(t *testing.T) {
 	if again, ok := l.SessionOf(first); again != of || !ok || session == of {
 		t.Errorf("sessions %x, then %x and %x", of, again, session)
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }
 
 // The store forgets old changes, not all of them.
@@ -431,7 +425,7 @@ func TestChangesAreForgotten(t *testing.T) {
 	_, _, first, _ := l.ChangesSince(0)
 	const each = 1 << 14
 	for range 40 {
-		must(t, l.Write(t.Context(), func(c *commits.Change) error {
+		fatal.If(t, l.Write(t.Context(), func(c *commits.Change) error {
 			for range each {
 				c.TouchMetric(uuid.Nil)
 			}
@@ -448,8 +442,8 @@ func TestChangesAreForgotten(t *testing.T) {
 				t.Errorf("the last %d changes: %d, %v", n*each, len(metrics), ok)
 			}
 		}
-		must(t, l.DB.Close())
+		fatal.If(t, l.DB.Close())
 		l = open(t, fs)
 	}
-	must(t, l.DB.Close())
+	fatal.If(t, l.DB.Close())
 }

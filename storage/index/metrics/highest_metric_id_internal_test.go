@@ -15,15 +15,14 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // testTable opens the metrics of a store, whose archive policies are the default ones.
 func testTable(t *testing.T, fs vfs.FS) *Table {
 	t.Helper()
 	db, err := pebble.Open("index", &pebble.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	policies := map[string]*model.ArchivePolicy{}
 	for _, p := range model.DefaultArchivePolicies() {
 		policies[p.Name] = p
@@ -31,9 +30,7 @@ func testTable(t *testing.T, fs vfs.FS) *Table {
 	logger, costs := slog.New(slog.DiscardHandler), keyspace.DefaultCosts
 	s := NewTable(commits.NewLog(db, logger), logger,
 		func() map[string]*model.ArchivePolicy { return policies }, &costs, 100)
-	if err := s.LoadLastMetric(time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.LoadLastMetric(time.Now()))
 	return s
 }
 
@@ -58,9 +55,7 @@ func TestMetricIDsAreUnique(t *testing.T) {
 	create(model.ErrExists, second)
 	create(nil, first) // made before, arrives after
 	create(model.ErrExists, first)
-	if err := s.log.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.log.DB.Close())
 	s = testTable(t, fs)
 	if s.last.id != second || !s.last.isNew(third) {
 		t.Errorf("the last is %s, want %s", s.last.id, second)
@@ -69,9 +64,7 @@ func TestMetricIDsAreUnique(t *testing.T) {
 	create(model.ErrExists, third, third)
 	create(nil, third)
 	made := []*model.Metric{{ArchivePolicy: policy}, {ArchivePolicy: policy}}
-	if err := s.CreateMetrics(ctx, made); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.CreateMetrics(ctx, made))
 	if low, high := made[0].ID, made[1].ID; bytes.Compare(third[:], low[:]) >= 0 ||
 		bytes.Compare(low[:], high[:]) >= 0 || s.last.id != high {
 		t.Errorf("made %s and %s after %s, the last is %s", low, high, third, s.last.id)
@@ -79,11 +72,7 @@ func TestMetricIDsAreUnique(t *testing.T) {
 	create(model.ErrExists, made[0].ID)
 	s.last.id = uuid.Max // as if another process's clock were ahead
 	ahead := &model.Metric{ArchivePolicy: policy}
-	if err := s.CreateMetric(ctx, ahead); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.CreateMetric(ctx, ahead))
 	create(model.ErrExists, ahead.ID)
-	if err := s.log.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.log.DB.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Behind 10,000 random IDs the last one of version 7 is not looked for: a start would read all that there are.
@@ -18,9 +19,7 @@ func TestLastMetricBehindRandomIDs(t *testing.T) {
 	made := uuid.Must(uuid.NewV7())
 	made[3] = 0
 	put := func(id uuid.UUID) {
-		if err := s.log.DB.Set(keyspace.IDKey(keyspace.Metric, id), nil, pebble.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.log.DB.Set(keyspace.IDKey(keyspace.Metric, id), nil, pebble.NoSync))
 	}
 	put(made)
 	put(uuid.UUID{}) // before it
@@ -36,9 +35,7 @@ func TestLastMetricBehindRandomIDs(t *testing.T) {
 		put(id)
 	}
 	wantLast(t, s, now, uuid.Max)
-	if err := s.log.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.log.DB.Close())
 }
 
 func wantLast(t *testing.T, s *Table, now time.Time, last uuid.UUID) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func FuzzDecodeMetric(f *testing.F) {
@@ -36,9 +37,7 @@ func FuzzDecodeMetric(f *testing.F) {
 			return
 		}
 		again, err := DecodeMetric(id, AppendMetric(nil, m), find)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if !bytes.Equal(AppendMetric(nil, again), AppendMetric(nil, m)) || again.Name != m.Name ||
 			again.Deleted != m.Deleted || again.Labels != m.Labels {
 			t.Fatalf("%+v became %+v", m, again)

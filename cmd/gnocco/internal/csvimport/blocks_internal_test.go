@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/tsdbutil"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // sample is one of a block, a native histogram if it has one.
@@ -59,9 +60,7 @@ func TestBlocks(t *testing.T) {
 		}
 		series := []storage.Series{storage.NewListSeries(set, list)}
 		path, err := tsdb.CreateBlock(series, dir, 0, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if more == "" {
 			return path
 		}
@@ -70,28 +69,22 @@ func TestBlocks(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(file, []byte(strings.Replace(string(text), "{", "{"+more, 1)), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return path
 	}
 	read := func() (string, error) {
 		var said []string
 		i, err := New(Options{Client: new(client.Client), Note: func(text string) { said = append(said, text) },
 			Reject: func(_ string, _ int, reason string) { said = append(said, reason) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer i.Close()
 		if err := i.Blocks(t.Context(), dir); err != nil {
 			return "", err
 		}
-		if err := i.rows.each(func(r *row) error {
+		fatal.If(t, i.rows.each(func(r *row) error {
 			said = append(said, fmt.Sprintf("%s %d %v", i.metrics[r.metric], r.time/1e6-start, r.value))
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return strings.Join(said, "\n"), nil
 	}
 	var refused Refusal

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // readFile imports a file and returns its measures, "metric time value" each, and the text of rejects and notes, or of
@@ -32,7 +33,7 @@ func readFile(t *testing.T, name, text string, change func(*Options)) (measures,
 		return "", err.Error()
 	}
 	var all []string
-	if err := i.rows.each(func(r *row) error {
+	fatal.If(t, i.rows.each(func(r *row) error {
 		m := i.metrics[r.metric]
 		named := m.name
 		if m.resource != "csv" {
@@ -40,9 +41,7 @@ func readFile(t *testing.T, name, text string, change func(*Options)) (measures,
 		}
 		all = append(all, fmt.Sprintf("%s %s %v", named, r.time.Time().UTC().Format("2006-01-02T15:04:05.999999999"), r.value))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return strings.Join(all, "\n"), notes.String()
 }
 
@@ -57,9 +56,7 @@ type form struct {
 // Files as people and programs write them are read whole, each value at its time.
 func TestForms(t *testing.T) {
 	file, err := os.Open("../../../../internal/csv/testdata/forms.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
 	n := 0
 	for d := json.NewDecoder(file); ; n++ {
@@ -146,9 +143,7 @@ func TestZonesWithTwoOffsets(t *testing.T) {
 	text.WriteString("time,v\n")
 	at := time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC)
 	paris, err := time.LoadLocation("Europe/Paris")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := range 12 {
 		fmt.Fprintf(&text, "%s,%d\n", at.In(paris).Format("2006-01-02 15:04:05"), i)
 		fmt.Fprintf(&want, "f %s %d\n", at.Format("2006-01-02T15:04:05"), i)

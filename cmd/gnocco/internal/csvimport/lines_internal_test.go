@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Lines of VictoriaMetrics and of an export are read whole, or rejected by number.
@@ -16,21 +17,15 @@ func TestLines(t *testing.T) {
 		i, err := New(Options{Client: new(client.Client), Reject: func(_ string, line int, reason string) {
 			said = append(said, fmt.Sprintf("%d: %s", line, reason))
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer i.Close()
-		if err := i.Lines("f", strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, i.Lines("f", strings.NewReader(text)))
 		var got []string
-		if err := i.rows.each(func(r *row) error {
+		fatal.If(t, i.rows.each(func(r *row) error {
 			m := i.metrics[r.metric]
 			got = append(got, fmt.Sprintf("%s|%s|%s|%s %d %v", m.resource, m, m.unit, m.policy, r.time, r.value))
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if strings.Join(got, "\n") != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", text, strings.Join(got, "\n"), want)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Rows come back in order of time, of equal times as they were added, for any bound on memory.
@@ -27,9 +28,7 @@ func TestSpool(t *testing.T) {
 			for i := range n {
 				r := row{time: carbonara.Timestamp(order(i, n)), value: float64(i), metric: uint32(i % 5)}
 				want = append(want, r)
-				if err := s.add(r.time, r.value, r.metric); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, s.add(r.time, r.value, r.metric))
 			}
 			slices.SortStableFunc(want, func(a, b row) int { return cmp.Compare(a.time, b.time) })
 			if len(s.rows) > 100 || name == "ascending" && len(s.runs) > 1 {
@@ -37,19 +36,15 @@ func TestSpool(t *testing.T) {
 			}
 			for range 2 {
 				var got []row
-				if err := s.each(func(r *row) error {
+				fatal.If(t, s.each(func(r *row) error {
 					got = append(got, row{r.time, r.value, r.metric, 0})
 					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))
 				if !slices.Equal(got, want) {
 					t.Fatalf("%s: %d rows differ from a stable sort of %d", name, len(got), n)
 				}
 			}
-			if err := s.close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.close())
 		}
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
@@ -62,17 +57,11 @@ func TestSpoolCut(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := spool{runRows: 10}
 	for i := range 25 {
-		if err := s.add(carbonara.Timestamp(i), 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.add(carbonara.Timestamp(i), 0, 0))
 	}
 	defer s.close()
-	if err := s.each(func(*row) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.file.Truncate(15*rowBytes + 3); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.each(func(*row) error { return nil }))
+	fatal.If(t, s.file.Truncate(15*rowBytes+3))
 	if err := s.each(func(*row) error { return nil }); err == nil {
 		t.Error("the end of a cut file passed for that of its rows")
 	}

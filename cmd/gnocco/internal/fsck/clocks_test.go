@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A damaged clock keeps this machine's servers from starting. A repair sets it aside; then they start, and answer as
@@ -16,16 +17,12 @@ func TestDamagedClockIsRepaired(t *testing.T) {
 	serve := func() *serving {
 		t.Helper()
 		s, err := serveFolder(t.Context(), data, cluster.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	stop := func(s *serving) {
 		t.Helper()
-		if err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Close(t.Context()))
 	}
 	s := serve()
 	if status, text := s.ask(t, "POST", "/v1/archive_policy", map[string]any{"name": "p", "back_window": 2,
@@ -40,9 +37,7 @@ func TestDamagedClockIsRepaired(t *testing.T) {
 	if err != nil || len(clocks) != 1 {
 		t.Fatal(clocks, err)
 	}
-	if err := os.WriteFile(clocks[0], []byte("1795370000123456789 deadbeef\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(clocks[0], []byte("1795370000123456789 deadbeef\n"), 0o600))
 	if s, err := serveFolder(t.Context(), data, cluster.Options{}); err == nil {
 		stop(s)
 		t.Fatal("a server starts with a damaged clock")

@@ -30,6 +30,7 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // node is a server on a data folder.
@@ -206,25 +207,17 @@ var damages = map[string]func(t *testing.T, store string) bool{
 			return false
 		}
 		content, err := os.ReadFile(tables[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		content[10] ^= 1
-		if err := os.WriteFile(tables[0], content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(tables[0], content, 0o600))
 		return true
 	},
 	"folder removed": func(t *testing.T, store string) bool {
-		if err := os.RemoveAll(store); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.RemoveAll(store))
 		return true
 	},
 	"folder and claims removed": func(t *testing.T, store string) bool {
-		if err := errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store))); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store))))
 		return true
 	},
 	"emptied with its record":       emptyFolders,
@@ -235,17 +228,13 @@ var damages = map[string]func(t *testing.T, store string) bool{
 func emptyFolders(t *testing.T, store string) bool {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(store, "e*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, path := range folders {
 		info, err := os.Stat(path)
 		if err = errors.Join(err, os.RemoveAll(path)); err == nil && info.IsDir() {
 			err = os.Mkdir(path, 0o750)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	return true
 }
@@ -269,24 +258,18 @@ func replaceByAnother(t *testing.T, store string) bool {
 		return false
 	}
 	another := filepath.Join(filepath.Dir(store), fmt.Sprintf("%03d", number-1))
-	if err := errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store)), os.CopyFS(store, os.DirFS(another)),
-		os.CopyFS(claimsOf(store), os.DirFS(claimsOf(another)))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(os.RemoveAll(store), os.RemoveAll(claimsOf(store)), os.CopyFS(store, os.DirFS(another)),
+		os.CopyFS(claimsOf(store), os.DirFS(claimsOf(another)))))
 	return true
 }
 
 func removeMatching(t *testing.T, store, pattern string) (found bool) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(store, "e*", pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, path := range paths {
 		found = true
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Remove(path))
 	}
 	return found
 }
@@ -294,14 +277,10 @@ func removeMatching(t *testing.T, store, pattern string) (found bool) {
 func fix(t *testing.T, data string, options fsck.Options) *fsck.Report {
 	t.Helper()
 	d, err := offline.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer d.Close()
 	report, err := fsck.Check(t.Context(), d, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return report
 }
 
@@ -309,12 +288,10 @@ func fix(t *testing.T, data string, options fsck.Options) *fsck.Report {
 func files(t *testing.T, data, store string) (n int) {
 	t.Helper()
 	for _, dir := range []string{store, "claims/" + store} {
-		if err := filepath.WalkDir(filepath.Join(data, dir), func(string, fs.DirEntry, error) error {
+		fatal.If(t, filepath.WalkDir(filepath.Join(data, dir), func(string, fs.DirEntry, error) error {
 			n++
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return n
 }
@@ -380,9 +357,7 @@ func TestCrashBeforeFirstStore(t *testing.T) {
 		t.Run(stage, func(t *testing.T) {
 			data := copyOf(t, original)
 			for _, step := range steps {
-				if err := step(data); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, step(data))
 			}
 			if report := check(t, data, false); report.Damaged() > 0 {
 				t.Error(text(t, report))
@@ -425,9 +400,7 @@ func TestStoreOfALaterVersion(t *testing.T) {
 		name := datafolder.SackName(sack)
 		format := datafolder.FormatOf(name)
 		format.Store++
-		if err := claim.NoteStore(vfs.Default, f.data, name, format); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, claim.NoteStore(vfs.Default, f.data, name, format))
 	}
 	workerStops()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -680,9 +653,7 @@ func TestLockedStore(t *testing.T) {
 			}
 			disk := claim.Fence(vfs.Default, claim.NewDeadline(claim.BootClock{}, 1<<62, 0))
 			lock, err := disk.Lock(locks[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			n := serve(t, f.data, cluster.RoleBoth)
 			defer n.stop()
 			if damaged := n.damaged(); len(damaged) > 0 {
@@ -702,9 +673,7 @@ func TestLockedStore(t *testing.T) {
 					t.Errorf("metric %s: %d %s, want 503 that names %s as locked", id, status, answer, store)
 				}
 			}
-			if err := lock.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, lock.Close())
 			for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 				answers := make(map[uuid.UUID]string)
 				for _, id := range f.metrics {

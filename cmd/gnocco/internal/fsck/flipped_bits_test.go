@@ -25,6 +25,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var (
@@ -78,24 +79,16 @@ func serveFolder(ctx context.Context, data string, options cluster.Options) (*se
 func (s *serving) ask(t *testing.T, method, path string, body any) (int, string) {
 	t.Helper()
 	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.SetBasicAuth("admin", "")
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer answer.Body.Close()
 	content, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return answer.StatusCode, string(content)
 }
 
@@ -161,9 +154,7 @@ func flipFolders(t *testing.T) (stopped, killed string) {
 		return s
 	}
 	stop := func(s *serving) {
-		if err := s.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Close(context.Background()))
 	}
 	s := start()
 	if status, text := s.ask(t, http.MethodPost, "/v1/archive_policy", map[string]any{"name": "p", "back_window": 2,
@@ -197,9 +188,7 @@ func copyFolder(t *testing.T, from, to string) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := os.RemoveAll(to); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.RemoveAll(to))
 	}
 	t.Fatal("the folder is never at rest")
 }
@@ -231,7 +220,7 @@ func kindOf(path string) string {
 func filesByKind(t *testing.T, data string) map[string][]string {
 	t.Helper()
 	kinds := make(map[string][]string)
-	if err := fs.WalkDir(os.DirFS(data), ".", func(path string, d fs.DirEntry, err error) error {
+	fatal.If(t, fs.WalkDir(os.DirFS(data), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || kindOf(path) == "" {
 			return err
 		}
@@ -240,25 +229,21 @@ func filesByKind(t *testing.T, data string) map[string][]string {
 			kinds[kindOf(path)] = append(kinds[kindOf(path)], path)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return kinds
 }
 
 // isThere reports whether a folder has a file with that content, under any name.
 func isThere(t *testing.T, data string, content []byte) (found bool) {
 	t.Helper()
-	if err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+	fatal.If(t, filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || found {
 			return err
 		}
 		have, err := os.ReadFile(path)
 		found = bytes.Equal(have, content)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -302,14 +287,10 @@ func (f *flip) try(t *testing.T) outcome {
 	data := filepath.Join(t.TempDir(), "data")
 	copyFolder(t, f.original, data)
 	content, err := os.ReadFile(filepath.Join(data, f.path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	at, bit := f.random.IntN(len(bytes.TrimRight(content, "\x00"))), byte(1)<<f.random.IntN(8)
 	content[at] ^= bit
-	if err := os.WriteFile(filepath.Join(data, f.path), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(data, f.path), content, 0o600))
 	fsckTold := fsckSays(t, data)
 	options := cluster.Options{}
 	if f.kind == "claims" { // of an owner that nobody knows, others wait until it must be dead
@@ -370,9 +351,7 @@ func TestFlippedBits(t *testing.T) {
 		pristine := filepath.Join(t.TempDir(), "pristine")
 		copyFolder(t, original, pristine)
 		s, err := serveFolder(t.Context(), pristine, cluster.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		want, refused := s.answers(t)
 		if err := s.Close(context.Background()); err != nil || refused > 0 || len(want) < 12 || s.log.String() != "" {
 			t.Fatal(how, err, refused, len(want), s.log)

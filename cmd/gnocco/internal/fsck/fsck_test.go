@@ -29,6 +29,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const sacks = 2
@@ -41,24 +42,16 @@ func makeFolder(t *testing.T, metrics int) string {
 	data := filepath.Join(t.TempDir(), "data")
 	s, err := server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, Sacks: sacks},
 		Listen: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	post := func(path string, body any) []byte {
 		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+path, bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		request.Header.Set("Content-Type", "application/json")
 		request.SetBasicAuth("admin", "")
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer answer.Body.Close()
 		content, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode/100 != 2 {
@@ -75,9 +68,7 @@ func makeFolder(t *testing.T, metrics int) string {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range metrics {
 		var m struct{ ID string }
-		if err := json.Unmarshal(post("/v1/metric", map[string]any{"archive_policy_name": "p"}), &m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(post("/v1/metric", map[string]any{"archive_policy_name": "p"}), &m))
 		for i := range 3 * 720 {
 			batch[m.ID] = append(batch[m.ID],
 				map[string]any{"timestamp": start.Add(time.Duration(i) * 5 * time.Second).Format(time.RFC3339),
@@ -85,9 +76,7 @@ func makeFolder(t *testing.T, metrics int) string {
 		}
 	}
 	post("/v1/batch/metrics/measures", batch)
-	if err := s.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close(context.Background()))
 	return data
 }
 
@@ -98,13 +87,11 @@ type contents map[uuid.UUID]map[time.Duration]*carbonara.Groups
 func read(t *testing.T, data string) contents {
 	t.Helper()
 	d, err := offline.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer d.Close()
 	all := make(contents)
 	for sack := range sacks {
-		if err := d.InSack(sack, func(store *archive.Store) error {
+		fatal.If(t, d.InSack(sack, func(store *archive.Store) error {
 			iter, err := store.DB().NewIter(nil)
 			if err != nil {
 				return err
@@ -126,9 +113,7 @@ func read(t *testing.T, data string) contents {
 				all[metric][split.Granularity] = groups
 			}
 			return iter.Error()
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return all
 }
@@ -136,9 +121,7 @@ func read(t *testing.T, data string) contents {
 func parse(t *testing.T) []carbonara.Method {
 	t.Helper()
 	parsed, err := carbonara.ParseMethods(methods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return parsed
 }
 
@@ -146,23 +129,17 @@ func parse(t *testing.T) []carbonara.Method {
 func check(t *testing.T, data string, repair bool) *fsck.Report {
 	t.Helper()
 	d, err := offline.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer d.Close()
 	report, err := fsck.Check(t.Context(), d, fsck.Options{Repair: repair})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return report
 }
 
 func text(t *testing.T, r *fsck.Report) string {
 	t.Helper()
 	var out strings.Builder
-	if err := r.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.Print(&out))
 	return out.String()
 }
 
@@ -228,27 +205,17 @@ func edit(t *testing.T, data string, change func(key, value []byte) []byte) (edi
 	for sack := range sacks {
 		dir := filepath.Join(data, "sacks", fmt.Sprintf("%03d", sack), "e1")
 		store, err := archive.Open(dir, archive.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		iter, err := store.DB().NewIter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for valid := iter.First(); valid; valid = iter.Next() {
 			if value := change(iter.Key(), bytes.Clone(iter.Value())); value != nil {
 				edited++
-				if err := store.DB().Set(iter.Key(), value, pebble.Sync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, store.DB().Set(iter.Key(), value, pebble.Sync))
 			}
 		}
-		if err := iter.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, iter.Close())
+		fatal.If(t, errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)))
 	}
 	return edited
 }
@@ -313,15 +280,9 @@ func compact(t *testing.T, data string) {
 	for sack := range sacks {
 		dir := filepath.Join(data, "sacks", fmt.Sprintf("%03d", sack), "e1")
 		store, err := archive.Open(dir, archive.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Compact(); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
+		fatal.If(t, store.Compact())
+		fatal.If(t, errors.Join(store.Close(), datafolder.AtRest(vfs.Default, dir)))
 	}
 }
 
@@ -339,9 +300,7 @@ func TestDamagedTables(t *testing.T) {
 	for seed := *damageSeed; seed < *damageSeed+rounds; seed++ {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		data := filepath.Join(t.TempDir(), "data")
-		if err := os.CopyFS(data, os.DirFS(original)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.CopyFS(data, os.DirFS(original)))
 		tables, err := filepath.Glob(filepath.Join(data, "sacks", "*", "e1", "*.sst"))
 		if err != nil || len(tables) == 0 {
 			t.Fatal("no tables", err)
@@ -349,14 +308,10 @@ func TestDamagedTables(t *testing.T) {
 		slices.Sort(tables)
 		path := tables[random.IntN(len(tables))]
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		at := random.IntN(len(content))
 		content[at] ^= 1 << random.IntN(8)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, content, 0o600))
 		before := check(t, data, false)
 		if before.Damaged() == 0 {
 			t.Errorf("seed %d: byte %d of %d of %s: not found", seed, at, len(content), filepath.Base(path))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the table into docs/reference/gnocchi-conf.md")
@@ -17,13 +18,9 @@ var rewrite = flag.Bool("rewrite", false, "write the table into docs/reference/g
 func read(t *testing.T, folder, text string) *gnocchiconf.File {
 	t.Helper()
 	path := filepath.Join(folder, "gnocchi.conf")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 	file, err := gnocchiconf.Read([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return file
 }
 
@@ -72,9 +69,7 @@ func TestSyntax(t *testing.T) {
 		"max_limit = 1\n": "line 1", "[api\n": "line 1", "[api]\nmax_limit\n": "line 2", "[api]\n  x = 1\n": "line 2",
 	} {
 		path := filepath.Join(t.TempDir(), "x.conf")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := gnocchiconf.Read([]string{path}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
@@ -87,18 +82,12 @@ func TestSeveralFiles(t *testing.T) {
 	for name, text := range map[string]string{"a.conf": "[api]\nmax_limit=1\nport=1\n",
 		"b.conf": "[api]\nmax_limit=2\n", "d/z.conf": "[api]\nport=3\n", "d/x": "["} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	file, err := gnocchiconf.Read([]string{filepath.Join(dir, "a.conf"), filepath.Join(dir, "b.conf")},
 		[]string{filepath.Join(dir, "d")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	got, err := file.Settings("gnocchi-api", func(string) (string, bool) { return "", false })
 	if err != nil || got.Values["max-limit"] != "2" || got.Values["listen"] != "0.0.0.0:3" {
 		t.Errorf("got %v, %v", got, err)
@@ -108,15 +97,11 @@ func TestSeveralFiles(t *testing.T) {
 // Options that would silently change access rights are refused.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "paste.ini"),
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "paste.ini"),
 		[]byte("[pipeline:gnocchiv1+keystone]\npipeline = my_filter keystone_authtoken gnocchiv1\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "good.ini"),
-		[]byte("[pipeline:gnocchiv1+keystone]\npipeline = keystone_authtoken gnocchiv1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "good.ini"),
+		[]byte("[pipeline:gnocchiv1+keystone]\npipeline = keystone_authtoken gnocchiv1\n"), 0o600))
 	f := func(want, text string, given ...string) {
 		t.Helper()
 		got, err := settings(t, dir, text, given...)
@@ -150,13 +135,9 @@ func TestRefusals(t *testing.T) {
 	f("", "[api]\npaste_config = good.ini\n")
 	f("[api] paste_config: /nowhere.ini cannot be read", "[api]\npaste_config = /nowhere.ini\n")
 	f("", "[api]\npaste_config = api-paste.ini\n")
-	if err := os.Mkdir(filepath.Join(dir, "policy.d"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "policy.d"), 0o750))
 	f("", "")
-	if err := os.WriteFile(filepath.Join(dir, "policy.d", "x.yaml"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "policy.d", "x.yaml"), nil, 0o600))
 	f("[oslo_policy] policy_dirs", "")
 }
 
@@ -164,17 +145,13 @@ func TestRefusals(t *testing.T) {
 func rendering(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return strings.NewReplacer("@BASE@", "/base", "@LOG@", "/log", "@PORT@", "8041").Replace(string(text))
 }
 
 func TestKolla(t *testing.T) {
 	got, err := settings(t, t.TempDir(), rendering(t, "kolla.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want := map[string]any{
 		"data": "/base/gnocco", "listen": "127.0.0.1:8041", "max-limit": "1000", "proxy-headers": true,
 		"auth-mode": "keystone",
@@ -208,13 +185,9 @@ func TestKolla(t *testing.T) {
 func TestHelm(t *testing.T) {
 	dir := t.TempDir()
 	rules := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(rules, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(rules, []byte("{}\n"), 0o600))
 	got, err := settings(t, dir, rendering(t, "helm.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for name, want := range map[string]any{"data": "/base/helm/gnocco", "policy-file": rules,
 		"statsd-flush-interval": "10.5s", "keystone-user-domain": "service", "keystone-project-domain": "service",
 		"keystone-url": "http://127.0.0.1:5000/v3"} {
@@ -238,9 +211,7 @@ func TestHelm(t *testing.T) {
 func TestPage(t *testing.T) {
 	const path = "../../../../docs/reference/gnocchi-conf.md"
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const begin, end = "<!-- table -->\n", "<!-- end of table -->\n"
 	before, rest, ok := strings.Cut(string(content), begin)
 	table, after, ok2 := strings.Cut(rest, end)
@@ -253,9 +224,7 @@ func TestPage(t *testing.T) {
 	if !*rewrite {
 		t.Fatalf("%s is out of date: go test ./cmd/gnocco/internal/gnocchiconf -rewrite", path)
 	}
-	if err := os.WriteFile(path, []byte(before+begin+gnocchiconf.Table()+end+after), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(before+begin+gnocchiconf.Table()+end+after), 0o600))
 }
 
 func FuzzRead(f *testing.F) {
@@ -263,9 +232,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("[a]\nb = c\n d\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "x.conf")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o600))
 		file, err := gnocchiconf.Read([]string{path}, nil)
 		if err == nil {
 			_, _ = file.Settings("gnocchi-api", func(string) (string, bool) { return "", false })

@@ -1,0 +1,2 @@
+// Package fatal ends a test at its first error.
+package fatal
