@@ -11,7 +11,6 @@ import (
 )
 
 func newDelete() *cobra.Command {
-	var remote remoteFlags
 	var yes bool
 	var r deletedRange
 	cmd := &cobra.Command{
@@ -28,43 +27,38 @@ deleted measures.
 		Example: `  gnocco delete house/attic
   gnocco delete house/outside --start 2026-05-01T10:00 --stop 2026-05-01T10:05 --reason spike --yes`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			found, err := find(cmd.Context(), c, args)
-			if err != nil {
-				return err
-			}
-			if r.Start != "" || r.Stop != "" {
-				return r.delete(cmd, c, found, yes)
-			}
-			out := cmd.OutOrStdout()
-			for _, s := range found {
-				if yes {
-					if err := c.Do(cmd.Context(), "DELETE", "/v1/metric/"+s.id, nil, nil); err != nil {
-						return s.failed(err)
-					}
-				}
-				if _, err := fmt.Fprintln(out, s.shown()); err != nil {
-					return err
-				}
-			}
-			verb := "would be deleted: repeat with --yes"
-			if yes {
-				verb = "deleted"
-			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d metrics %s\n", len(found), verb)
-			return err
-		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	remote := askServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		found, err := find(cmd.Context(), c, args)
+		if err != nil {
+			return err
+		}
+		if r.Start != "" || r.Stop != "" {
+			return r.delete(cmd, c, found, yes)
+		}
+		out := cmd.OutOrStdout()
+		for _, s := range found {
+			if yes {
+				if err := c.Do(cmd.Context(), "DELETE", "/v1/metric/"+s.id, nil, nil); err != nil {
+					return s.failed(err)
+				}
+			}
+			if _, err := fmt.Fprintln(out, s.shown()); err != nil {
+				return err
+			}
+		}
+		verb := "would be deleted: repeat with --yes"
+		if yes {
+			verb = "deleted"
+		}
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d metrics %s\n", len(found), verb)
+		return err
+	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them")
 	cmd.Flags().StringVar(&r.Start, "start", "", "delete measures from this time on: a date and time, or seconds since 1970")
 	cmd.Flags().StringVar(&r.Stop, "stop", "", "delete measures before this time")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "for the ledger, with --start or --stop")
-	cmd.ValidArgsFunction = ask(&remote, proposeSelectors)
+	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
 	return cmd
 }
 

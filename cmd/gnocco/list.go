@@ -21,8 +21,6 @@ var listings = map[string]func(ctx context.Context, c *client.Client, selectors 
 }
 
 func newList() *cobra.Command {
-	var remote remoteFlags
-	var output string
 	kinds := slices.Sorted(maps.Keys(listings))
 	cmd := &cobra.Command{
 		Use:   "list KIND [SELECTOR...]",
@@ -36,28 +34,18 @@ costs (of queries so far) or unread (metrics that no query has read). Only metri
 		Example: `  gnocco list metrics '{job="node"}'
   gnocco list policies -o json`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			list := listings[args[0]]
-			if list == nil {
-				return fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), didYouMean(args[0], kinds))
-			}
-			if len(args) > 1 && args[0] != "metrics" {
-				return fmt.Errorf("%s cannot be selected", args[0])
-			}
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			found, err := list(cmd.Context(), c, args[1:])
-			if err != nil {
-				return err
-			}
-			return found.write(cmd.OutOrStdout(), output)
-		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
-	defineOutput(cmd.Flags(), &output)
-	cmd.ValidArgsFunction = firstOf(kinds, ask(&remote, proposeSelectors))
+	remote := askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table, error) {
+		list := listings[args[0]]
+		if list == nil {
+			return nil, fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), didYouMean(args[0], kinds))
+		}
+		if len(args) > 1 && args[0] != "metrics" {
+			return nil, fmt.Errorf("%s cannot be selected", args[0])
+		}
+		return list(cmd.Context(), c, args[1:])
+	})
+	cmd.ValidArgsFunction = firstOf(kinds, ask(remote, proposeSelectors))
 	return cmd
 }
 

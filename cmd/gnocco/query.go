@@ -18,8 +18,7 @@ import (
 )
 
 func newQuery() *cobra.Command {
-	var remote remoteFlags
-	var at, start, stop, step, output string
+	var at, start, stop, step string
 	var chart bool
 	cmd := &cobra.Command{
 		Use:   "query EXPRESSION",
@@ -30,47 +29,37 @@ the server go to standard error. With --chart a range is a line a series, with a
   gnocco query up --start -1h --step 1m -o csv
   gnocco query 'rate(http_requests_total[5m])' --start -1d --step 10m --chart`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if chart && start == "" {
-				return errors.New("--chart: give --start as well, a range to draw")
-			}
-			query := url.Values{"query": {args[0]}}
-			path := "/api/v1/query?"
-			now := carbonara.FromTime(time.Now())
-			moments := map[string]string{"time": at}
-			if start != "" {
-				path, moments = "/api/v1/query_range?", map[string]string{"start": start, "end": stop}
-				query.Set("step", step)
-			}
-			for parameter, text := range moments {
-				moment, err := model.ParseTimestamp(text, now)
-				if text == "" || text == "now" {
-					moment, err = now, nil
-				}
-				if err != nil {
-					return fmt.Errorf("time %q: %w", text, err)
-				}
-				query.Set(parameter, moment.Time().Format(time.RFC3339Nano))
-			}
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			t, err := evaluate(cmd, c, path+query.Encode(), chart)
-			if err != nil {
-				return err
-			}
-			return t.write(cmd.OutOrStdout(), output)
-		},
 	}
+	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table, error) {
+		if chart && start == "" {
+			return nil, errors.New("--chart: give --start as well, a range to draw")
+		}
+		query := url.Values{"query": {args[0]}}
+		path := "/api/v1/query?"
+		now := carbonara.FromTime(time.Now())
+		moments := map[string]string{"time": at}
+		if start != "" {
+			path, moments = "/api/v1/query_range?", map[string]string{"start": start, "end": stop}
+			query.Set("step", step)
+		}
+		for parameter, text := range moments {
+			moment, err := model.ParseTimestamp(text, now)
+			if text == "" || text == "now" {
+				moment, err = now, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("time %q: %w", text, err)
+			}
+			query.Set(parameter, moment.Time().Format(time.RFC3339Nano))
+		}
+		return evaluate(cmd, c, path+query.Encode(), chart)
+	})
 	flags := cmd.Flags()
-	remote.define(flags, defaultURL, "address of the server, with its prefix if it has one")
 	flags.StringVar(&at, "time", "", "when to evaluate, such as -1h (default: now)")
 	flags.StringVar(&start, "start", "", "evaluate at every step from this time on")
 	flags.StringVar(&stop, "stop", "", "last time of a range (default: now)")
 	flags.StringVar(&step, "step", "1m", "time between two steps of a range")
 	flags.BoolVar(&chart, "chart", false, "write a line a series, with a chart of its range")
-	defineOutput(flags, &output)
 	cmd.MarkFlagsMutuallyExclusive("time", "start")
 	return cmd
 }

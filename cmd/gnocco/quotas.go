@@ -23,7 +23,6 @@ type usage struct {
 }
 
 func newQuotas() *cobra.Command {
-	var remote remoteFlags
 	var output string
 	var reset bool
 	bounds := map[string]int64{} // by the names of the API
@@ -36,40 +35,35 @@ given by flags become the quota of PROJECT, -1 for none; a bound without a flag 
   gnocco quotas web --series 10000 --measures 5000
   gnocco quotas web --reset`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for flag, name := range map[string]string{"series": "series", "measures": "measures_per_second",
-				"requests": "requests_per_second"} {
-				if bound, _ := cmd.Flags().GetInt64(flag); cmd.Flags().Changed(flag) {
-					bounds[name] = bound
-				}
-			}
-			changes := len(bounds) > 0 || reset
-			switch {
-			case changes && len(args) == 0:
-				return errors.New("name the project to change")
-			case len(bounds) > 0 && reset:
-				return errors.New("--reset gives the project the server's quota: leave out the bounds")
-			}
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			path := ""
-			if len(args) > 0 {
-				path = "/v1/quotas/" + url.PathEscape(args[0])
-			}
-			if reset {
-				return c.Do(cmd.Context(), http.MethodDelete, path, nil, nil)
-			}
-			all, err := usages(cmd.Context(), c, path, bounds)
-			if err != nil {
-				return err
-			}
-			return usageTable(all).write(cmd.OutOrStdout(), output)
-		},
 	}
+	askServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		for flag, name := range map[string]string{"series": "series", "measures": "measures_per_second",
+			"requests": "requests_per_second"} {
+			if bound, _ := cmd.Flags().GetInt64(flag); cmd.Flags().Changed(flag) {
+				bounds[name] = bound
+			}
+		}
+		changes := len(bounds) > 0 || reset
+		switch {
+		case changes && len(args) == 0:
+			return errors.New("name the project to change")
+		case len(bounds) > 0 && reset:
+			return errors.New("--reset gives the project the server's quota: leave out the bounds")
+		}
+		path := ""
+		if len(args) > 0 {
+			path = "/v1/quotas/" + url.PathEscape(args[0])
+		}
+		if reset {
+			return c.Do(cmd.Context(), http.MethodDelete, path, nil, nil)
+		}
+		all, err := usages(cmd.Context(), c, path, bounds)
+		if err != nil {
+			return err
+		}
+		return usageTable(all).write(cmd.OutOrStdout(), output)
+	})
 	flags := cmd.Flags()
-	remote.define(flags, defaultURL, "address of the server, with its prefix if it has one")
 	defineOutput(flags, &output)
 	flags.Int64("series", 0, "most metrics of the project (-1: any number)")
 	flags.Int64("measures", 0, "most measures of the project in a second (-1: any number)")

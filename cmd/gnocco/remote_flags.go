@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/internal/client"
@@ -37,6 +38,34 @@ func (r *remoteFlags) define(f *pflag.FlagSet, url, about string) {
 	f.StringVar(&r.token, "token", "",
 		"Keystone token, instead of a user; GNOCCO_TOKEN keeps it out of the command line")
 	f.StringVar(&r.caFile, "ca-file", "", "PEM certificates to trust besides the system's, for https")
+}
+
+// askServer makes a command run with a client of the server that its flags name.
+func askServer(cmd *cobra.Command, run func(cmd *cobra.Command, c *client.Client, args []string) error) *remoteFlags {
+	remote := new(remoteFlags)
+	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := remote.client()
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, args)
+	}
+	return remote
+}
+
+// askForTable is askServer for a command whose answer is a table.
+func askForTable(cmd *cobra.Command,
+	run func(cmd *cobra.Command, c *client.Client, args []string) (*table, error)) *remoteFlags {
+	var output string
+	defineOutput(cmd.Flags(), &output)
+	return askServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		t, err := run(cmd, c, args)
+		if err != nil {
+			return err
+		}
+		return t.write(cmd.OutOrStdout(), output)
+	})
 }
 
 // client returns a client of the server. It sends no request yet.

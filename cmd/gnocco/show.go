@@ -13,9 +13,7 @@ import (
 const sparkColumns = 32
 
 func newShow() *cobra.Command {
-	var remote remoteFlags
 	var read readFlags
-	var output string
 	cmd := &cobra.Command{
 		Use:   "show SELECTOR...",
 		Short: "Show metrics: a line each, with a chart",
@@ -26,23 +24,13 @@ and a chart. gnocco export writes the aggregates themselves.
 		Example: `  gnocco show house/outside --since 7d
   gnocco show '{__name__=~"node_load.*"}' --start -1h`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			t, err := showAll(cmd, c, &read, args)
-			if err != nil {
-				return err
-			}
-			return t.write(cmd.OutOrStdout(), output)
-		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	remote := askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table, error) {
+		return showAll(cmd, c, &read, args)
+	})
 	read.define(cmd.Flags(), "-1d")
-	defineOutput(cmd.Flags(), &output)
-	cmd.ValidArgsFunction = ask(&remote, proposeSelectors)
-	completeFlags(cmd, &remote)
+	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
+	completeFlags(cmd, remote)
 	return cmd
 }
 

@@ -7,54 +7,49 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 func newStatus() *cobra.Command {
-	var remote remoteFlags
-	var output string
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the processes of a cluster, and what waits or is damaged",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			var answer struct {
-				Storage struct {
-					Summary struct {
-						Measures int `json:"measures"`
-					} `json:"summary"`
-				} `json:"storage"`
-				Cluster model.ClusterStatus `json:"cluster"`
-			}
-			if err := c.Do(cmd.Context(), "GET", "/v1/status?details=false", nil, &answer); err != nil {
-				return err
-			}
-			t := &table{columns: []string{"process", "roles", "address", "version", "uptime", "memory", "accepted", "processed"}}
-			for _, m := range answer.Cluster.Members {
-				row := []any{m.ID, strings.Join(m.Roles, ", "), m.Address, "no answer", nil, nil, nil, nil}
-				if f := m.Figures; f != nil {
-					row = append(row[:3], f.Version, time.Duration(f.Uptime)*time.Second,
-						fmt.Sprintf("%.0f MiB", float64(f.Memory)/(1<<20)), f.Accepted, f.Processed)
-				}
-				t.rows = append(t.rows, row)
-			}
-			if err := t.write(cmd.OutOrStdout(), output); err != nil {
-				return err
-			}
-			report := cmd.ErrOrStderr()
-			for _, store := range answer.Cluster.Damaged {
-				fmt.Fprintf(report, "damaged: %s\n", store.Name)
-			}
-			_, err = fmt.Fprintf(report, "%d bundles of measures wait, %d stores are damaged\n",
-				answer.Storage.Summary.Measures, len(answer.Cluster.Damaged))
-			return err
-		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	var output string
 	defineOutput(cmd.Flags(), &output)
+	askServer(cmd, func(cmd *cobra.Command, c *client.Client, _ []string) error {
+		var answer struct {
+			Storage struct {
+				Summary struct {
+					Measures int `json:"measures"`
+				} `json:"summary"`
+			} `json:"storage"`
+			Cluster model.ClusterStatus `json:"cluster"`
+		}
+		if err := c.Do(cmd.Context(), "GET", "/v1/status?details=false", nil, &answer); err != nil {
+			return err
+		}
+		t := &table{columns: []string{"process", "roles", "address", "version", "uptime", "memory", "accepted", "processed"}}
+		for _, m := range answer.Cluster.Members {
+			row := []any{m.ID, strings.Join(m.Roles, ", "), m.Address, "no answer", nil, nil, nil, nil}
+			if f := m.Figures; f != nil {
+				row = append(row[:3], f.Version, time.Duration(f.Uptime)*time.Second,
+					fmt.Sprintf("%.0f MiB", float64(f.Memory)/(1<<20)), f.Accepted, f.Processed)
+			}
+			t.rows = append(t.rows, row)
+		}
+		if err := t.write(cmd.OutOrStdout(), output); err != nil {
+			return err
+		}
+		report := cmd.ErrOrStderr()
+		for _, store := range answer.Cluster.Damaged {
+			fmt.Fprintf(report, "damaged: %s\n", store.Name)
+		}
+		_, err := fmt.Fprintf(report, "%d bundles of measures wait, %d stores are damaged\n",
+			answer.Storage.Summary.Measures, len(answer.Cluster.Damaged))
+		return err
+	})
 	return cmd
 }

@@ -18,7 +18,6 @@ import (
 const topCosts = 10
 
 func newTop() *cobra.Command {
-	var remote remoteFlags
 	var again repeatFlags
 	var kill string
 	cmd := &cobra.Command{
@@ -32,35 +31,30 @@ has read.`,
 		Example: `  gnocco top
   gnocco top --kill 5f0c3b6a1d2e4f78`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			if kill != "" {
-				return c.Do(cmd.Context(), "DELETE", "/v1/queries/"+url.PathEscape(kill), nil, nil)
-			}
-			return again.repeat(cmd, func() (func(io.Writer) error, error) {
-				running, err := listQueries(cmd.Context(), c, nil)
-				if err != nil {
-					return nil, err
-				}
-				costs, err := listCosts(cmd.Context(), c, nil)
-				if err != nil {
-					return nil, err
-				}
-				costs.rows = costs.rows[:min(len(costs.rows), topCosts)]
-				return func(out io.Writer) error {
-					if err := running.write(out, "table"); err != nil {
-						return err
-					}
-					fmt.Fprintln(out)
-					return costs.write(out, "table")
-				}, nil
-			})
-		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	askServer(cmd, func(cmd *cobra.Command, c *client.Client, _ []string) error {
+		if kill != "" {
+			return c.Do(cmd.Context(), "DELETE", "/v1/queries/"+url.PathEscape(kill), nil, nil)
+		}
+		return again.repeat(cmd, func() (func(io.Writer) error, error) {
+			running, err := listQueries(cmd.Context(), c, nil)
+			if err != nil {
+				return nil, err
+			}
+			costs, err := listCosts(cmd.Context(), c, nil)
+			if err != nil {
+				return nil, err
+			}
+			costs.rows = costs.rows[:min(len(costs.rows), topCosts)]
+			return func(out io.Writer) error {
+				if err := running.write(out, "table"); err != nil {
+					return err
+				}
+				fmt.Fprintln(out)
+				return costs.write(out, "table")
+			}, nil
+		})
+	})
 	again.define(cmd.Flags(), 2*time.Second)
 	cmd.Flags().StringVar(&kill, "kill", "", "end the query with this ID")
 	return cmd

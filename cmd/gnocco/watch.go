@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 func newWatch() *cobra.Command {
-	var remote remoteFlags
 	var read readFlags
 	var again repeatFlags
 	cmd := &cobra.Command{
@@ -21,22 +22,16 @@ SELECTORs mean appear by themselves.
 		Example: `  gnocco watch house/outside
   gnocco watch '{__name__=~"node_load.*"}' --every 2s --since 1h`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := remote.client()
-			if err != nil {
-				return err
-			}
-			return again.repeat(cmd, func() (func(io.Writer) error, error) {
-				t, err := showAll(cmd, c, &read, args)
-				return func(out io.Writer) error { return t.write(out, "table") }, err
-			})
-		},
 	}
-	flags := cmd.Flags()
-	remote.define(flags, defaultURL, "address of the server, with its prefix if it has one")
-	read.define(flags, "-15m")
-	again.define(flags, 5*time.Second)
-	cmd.ValidArgsFunction = ask(&remote, proposeSelectors)
-	completeFlags(cmd, &remote)
+	remote := askServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		return again.repeat(cmd, func() (func(io.Writer) error, error) {
+			t, err := showAll(cmd, c, &read, args)
+			return func(out io.Writer) error { return t.write(out, "table") }, err
+		})
+	})
+	read.define(cmd.Flags(), "-15m")
+	again.define(cmd.Flags(), 5*time.Second)
+	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
+	completeFlags(cmd, remote)
 	return cmd
 }
