@@ -326,7 +326,8 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
   const whole = unit === "percent" ? 100 : unit === "ratio" ? 1 : 0;
   if (whole && low >= 0 && high <= whole) return [0, whole];
   if (low === 0 && high === 0) return [0, 1];
-  if (low === high) {
+  if (high - low <= 1e-12 * Math.abs(high)) {
+    // One value, but for the last bits of a sum.
     const d = Math.abs(low) * 0.1 || 1;
     low -= d;
     high += d;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { countFound, countNames, findSeries, isNative, titles as titlesOf } from "./metrics";
+import { countFound, countNames, findSeries, isNative, metricsOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { lazy } from "./lazy";
 import { Notice, useLoad } from "./widgets";
@@ -195,10 +195,16 @@ function Name({ name, value, text, labels, chosen, first }: NameProps) {
 
 // Members are the series of a name.
 function Members({ name, text, labels, chosen }: NameProps) {
-  const { value: series, error } = useLoad(
-    (signal) => findSeries(text, [...labels, ["__name__", name]], signal),
+  const { value, error } = useLoad(
+    async (signal) => {
+      const series = await findSeries(text, [...labels, ["__name__", name]], signal);
+      // Questions stand above the series: they come at once, so that nothing moves below the pointer.
+      const [[first]] = await Promise.all([metricsOf(series.slice(0, 1)), import("./lazy_pages")]);
+      return { series, first };
+    },
     [name, text, labels.join("\n")],
   );
+  const series = value?.series;
   const rows = useMemo(() => {
     const distinct = titlesOf(series ?? []).map((title) => title.slice(name.length).replace(/^ · /, ""));
     return (series ?? [])
@@ -206,12 +212,12 @@ function Members({ name, text, labels, chosen }: NameProps) {
       .sort((a, b) => by(a.title, b.title));
   }, [series]);
   if (error) return <Notice bad>{error}</Notice>;
-  if (!series) return <p class="hint">Reading …</p>;
+  if (!value || !series) return <p class="hint">Reading …</p>;
   const all = rows.slice(0, mostOfName),
     its = selector("", [...labels, ["__name__", name]]);
   return (
     <ul>
-      <Questions name={name} series={series} its={its} />
+      <Questions {...{ name, series, its }} metric={value.first} />
       {!series.some(isNative) && (
         <li>
           <button
@@ -242,7 +248,7 @@ function Members({ name, text, labels, chosen }: NameProps) {
 const by = new Intl.Collator("en", { numeric: true }).compare;
 
 // breakable lets a line break behind the separators of a name, and nowhere else while it fits.
-const breakable = (name: string) =>
+export const breakable = (name: string) =>
   name.split(/(?<=[_./,:=])/).flatMap((part, i) => (i ? [<wbr key={i} />, part] : [part]));
 
 // useGrowing is how many lines of a list to draw: those that are seen at once; the others follow while the browser has

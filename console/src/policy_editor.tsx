@@ -169,7 +169,7 @@ export function PolicyEditor({ policy, all, readOnly, onDone }: Props) {
             </label>
             {(!policy || !own || own.sampled === own.silent) && alike.length > 0 && (
               <label class="field">
-                Told by metrics of
+                Estimated from metrics of
                 <select value={like} onChange={(e) => change({ like: e.currentTarget.value }, true)}>
                   {like && !alike.some((l) => l.policy.name === like) && <option value={like}>{like}</option>}
                   {alike.map((l) => (
@@ -582,7 +582,7 @@ function Comparison({
       <p class="hint">
         {silent
           ? `None of the metrics of ${like} that were looked at has measures of late: this says nothing.`
-          : `Told by ${then.sampled < then.metrics ? `${then.sampled} of ` : ""}${count(then.metrics, "metric")} of ${like === policy ? "this policy" : like}, whose newest aggregates were encoded as this policy has them.`}
+          : `Estimated from ${then.sampled < then.metrics ? `${then.sampled} of ` : ""}${count(then.metrics, "metric")} of ${like === policy ? "this policy" : like}: their newest aggregates, encoded as this policy keeps them.`}
         {then.silent > 0 && !silent && ` ${then.silent} of them have no measures of late, and count with nothing.`}
         {then.assumed_aggregation_methods.length > 0 &&
           ` Nothing is kept of ${then.assumed_aggregation_methods.slice(0, 6).join(", ")}${then.assumed_aggregation_methods.length > 6 ? " and others" : ""}: their size is assumed.`}

@@ -237,13 +237,17 @@ async function answer(
   const { result } = data,
     shared = (n: string, v: string) => result.length > 1 && result.every(({ metric }) => metric[n] === v),
     notes = [...warnings, ...infos];
+  const isID = (n: string) => /^(resource|project|user)_id$/.test(n),
+    others = ({ metric }: { metric: Record<string, string> }) =>
+      JSON.stringify(Object.entries(metric).filter(([n]) => !isID(n))),
+    apart = result.length > 1 && new Set(result.map(others)).size === result.length;
   const numbers = result.filter((r) => r.values ?? r.value);
   const all = numbers.map(({ metric, values, value }, i) => {
     const { __name__: name, ...labels } = metric,
       samples = values ?? (value ? [value] : []),
-      called = labels.display_name ?? labels.host_name; // so that nobody has to read UUIDs
+      called = apart || (labels.display_name ?? labels.host_name); // so that nobody has to read UUIDs
     const rest = Object.entries(labels)
-      .filter(([n, v]) => n !== "resource_type" && !shared(n, v) && !(called && /^(resource|project|user)_id$/.test(n)))
+      .filter(([n, v]) => n !== "resource_type" && !shared(n, v) && !(called && isID(n)))
       .map(([n, v]) => `${n}=${v}`)
       .join(", ");
     return {

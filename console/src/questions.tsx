@@ -1,13 +1,20 @@
 import { bounds, order } from "./finder";
 import { quantileBy, quantilesOf } from "./histograms";
-import { isCounter, isNative, metricsOf, usualMethod } from "./metrics";
-import type { Series } from "./metrics";
+import { isCounter, isNative, usualMethod } from "./metrics";
+import type { Metric, Series } from "./metrics";
 import { change } from "./router";
 
 const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
 
-// Questions offers queries of the series of a name, which its selects.
-export function Questions({ name, series, its }: { name: string; series: Series[]; its: string }) {
+interface Asked {
+  name: string;
+  series: Series[];
+  metric?: Metric; // the first of them
+  its: string; // selects them
+}
+
+// Questions offers queries of the series of a name.
+export function Questions({ name, series, metric, its }: Asked) {
   if (series.length && (name.endsWith("_bucket") || series.every(isNative)))
     return (
       <>
@@ -21,8 +28,17 @@ export function Questions({ name, series, its }: { name: string; series: Series[
         ))}
       </>
     );
-  if (series.length < 2) return null;
-  return <Question text="Highest now" asked={() => void highestOf(series, its).then((q) => ask(q, "instant"))} />;
+  if (series.length < 2 || !metric) return null;
+  const kept = metric.policy.methods.map((m) => /^([\d.]+)pct$/.exec(m)?.[1] ?? 0),
+    percentile = Math.max(...kept.map(Number));
+  return (
+    <>
+      <Question text="Highest now" asked={() => ask(highestOf(metric, its), "instant")} />
+      {percentile > 0 && !isCounter(metric) && (
+        <Question text={`${percentile}th percentile of each`} asked={() => ask(by(its, `${percentile}pct`))} />
+      )}
+    </>
+  );
 }
 
 const Question = ({ text, asked }: { text: string; asked: () => void }) => (
@@ -43,11 +59,13 @@ function splitting(series: Series[]): string[] {
   return places.sort((a, b) => rank(a) - rank(b)).slice(0, 3);
 }
 
+// by selects the same series, by one of their aggregation methods.
+const by = (selector: string, method: string) => selector.replace(/}$/, `,__aggregation__="${method}"}`);
+
 // highestOf is a query for the series of a name that are highest over ten minutes, or over three groups.
-async function highestOf(series: Series[], selector: string): Promise<string> {
-  const [metric] = await metricsOf(series.slice(0, 1)),
-    span = `[${Math.max(600, 3 * metric.policy.items[0].granularity)}s]`;
+function highestOf(metric: Metric, selector: string): string {
+  const span = `[${Math.ceil(Math.max(10, metric.policy.items[0].granularity / 20))}m]`;
   if (isCounter(metric)) return `topk(40, rate(${selector}${span}))`;
   const method = usualMethod(metric);
-  return `topk(40, avg_over_time(${method === "mean" ? selector : selector.replace(/}$/, `,__aggregation__="${method}"}`)}${span}))`;
+  return `topk(40, avg_over_time(${method === "mean" ? selector : by(selector, method)}${span}))`;
 }

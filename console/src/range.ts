@@ -50,7 +50,13 @@ export function spanOf(text: string): number {
 // parseTimes reads the field of times, "FROM to TO", "FROM", or a day, into parameters of the address; null if it
 // cannot.
 export function parseTimes(text: string, now = Date.now() / 1000): { from: string; to: string | null } | null {
-  const [first, last] = text.trim().split(/\s+(?:to|until|–|-)\s+/);
+  const today = Date.parse(moment(now, zoneOf()).slice(0, 10)),
+    [first, last] = text
+      .trim()
+      .replace(/^(?:today|(yesterday))\b/, (_, before) =>
+        new Date(today - (before ? 864e5 : 0)).toISOString().slice(0, 10),
+      )
+      .split(/\s+(?:to|until|–|-)\s+|(?<=^[^T]*:\d\d)[-–](?=\d?\d:\d\d$)/);
   if (last === undefined) {
     if (spanOf(first) > 0) return { from: first, to: null };
     if (/^now-/.test(first) && timeOf(first, now) < now) return { from: first, to: null };

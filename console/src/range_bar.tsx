@@ -107,7 +107,7 @@ function Times({ range }: { range: Range }) {
         size={42}
         value={typed ?? (relative || written)}
         aria-invalid={wrong}
-        title="2026-11-24 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it"
+        title="2026-11-24 14:00 to 15:00, yesterday 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it"
         onInput={(e) => setTyped(e.currentTarget.value)}
         onFocus={(e) => e.currentTarget.select()}
         onBlur={() => {

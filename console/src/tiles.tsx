@@ -98,7 +98,9 @@ export function Tiles({ finder }: { finder: FinderState }) {
     <>
       {error && <Notice bad>{error}</Notice>}
       {(finder.text || finder.labels.length > 0 || params.has("from")) && (
-        <RangeBar range={[...(value?.values() ?? [])][0]?.range ?? readRange(params)} />
+        <RangeBar
+          range={[...(value?.values() ?? [])].map((d) => d.range).sort((a, b) => b.to - a.to)[0] ?? readRange(params)}
+        />
       )}
       <div class="tiles">
         {groups

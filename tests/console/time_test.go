@@ -62,6 +62,15 @@ func TestTimes(t *testing.T) {
 	}
 	write("yesterdayish")
 	b.wait(field + ".getAttribute('aria-invalid') === 'true'")
+	yesterday := eval[string](b, "new Date(Date.now() + 5.75 * 3600e3 - 864e5).toISOString().slice(0, 10)")
+	for _, text := range []string{"yesterday 14:00 to 15:00", "yesterday 14:00-15:00", yesterday + " 14:00–15:00"} {
+		write("now-90m")
+		b.wait("location.hash.includes('from=now-90m')")
+		write(text)
+		b.wait(fmt.Sprintf("%s.value === %q", field, yesterday+" 14:00:00 to 15:00:00"))
+	}
+	write("today")
+	b.wait(field + ".value.endsWith(' 00:00:00')")
 	write("now-2h to now-1h")
 	b.wait("location.hash.includes('from=now-2h&to=now-1h')")
 	b.wait("document.querySelector('[aria-label=Refresh]')")
@@ -70,4 +79,39 @@ func TestTimes(t *testing.T) {
 	write("now-90m")
 	b.wait("location.hash.includes('from=now-90m') && !location.hash.includes('to=')")
 	b.wait("document.querySelectorAll('[aria-label=\"Time zone\"] option').length > 300")
+}
+
+// A name offers the highest percentile of its archive policy, and its lines have the names of services. The charts end
+// now, though the first service stopped three hours ago.
+func TestPercentileOfEach(t *testing.T) {
+	s, c := start(t, nil)
+	check(t, c.EnsureArchivePolicy(t.Context(), "latency", object{"name": "latency",
+		"aggregation_methods": []string{"mean", "95pct", "99pct"},
+		"definition":          []object{{"granularity": 60, "timespan": "7 days"}}}))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type", object{"name": "service",
+		"attributes": object{"service": object{"type": "string", "required": false}}}, nil))
+	now := time.Now()
+	for n, name := range []string{"heat", "nova"} {
+		id := uuid(8, n)
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource/service", object{"id": id, "service": name,
+			"project_id": uuid(9, n), "metrics": object{"latency": object{"archive_policy_name": "latency"}}}, nil))
+		var all []object
+		for minute := range 60 {
+			at := now.Add(-time.Duration(1-n)*3*time.Hour - time.Duration(minute)*time.Minute).Unix()
+			all = append(all, object{"timestamp": at, "value": 2 + n})
+		}
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/resources/metrics/measures",
+			object{id: object{"latency": all}}, nil))
+	}
+	b := open(t, s.URL(), "#/explore?tz=UTC&find=latency")
+	b.wait("document.querySelectorAll('.tile canvas').length === 2")
+	b.wait(fmt.Sprintf("Date.parse(document.querySelector('.times input').value.slice(0, 19) + 'Z') > %d",
+		now.Add(-90*time.Minute).UnixMilli()))
+	b.click(".found button", "latency")
+	b.click(".found ul button", "99th percentile of each")
+	b.act("location.hash += '&from=6h'")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
+	for _, name := range []string{"{service=heat}", "{service=nova}"} {
+		b.waitText("latency" + name)
+	}
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { read, request, type APIError } from "../api";
+import { breakable } from "../finder";
 import { count, duration, moment, show } from "../format";
 import { listSeries, type Facet } from "../metrics";
 import { ofResourcesPath, quote } from "../paths";
@@ -86,23 +87,12 @@ export function SeriesTab() {
   const share = (n: number) => show((100 * n) / Math.max(1, value.total), "percent", 3);
   const counted = (facet: Facet | undefined, view: (name: string) => Record<string, string>) =>
     (facet?.counts ?? []).map(({ name, value }) => [
-      <a href={link("explore", view(name))}>{name}</a>,
+      <a href={link("explore", view(name))}>{breakable(name)}</a>,
       whole(value),
       share(value),
     ]);
   return (
     <>
-      <Table
-        title="Labels"
-        id="labels"
-        columns={["Label", "#Values", "Most series"]}
-        aside={`${count(value.total, "series")}, ${count(value.labels.length, "label")}`}
-        empty="No series."
-        rows={[...value.labels]
-          .sort((a, b) => b.values - a.values)
-          .slice(0, 20)
-          .map((l) => [l.name, whole(l.values), l.counts.map((c) => `${c.name} (${whole(c.value)})`).join(", ")])}
-      />
       <div class="two">
         <Table
           title="Names"
@@ -127,6 +117,17 @@ export function SeriesTab() {
           rows={counted(value.projects, (name) => ({ l: "project_id=" + name }))}
         />
       </div>
+      <Table
+        title="Labels"
+        id="labels"
+        columns={["Label", "#Values", "Most series"]}
+        aside={`${count(value.total, "series")}, ${count(value.labels.length, "label")}`}
+        empty="No series."
+        rows={[...value.labels]
+          .sort((a, b) => b.values - a.values)
+          .slice(0, 20)
+          .map((l) => [l.name, whole(l.values), l.counts.map((c) => `${c.name} (${whole(c.value)})`).join(", ")])}
+      />
     </>
   );
 }

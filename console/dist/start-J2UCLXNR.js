@@ -1,1 +1,0 @@
-import"./chunk-AVQIMSVU.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-FBEZSV6M.js";import"./chunk-UFALDGWE.js";
