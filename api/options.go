@@ -42,6 +42,8 @@ type Options struct {
 	Sacks    int                                        // number of sacks of the cluster
 	Cluster  func(context.Context) *model.ClusterStatus // for GET /v1/status; nil: only what Incoming knows
 
+	Backups func() ([]model.Backup, error) // the newest first; nil: there are none
+
 	NotReady func() []string // why no requests should be sent to this process, nil if they should; nil: they should
 	Missing  func() []string // stores that no process holds, by name; nil: none
 
@@ -110,6 +112,9 @@ func (o *Options) EnsureDefaults() {
 		o.Quotas = new(quota.Book)
 	}
 	o.LabelBytes = cmp.Or(o.LabelBytes, 64<<20)
+	if o.Backups == nil {
+		o.Backups = func() ([]model.Backup, error) { return []model.Backup{}, nil }
+	}
 	if o.NotReady == nil {
 		o.NotReady = func() []string { return nil }
 	}

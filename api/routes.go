@@ -67,6 +67,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/queries/unread", a.Authorized("list queries", a.Timed(a.listUnread)))
 	at("GET", "/v1/silent", a.Authorized("list queries", a.Timed(a.listSilent)))
 	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
+	at("GET", "/v1/backups", a.Authorized("list backups", a.listBackups))
 	at("GET", "/v1/metric/{id}/archive/content",
 		a.Authenticated(a.Timed(a.withMetric("get measures", metrics.getContent))))
 	at("PUT", "/v1/metric/{id}/archive/content",

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -46,6 +47,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	}
 	options := api.Options{
 		Metrics: p.Index(), Incoming: p.Incoming(), Archives: p.Archives(), Sacks: p.Sacks(), Cluster: p.Status,
+		Backups:  (&datafolder.Folder{Path: o.Cluster.Data}).Backups,
 		NotReady: notReady, Missing: p.Missing,
 		Resampler: p.Resampler(), Elsewhere: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,

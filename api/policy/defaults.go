@@ -53,6 +53,7 @@ var defaults = map[string]string{
 
 	"list queries":  "role:admin", // of all users, to end them, and what they cost
 	"list ledger":   "role:admin", // of measures that were deleted or corrected
+	"list backups":  "role:admin",
 	"manage quotas": "role:admin",
 	"put archive":   "role:admin", // whose bytes an export of archives has
 	"delete series": "role:admin", // by Prometheus' API for administrators

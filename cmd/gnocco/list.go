@@ -7,17 +7,19 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // listings make the tables of gnocco list, by kind.
 var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
 	"projects": listProjects, "ledger": listLedger, "jobs": listJobs, "queries": listQueries, "costs": listCosts,
-	"unread": listUnread,
+	"unread": listUnread, "backups": listBackups,
 }
 
 func newList() *cobra.Command {
@@ -27,8 +29,9 @@ func newList() *cobra.Command {
 		Short: "List the metrics, resources, archive policies and queries of a server, and more",
 		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
 policy a new metric gets), projects (and their quotas), the ledger (deletions and corrections of
-measures), jobs (rebuilds, changes of measures, correlations and queries that run), queries (that run),
-costs (of queries so far) or unread (metrics that no query has read). Only metrics may be selected.
+measures), backups (the last 100), jobs (rebuilds, changes of measures, correlations and queries that
+run), queries (that run), costs (of queries so far) or unread (metrics that no query has read). Only
+metrics may be selected.
 
 ` + selectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'
@@ -132,6 +135,18 @@ func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error
 	t := &table{columns: []string{"rule", "pattern", "policy"}}
 	for _, one := range all {
 		t.add(one.Name, one.Pattern, one.Policy)
+	}
+	return t, err
+}
+
+func listBackups(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+	var all []model.Backup
+	err := c.Do(ctx, "GET", "/v1/backups", nil, &all)
+	t := &table{columns: []string{"begun", "seconds", "user", "to", "files", "bytes", "new bytes", "incremental",
+		"error"}}
+	for _, b := range all {
+		took := int(b.Ended.Sub(b.Begun).Seconds())
+		t.add(b.Begun.Format(time.RFC3339), took, b.User, b.To, b.Files, b.Bytes, b.Written, b.Incremental, b.Error)
 	}
 	return t, err
 }

@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/backup"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Opener opens the repository that --to or --from names. A recipient and the file of identities are age's.
@@ -41,7 +44,8 @@ the folder, as the user of the servers. It asks no server, and neither reads nor
 
 The backup has every measure that was acknowledged before it began, once; measures that came
 meanwhile may be in it. Many backups share a repository: files that it has are not stored again.
-An interrupted backup leaves nothing but such files; run the command again.
+An interrupted backup leaves nothing but such files; run the command again. The data folder knows the
+last 100 backups: gnocco list backups.
 
 --keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
 weeks and twelve months that have one, 10 the last ten. Without it all stay.
@@ -62,7 +66,11 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 				return fmt.Errorf("backup: %w", err)
 			}
 			options.To, options.Cipher = place.Storage, place.Cipher
+			begun := time.Now()
 			result, err := backup.Take(cmd.Context(), options)
+			if failed := recordBackup(options.Data, to, begun, result, err); failed != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "gnocco list backups will not show this one:", failed)
+			}
 			if err != nil {
 				return fmt.Errorf("backup: %w", err)
 			}
@@ -85,6 +93,27 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 		panic(err) // the flag is defined above
 	}
 	return cmd
+}
+
+// recordBackup makes a backup known to the cluster, or one that failed, unless data is no data folder.
+func recordBackup(data, to string, begun time.Time, result *backup.Result, failed error) error {
+	folder := &datafolder.Folder{Path: data}
+	if _, err := folder.ReadClusterFile(); err != nil {
+		return nil
+	}
+	b := &model.Backup{Begun: begun.UTC(), Ended: time.Now().UTC(), To: to,
+		User: cmp.Or(os.Getenv("USER"), strconv.Itoa(os.Getuid()))}
+	if host, err := os.Hostname(); err == nil {
+		b.User += "@" + host
+	}
+	if failed != nil {
+		b.Error = failed.Error()
+	}
+	if result != nil {
+		b.Files, b.Bytes = result.Size()
+		b.Written, b.Incremental = result.Written, result.Incremental
+	}
+	return folder.RecordBackup(b)
 }
 
 // NewRestore returns the command that makes a data folder of a backup.

@@ -43,8 +43,9 @@ const (
 // Result says what Take has done.
 type Result struct {
 	*Manifest
-	Written int64 // bytes that the repository did not have before
-	Dropped int   // earlier backups
+	Written     int64 // bytes that the repository did not have before
+	Incremental bool  // it had an earlier backup
+	Dropped     int   // earlier backups
 }
 
 // Take makes a backup of a data folder, which may be in use.
@@ -81,7 +82,7 @@ func Take(ctx context.Context, o Options) (res *Result, err error) {
 	if err := r.commit(ctx, &t.manifest); err != nil {
 		return nil, err
 	}
-	res = &Result{Manifest: &t.manifest, Written: t.written}
+	res = &Result{Manifest: &t.manifest, Written: t.written, Incremental: t.incremental}
 	var kept []*Manifest
 	if kept, res.Dropped, err = r.forget(ctx, o.Keep); err == nil {
 		err = r.sweep(ctx, kept)
@@ -104,12 +105,14 @@ type taking struct {
 	tables     map[string]File // of earlier backups, by store and name
 	manifest   Manifest
 	written    int64
+
+	incremental bool
 }
 
 // rememberTables finds the tables that need not be read again.
 func (t *taking) rememberTables(ctx context.Context) error {
 	all, err := t.repository.Backups(ctx)
-	t.tables = make(map[string]File)
+	t.tables, t.incremental = make(map[string]File), len(all) > 0
 	for _, m := range all {
 		if now := cipherOf(t.options.Cipher); m.Cipher != now {
 			return fmt.Errorf("%s has backups with another encryption (%q, now %q): begin a new repository", t.options.To,

@@ -57,6 +57,9 @@ func TestServerTabs(t *testing.T) {
 	b.click(".tabs a", "Changes")
 	b.wait("document.querySelector('#ledger tbody tr')?.textContent.includes('a spike')")
 	b.accessible("server-changes")
+	b.click(".tabs a", "Backups")
+	b.waitText("No backup was made: gnocco backup makes one.")
+	b.waitText("there is none")
 	// Others see what their own project uses.
 	other := open(t, s.URL(), "#/server?tab=projects")
 	other.allow = "status of 403"
@@ -76,6 +79,20 @@ func TestServerTabs(t *testing.T) {
 		return new Response(ended ? "[]" : JSON.stringify([{id: "7", user: "jd", query: "sum(up)", seconds: 4.5, waiting: true,
 			metrics_read: 1200, groups_read: 5}]))
 	}`)
+	// Backups are answered here as well: the last one failed, the one before is a day old.
+	b.act(`window.answer = window.fetch, window.fetch = async (url, options) => {
+		if (new URL(url).pathname !== "/v1/backups") return answer(url, options)
+		const at = s => new Date(Date.now() - 1000 * s).toISOString()
+		const one = {user: "gnocco@a", to: "/mnt/b", files: 1200, bytes: 5368709120, new_bytes: 1048576, incremental: true}
+		return new Response(JSON.stringify([{...one, begun_at: at(20), ended_at: at(10), error: "no space left"},
+			{...one, begun_at: at(86410), ended_at: at(86400), error: ""}]))
+	}`)
+	b.click(".tabs a", "Changes")
+	b.click(".tabs a", "Backups")
+	b.waitText("the last one is 1 day old")
+	b.wait("[...document.querySelectorAll('#backups tbody tr')].map(r => [...r.cells].slice(1).map(c => c.textContent).join(" +
+		"'|')).join() === '10 s|gnocco@a|/mnt/b|1,200|5 GiB|1 MiB|no space left,10 s|gnocco@a|/mnt/b|1,200|5 GiB|1 MiB|incremental'")
+	b.accessible("server-backups")
 	b.click(".tabs a", "Queries")
 	b.waitText("4.5, waits")
 	b.waitText("1,200")

@@ -8,7 +8,7 @@ import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
-import { ChangesTab, ProjectsTab, QueriesTab, SeriesTab, SilentTab, UnreadTab } from "./server_tables";
+import { BackupsTab, ChangesTab, ProjectsTab, QueriesTab, SeriesTab, SilentTab, UnreadTab } from "./server_tables";
 
 interface Member {
   id: string;
@@ -60,6 +60,7 @@ const tabs: Record<string, { title: string; Tab: () => VNode | null }> = {
   unread: { title: "Never read", Tab: UnreadTab },
   silent: { title: "Silent", Tab: SilentTab },
   changes: { title: "Changes", Tab: ChangesTab },
+  backups: { title: "Backups", Tab: BackupsTab },
 };
 
 // Server has sub-pages, one of which the address names.

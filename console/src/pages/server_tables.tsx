@@ -434,3 +434,49 @@ export function ChangesTab() {
     </>
   );
 }
+
+interface Backup {
+  begun_at: string;
+  ended_at: string;
+  user: string;
+  to: string;
+  files: number;
+  bytes: number;
+  new_bytes: number;
+  incremental: boolean;
+  error: string;
+}
+
+// BackupsTab is the last backups, and how old the last one is that did not fail.
+export function BackupsTab() {
+  const { value, error } = useLoad((signal) => read<Backup[]>("/v1/backups", undefined, signal), [], 30);
+  const seconds = (text: string) => Date.parse(text) / 1000;
+  const last = value?.find((b) => !b.error);
+  return (
+    <>
+      {error && <Notice bad>{error}</Notice>}
+      <Table
+        title="Backups"
+        id="backups"
+        columns={["Begun", "#Took", "User", "To", "#Files", "#Size", "#New", "State"]}
+        aside={
+          value &&
+          (last
+            ? `the last one is ${duration(Math.max(0, Math.round(Date.now() / 1000 - seconds(last.ended_at))))} old`
+            : "there is none")
+        }
+        empty="No backup was made: gnocco backup makes one."
+        rows={value?.map((b) => [
+          moment(seconds(b.begun_at), zoneOf()),
+          time(seconds(b.ended_at) - seconds(b.begun_at)),
+          b.user,
+          <code>{b.to}</code>,
+          whole(b.files),
+          show(b.bytes, "bytes", 3),
+          show(b.new_bytes, "bytes", 3),
+          b.error || (b.incremental ? "incremental" : "full"),
+        ])}
+      />
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+package datafolder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gnocco-db/gnocco/model"
+)
+
+const (
+	backupsFolder = "backups" // a file for each backup, named after the time at which it began
+	keptBackups   = 100
+	backupTime    = "20060102T150405.000000000Z"
+)
+
+// RecordBackup keeps what is known of a backup, and forgets all but the newest keptBackups. It asks no process, and
+// none has to run.
+func (f *Folder) RecordBackup(b *model.Backup) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(f.Path, backupsFolder)
+	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("datafolder: %w", err)
+	}
+	name := b.Begun.UTC().Format(backupTime) + ".json"
+	if err := f.writeFile(filepath.Join(backupsFolder, name), text); err != nil {
+		return fmt.Errorf("datafolder: record a backup: %w", err)
+	}
+	names, err := f.backupNames()
+	for len(names) > keptBackups && err == nil {
+		if err = os.Remove(filepath.Join(dir, names[0])); errors.Is(err, fs.ErrNotExist) {
+			err = nil // another backup was faster
+		}
+		names = names[1:]
+	}
+	return err
+}
+
+// Backups returns what is known of backups, the newest first.
+func (f *Folder) Backups() ([]model.Backup, error) {
+	names, err := f.backupNames()
+	if err != nil {
+		return nil, err
+	}
+	all := []model.Backup{}
+	for _, name := range slices.Backward(names) {
+		text, err := os.ReadFile(filepath.Join(f.Path, backupsFolder, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("datafolder: %w", err)
+		}
+		var b model.Backup
+		if err := json.Unmarshal(text, &b); err != nil {
+			b.Error = fmt.Sprintf("the record backups/%s is damaged: %v", name, err)
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// backupNames returns the names of the records, the earliest first. A file that was being written is none.
+func (f *Folder) backupNames() (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(f.Path, backupsFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("datafolder: %w", err)
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".json" {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,53 @@
+package datafolder_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// The newest hundred backups are known, the newest first, recorded in any order.
+func TestBackupsAreKnown(t *testing.T) {
+	f := &datafolder.Folder{Path: t.TempDir()}
+	if all, err := f.Backups(); err != nil || all == nil || len(all) > 0 {
+		t.Fatalf("without any: %v (%v)", all, err)
+	}
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range 120 {
+		i = i * 7 % 120
+		b := model.Backup{Begun: begun.Add(time.Duration(i) * time.Hour), To: fmt.Sprint("to ", i), Files: i,
+			Incremental: i > 0}
+		if err := f.RecordBackup(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := f.Backups()
+	if err != nil || len(all) != 100 {
+		t.Fatalf("%d backups (%v)", len(all), err)
+	}
+	for i, b := range all {
+		if b.Files != 119-i || b.To != fmt.Sprint("to ", b.Files) || !b.Incremental || !b.Begun.Equal(
+			begun.Add(time.Duration(b.Files)*time.Hour)) {
+			t.Fatalf("backup %d: %+v", i, b)
+		}
+	}
+	dir := filepath.Join(f.Path, "backups")
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 100 {
+		t.Fatalf("%d files (%v)", len(entries), err)
+	}
+	for name, text := range map[string]string{entries[99].Name(): "{", "20990102T030405.000000000Z.json.new-1": "{"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := f.Backups(); err != nil || len(all) != 100 || !strings.Contains(all[0].Error, "is damaged") {
+		t.Errorf("with a damaged one: %d, %+v (%v)", len(all), all[0], err)
+	}
+}

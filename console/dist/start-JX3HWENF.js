@@ -1,0 +1,1 @@
+import"./chunk-F6VPUSIG.js";import"./chunk-UFALDGWE.js";

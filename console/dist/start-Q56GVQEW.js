@@ -1,1 +1,0 @@
-import"./chunk-FBEZSV6M.js";import"./chunk-UFALDGWE.js";
