@@ -1,15 +1,17 @@
 // unitOf guesses from a metric's name how its values are to be read.
-export type Unit = "bytes" | "percent" | "ratio" | "seconds" | "" | "bytes/s" | "/s";
-export const allUnits: Unit[] = ["bytes", "percent", "ratio", "seconds", "bytes/s", "/s"];
+export type Unit = "bytes" | "percent" | "ratio" | "seconds" | "time" | "" | "bytes/s" | "/s";
+export const allUnits: Unit[] = ["bytes", "percent", "ratio", "seconds", "time", "bytes/s", "/s"];
 
 // perSecond is the unit of a counter's rate. Seconds of a second are a number.
-export const perSecond = (unit: Unit): Unit => (unit === "bytes" ? "bytes/s" : unit === "seconds" ? "" : "/s");
+export const perSecond = (unit: Unit): Unit =>
+  unit === "bytes" ? "bytes/s" : unit === "seconds" || unit === "time" ? "" : "/s";
 
 export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
   if (/byte/i.test(text) || unit === "B") return "bytes";
   if (/percent|%/i.test(text)) return "percent";
   if (/_ratio\b|^ratio /.test(text)) return "ratio";
+  if (/_time(stamp)?_seconds$/.test(name)) return "time";
   if (/(?<!milli|micro|nano)seconds?(?![a-z])/i.test(text)) return "seconds";
   return "";
 }
@@ -31,6 +33,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   }
   if (unit === "ratio") return show(100 * value, "percent", significant);
   const size = Math.abs(value);
+  if (unit === "time") return size < 1e9 ? show(value, "seconds", significant) : moment(value, "UTC");
   if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
   if (unit === "bytes") {
     let i = 0,

@@ -1,5 +1,5 @@
 import{A as At,C as Rt,F as Et,G as Ot,I as et,J as Dt,L as Lt,O as qt,Q as Bt,R as oe,S as Ie,T as It,V as je,W as jt,X as zt,Y as Ut,Z as Jt,b as be,ba as Gt,c as k,ca as Wt,d as I,da as Ft,e as Q,f as D,
-g as B,h as Mt,i as e,j as _,l as $t,m as C,n as L,o as Le,p as qe,q as Ct,r as N,s as z,t as E,u as O,v as ue,w as Be,x as U,y as Nt,z as Tt}from"./chunk-PLYFHV2O.js";import{b as x,d as w,e as K,
+g as B,h as Mt,i as e,j as _,l as $t,m as C,n as L,o as Le,p as qe,q as Ct,r as N,s as z,t as E,u as O,v as ue,w as Be,x as U,y as Nt,z as Tt}from"./chunk-6TGAL4XD.js";import{b as x,d as w,e as K,
 f as De,g as Z,h as he,j as fe,l as te,o as Pe,p as W,q as M}from"./chunk-P5ZYTAEV.js";import{A as Se,B as kt,C as xt,E as St,F as Pt,G as ge,m as ke,n as xe,q as bt,t as Ze,u as yt,v as vt,w as wt,
 x as _t,y as pe,z as Xe}from"./chunk-UFALDGWE.js";var Xr=20;function en(){let{params:t}=z.use(),r=U(),n=Nt(t)??{from:0,to:1},{text:o,labels:s}=Pt(t),a=xe(o,s),{value:i,error:c,loading:u}=N(h=>M("/v1/changes",{match:a,start:n.from,stop:n.to,limit:Xr},
 h),[a,n.from,n.to]),l=n.to-n.from,m=t.getAll("m"),p=(h,f)=>O({w:`${Math.floor(h)}-${Math.ceil(f)}`},!0),d=Math.max(...(i?.changes??[]).map(h=>h.score),1);return e(C,{title:"What changed here?",id:"cha\

@@ -1,0 +1,1 @@
+import"./chunk-MPWJCUDF.js";import"./chunk-UFALDGWE.js";

@@ -1,1 +1,0 @@
-import"./chunk-F6VPUSIG.js";import"./chunk-UFALDGWE.js";
