@@ -47,7 +47,6 @@ type Push struct {
 // An Outcome says which rows of a push were refused.
 type Outcome struct {
 	Rows, Refused int
-	Accepted      int   // measures
 	First         error // of the first refused row; an error that another attempt may mend goes first
 }
 
@@ -92,7 +91,6 @@ func (w *Writer) Append(ctx context.Context, who *auth.Identity, push *Push, bat
 		return o, err
 	}
 	w.CountPushed(push.Protocol, accepted)
-	o.Accepted = accepted
 	return o, nil
 }
 
