@@ -139,6 +139,9 @@ func reportKept(w io.Writer, r *csvimport.Result) {
 // reportImport prints what an import did.
 func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 	reportKept(w, r)
+	if r.Backfilled > 0 {
+		fmt.Fprintf(w, "%d measures older than the back window were sent as a backfill\n", r.Backfilled)
+	}
 	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
 		"dropped by the server %d, refused %d\n",
 		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,

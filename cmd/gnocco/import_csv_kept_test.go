@@ -129,7 +129,7 @@ func TestImportCSVBackfills(t *testing.T) {
 	january := "time,value\n" + strings.Join(minutes(1000), "\n") + "\n"
 	const today = "2026-06-01T12:00:00Z,5\n"
 	s.csv("time,value\n"+today, append(policy, "m"), 0)
-	s.csv(january, append(policy, "m"), 0, "1000 measures older than its back window were sent as a backfill",
+	s.csv(january, append(policy, "m"), 0, "1000 measures older than the back window were sent as a backfill",
 		"sent 1000 measures of 1 metrics", "dropped by the server 0, refused 0")
 	s.csv(january+today, append(policy, "n"), 0)
 	for _, aggregation := range []string{"sum", "95pct", "std"} {
@@ -184,7 +184,7 @@ func TestImportCSVAfterAKilledBackfill(t *testing.T) {
 			s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill/"+history.ID, "", http.StatusOK, nil)
 		}
 		s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", append(policy, name), 0,
-			"600 measures older than its back window were sent as a backfill", "dropped by the server 0, refused 0")
+			"600 measures older than the back window were sent as a backfill", "dropped by the server 0, refused 0")
 		for _, aggregation := range []string{"sum", "count", "95pct"} {
 			if got, want := s.kept(name, aggregation), s.kept("ordered", aggregation); got != want || len(got) < 600 {
 				t.Errorf("%s of %s: %d bytes differ from %d in order", aggregation, name, len(got), len(want))

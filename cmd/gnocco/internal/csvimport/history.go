@@ -78,8 +78,7 @@ func (i *Importer) moveHistory(ctx context.Context, m *metric) error {
 			return nil
 		})
 	}
-	i.options.Note(fmt.Sprintf("metric %s: %d measures older than its back window were sent as a backfill", m.name,
-		m.older-rows))
+	i.result.Backfilled += m.older - rows
 	if rows > 0 {
 		i.result.Refused += rows
 		i.options.Note(fmt.Sprintf("metric %s: %d measures were refused: they lie in %d periods of %v, from %s on, "+
