@@ -32,7 +32,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "seconds  1s for 1000s", "", "list", "policies")
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
-	f(1, "", "none of costs, jobs, ledger, metrics, policies, projects, queries, resources, rules, types, unread", "list", "metric")
+	f(1, "", "none of backups, costs, jobs, ledger, metrics", "list", "metric")
 	f(1, "", "no metric is attic (gnocco list", "list", "metrics", "attic")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
