@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -220,12 +221,15 @@ func TestRecordOfAnOpeningThatIsCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	cuts := 0
+	var mu sync.Mutex // Pebble also writes in the background
 	fs := before.CrashClone(vfs.CrashCloneCfg{})
 	var recorder *engine.Recorder
 	recorder = engine.NewRecorder(errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || strings.Contains(op.Path, ".written") {
 			return nil
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if err := recorder.Record(); err != nil {
 			t.Error(err)
 		}
