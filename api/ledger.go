@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,14 +33,24 @@ type ledgerJSON struct {
 	Failed   int       `json:"failed"`
 }
 
-// listLedger serves GET /v1/ledger: deletions and corrections of measures, the earliest first.
+// listLedger serves GET /v1/ledger: deletions and corrections of measures, the earliest first. metric asks for those of
+// one metric, without those of more than model.MostLedgerMetrics at once.
 func (a *api) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, after, err := a.ParseIDPage(r.URL.Query(), "an entry")
 	if err != nil {
 		return err
 	}
+	var metric uuid.UUID
+	if text := r.URL.Query().Get("metric"); text != "" {
+		if metric, err = model.ParseUUID(text); err != nil {
+			return web.BadArgument("metric", "Must be the ID of a metric")
+		}
+	}
 	shown := []ledgerJSON{}
 	err = a.Index.Ledger(r.Context(), after, func(e *model.LedgerEntry) bool {
+		if metric != uuid.Nil && !slices.Contains(e.Metrics, metric) {
+			return true
+		}
 		shown = append(shown, showLedger(e))
 		return len(shown) < page.Limit
 	})

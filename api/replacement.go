@@ -62,6 +62,9 @@ func (a *api) replace(ctx context.Context, who *auth.Identity, r *replacement) (
 	shown := &replacedJSON{Lost: []lostGroupJSON{}, Backups: heldByBackups}
 	entry := &model.LedgerEntry{Who: who.User, Selector: shortened(r.selector, model.MostLedgerSelector),
 		From: r.From, To: r.To, Reason: r.reason, Correction: len(r.Timestamps) > 0}
+	if len(r.metrics) <= model.MostLedgerMetrics {
+		entry.Metrics = r.metrics
+	}
 	if !r.DryRun {
 		var err error
 		if entry.ID, err = uuid.NewV7(); err == nil {

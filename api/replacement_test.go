@@ -127,6 +127,10 @@ func TestCorrectMeasures(t *testing.T) {
 		`["1970-01-01T02:00:00+00:00", 3600.0, 136.0], ["1970-01-01T00:01:00+00:00", 60.0, 64.0], `+
 		`["1970-01-01T00:02:00+00:00", 60.0, 4.0], ["1970-01-01T02:00:00+00:00", 60.0, 8.0], `+
 		`["1970-01-01T02:01:00+00:00", 60.0, 128.0]]`, "user", "jd")
+	s.want(t, "GET /v1/ledger?metric="+id, "", http.StatusOK, `~"reason": "unit"`, "user", "admin")
+	other := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "jd")
+	s.want(t, "GET /v1/ledger?metric="+other, "", http.StatusOK, "[]", "user", "admin")
+	s.want(t, "GET /v1/ledger?metric=a", "", http.StatusBadRequest, "~Must be the ID of a metric", "user", "admin")
 	s.want(t, "GET /v1/ledger", "", http.StatusOK, `~"kind": "correction"`, "user", "admin")
 }
 

@@ -14,7 +14,8 @@ type LedgerEntry struct {
 	At         time.Time // as the ID says
 	Correction bool      // else a deletion
 	Who        string
-	Selector   string // of the metrics
+	Selector   string      // of the metrics
+	Metrics    []uuid.UUID // nil if there are more than MostLedgerMetrics
 	From, To   carbonara.Timestamp
 	Reason     string
 
@@ -36,8 +37,9 @@ const (
 // String returns the name of the state.
 func (s LedgerState) String() string { return [...]string{"begun", "done", "failed"}[s] }
 
-// The most bytes that an entry keeps of a text.
+// The most that an entry keeps: bytes of a text, and metrics.
 const (
 	MostLedgerSelector = 1000
 	MostLedgerReason   = 200
+	MostLedgerMetrics  = 1000
 )

@@ -20,7 +20,7 @@ import (
 func ledgerFields(e *model.LedgerEntry, length *carbonara.Timestamp) []any {
 	return []any{&e.Who, &e.Correction, &e.Selector, &e.From, length, &e.Reason, (*int)(&e.State),
 		&e.Done.Metrics, &e.Done.Before, &e.Done.After, &e.Done.Measures, &e.Done.Bytes, &e.Done.LostGroups,
-		&e.Done.Failed}
+		&e.Done.Failed, &e.Metrics}
 }
 
 // PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.

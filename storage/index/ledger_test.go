@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,7 +29,8 @@ func TestLedger(t *testing.T) {
 	var want []*model.LedgerEntry
 	for i := range 3 {
 		e := &model.LedgerEntry{ID: uuid.Must(uuid.NewV7()), Who: "jd", Correction: i == 1, Selector: "metrics a",
-			From: 5, To: carbonara.MaxTimestamp, Reason: "spike"}
+			Metrics: []uuid.UUID{{1}, {byte(i)}},
+			From:    5, To: carbonara.MaxTimestamp, Reason: "spike"}
 		for range 2 {
 			fatal.If(t, s.PutLedger(ctx, e))
 			e.State = model.LedgerDone
@@ -57,7 +59,8 @@ func TestLedger(t *testing.T) {
 			t.Errorf("entry %d is of %v", i, e.At)
 		}
 		if e.At = want[i].At; e.ID != want[i].ID || e.Who != "jd" || e.Correction != (i == 1) || e.To != want[i].To ||
-			e.From != 5 || e.Reason != "spike" || e.State != model.LedgerDone || e.Done.Bytes != -5 || e.Done.Failed != 7 {
+			e.From != 5 || e.Reason != "spike" || e.State != model.LedgerDone || e.Done.Bytes != -5 || e.Done.Failed != 7 ||
+			!slices.Equal(e.Metrics, want[i].Metrics) {
 			t.Errorf("%+v, want %+v", e, want[i])
 		}
 	}

@@ -366,6 +366,9 @@ func TestMetricArchive(t *testing.T) {
 	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+id+"/measures?refresh=true&granularity=60", nil, nil))
 	check(t, c.Do(t.Context(), http.MethodPatch, "/v1/resource/generic/host",
 		map[string]any{"project_id": "moved"}, nil))
+	spike := end.Unix() - 500
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/measures/delete", map[string]any{"metrics": []string{id},
+		"start": spike, "stop": spike + 1, "reason": "a spike"}, nil))
 	var archive struct {
 		Bytes    int64
 		Archives []struct {
@@ -387,6 +390,13 @@ func TestMetricArchive(t *testing.T) {
 		t.Errorf("newest measure %q, want %s", got, end)
 	}
 	b.wait("document.querySelector('#history')?.textContent.includes('project_id: – → moved')")
+	// the ledger's entry is a flag of the chart, which the mouse finds
+	b.wait(`(() => {
+		const chart = document.querySelector('.u-over'), box = chart.getBoundingClientRect();
+		window.share = ((window.share ?? 0.4) + 0.005) % 1;
+		chart.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * share, clientY: box.top + 9}));
+		return document.body.textContent.includes('deletion by admin: a spike');
+	})()`)
 	b.picture("metric-archive")
 	b.click("button", "☾")
 	b.wait("document.documentElement.dataset.theme === 'dark'")

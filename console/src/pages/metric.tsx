@@ -68,9 +68,13 @@ export function MetricPage() {
   }, [metric]);
   const { value: archive } = useLoad((signal) => readArchive(id, signal), [id], 10);
   const resource = useResource(metric?.resource);
+  const ledger = useLoad((signal) => readLedger(id, signal), [id], 10);
   const marks = useMemo<Mark[]>(
-    () => (resource.value?.changes ?? []).map((c) => ({ time: c.at, label: c.what.join(", ") || "metrics" })),
-    [resource.value],
+    () => [
+      ...(resource.value?.changes ?? []).map((c) => ({ time: c.at, label: c.what.join(", ") || "metrics" })),
+      ...(ledger.value ?? []),
+    ],
+    [resource.value, ledger.value],
   );
   if (error) return <Notice bad>{error}</Notice>;
   if (!metric) return <Notice>Reading …</Notice>;
@@ -226,6 +230,18 @@ function useResource(id?: string | null): Loaded<State | null> {
     },
     [id],
   );
+}
+
+// readLedger reads who took measures out of a metric, or put others in. Other users than administrators see none.
+async function readLedger(id: string, signal: AbortSignal): Promise<Mark[]> {
+  const all = await read<
+    { kind: string; user: string; at: string; start: string; stop: string | null; reason: string }[]
+  >("/v1/ledger?limit=100&metric=" + id, undefined, signal).catch(() => []);
+  const time = (text: string) => Date.parse(text) / 1000;
+  return all.map((e) => ({
+    time: Number.isFinite(time(e.start)) ? time(e.start) : time(e.at),
+    label: `${e.kind} by ${e.user}: ${e.reason || "no reason"}`,
+  }));
 }
 
 // Resource shows the attributes of a resource, and its history, which the charts above have as flags.

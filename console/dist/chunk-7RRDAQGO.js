@@ -366,7 +366,7 @@ h!==n.current.width&&n.current.setSize({width:h,height:o.current.height}):m(s.cu
 rt",style:{height:e.height+"px"},role:"img","aria-label":e.title,children:[y("div",{ref:t}),y("div",{class:"tip",ref:l,hidden:!0})]})}function ia(e,t){let l=e.get("unit");return{unit:Co.find(o=>o===l)??(l==="none"?"":t),log:e.get("scale")==="log",stacked:e.get("stack")==="1"}}function aa({axis:{log:e,stacked:t}}){let{params:l}=it.use();
 return y(Rl,{title:"Axis",children:[y("label",{class:"aside",children:["Unit"," ",y("select",{"aria-label":"Unit",value:l.get("unit")??"",onChange:n=>Se({unit:n.currentTarget.value||null}),children:[y(
 "option",{value:"",children:"by the name"}),y("option",{value:"none",children:"none"}),Co.map(n=>y("option",{children:n},n))]})]}),y("button",{type:"button","aria-pressed":e,onClick:()=>Se({scale:e?null:
-"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=Un(()=>import("./lazy_pages-JIJSUSAV.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function ua({range:e,
+"log",stack:null}),children:"Logarithmic"}),y("button",{type:"button","aria-pressed":t,onClick:()=>Se({stack:t?null:"1",scale:null}),children:"Stacked"})]})}var wf=Un(()=>import("./lazy_pages-NI7ICXMA.js").then(e=>e.SaveView)),vf=[["","Live"],["5","every 5 s"],["30","every 30 s"],["60","every min"],["300","every 5 min"],["0","Paused"]];function ua({range:e,
 children:t}){let{page:l,params:n}=it.use(),o=n.get("from")??Ro.find(([,u])=>u===e.span)?.[0],i=(u,m=u)=>Se({from:String(Math.floor(e.from+u*e.span)),to:String(Math.ceil(e.to+m*e.span))}),[s,c]=Ce(!1);
 return y(Ft,{children:[y("div",{class:"bar",role:"group","aria-label":"Time",children:[y("div",{class:"group",children:Ro.map(([u])=>y("button",{type:"button","aria-pressed":!n.get("to")&&o===u,onClick:()=>Se(
 {from:u,to:null}),children:u},u))}),y("div",{class:"group",children:[y("button",{type:"button","aria-label":"Earlier",title:"Earlier",onClick:()=>i(-.5),children:"\u2039"}),y("button",{type:"button","\
@@ -393,7 +393,7 @@ null);s[n]=l.values[i],t.set(o,s)})),[...t].sort((l,n)=>n[0]-l[0])}var _f=e=>/["
 `}function da({rows:e,unit:t,zone:l,name:n}){let o=Nt(()=>pa(e),[e]);return y(Ft,{children:[y("p",{class:"aside",children:[y("span",{children:o.length>xr?`The newest ${xr} of ${o.length.toLocaleString(
 "en")} rows`:`${o.length} rows`}),y("button",{type:"button",onClick:()=>Al(new Blob([kf(e)],{type:"text/csv"}),n+".csv"),children:"CSV"})]}),y("div",{class:"scroll",children:y("table",{id:"values",children:[
 y("thead",{children:y("tr",{children:[y("th",{scope:"col",children:"Time"}),e.map(i=>y("th",{scope:"col",class:"number",children:i.label},i.id))]})}),y("tbody",{children:o.slice(0,xr).map(([i,s])=>y("\
-tr",{"data-time":i,children:[y("td",{class:"mono",children:Be(i,l)}),s.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Vt(c,t,6)},u))]},i))})]})})]})}var Mf=Un(()=>import("./lazy_pages-JIJSUSAV.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function rp({metrics:e}){let{params:t}=it.use(),[l]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
+tr",{"data-time":i,children:[y("td",{class:"mono",children:Be(i,l)}),s.map((c,u)=>y("td",{class:"number","data-value":c??"",children:Vt(c,t,6)},u))]},i))})]})})]})}var Mf=Un(()=>import("./lazy_pages-NI7ICXMA.js").then(e=>e.Changed)),Pf=4,Tf=5e3;function rp({metrics:e}){let{params:t}=it.use(),[l]=Ce(()=>Math.min(1400,Math.max(300,document.documentElement.clientWidth-
 420))),n=e.some(ul),o=n&&(t.get("agg")??"rate")==="rate",i=e.every(L=>Wo(L)==="rate:mean")?"rate:mean":"mean",s=!o&&t.get("agg")||i,c=t.get("g"),u=e.length<=Pf,m=u&&s==="mean"&&!o,d=[...new Set(e.flatMap(
 L=>L.policy.methods.filter(H=>/^[\d.]+pct$/.test(H))))].sort((L,H)=>parseFloat(L)-parseFloat(H)),h={cmp:!0,pct:u&&d.length>0&&!o,raw:u&&!o},b=L=>h[L]&&t.get(L)==="1",M=Ps(e),S=Oo(t,M),R=Math.min(...e.
 map(L=>L.policy.items[0].granularity)),{value:_,error:I,loading:k}=dn(async L=>{let H=async(_e,Ie)=>{let{from:fe,to:re,span:Qe}=_e,He=Ge=>c&&Ge.items.find(Ct=>Ct.granularity===+c)||_s(Ge,fe,re,l,Cs(e)),
@@ -411,7 +411,7 @@ n",{value:String(L),children:Ht(L)},L))]})]})]})}),I&&y(Qt,{bad:!0,children:I}),
 y in a second, instead of what they stand at",onClick:()=>Se({agg:o?i:null}),children:"Rate"}),U("cmp","Before",`Compare with the ${Ht(Math.round(N.span))} before`),U("pct","Percentiles",d.join(", ")),
 U("raw","Raw","Single measures, as far as they are kept"),y("button",{type:"button","aria-pressed":!!z,title:"Mark a time, and see which metrics moved most",onClick:()=>Se({w:z?null:Lf(N)}),children:"\
 What changed here?"}),y("button",{type:"button","aria-pressed":Y,onClick:()=>Se({view:Y?null:"table"}),children:"Table"}),y(aa,{axis:T}),y(Rl,{title:"Copy",children:[y(Df,{metrics:e,columns:_?.columns,
-method:s,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-JIJSUSAV.js").then(({picture:L})=>L("drawn",j,J,`${Be(N.from,B)} \u2013 ${Be(N.to,B)} ${B}`)).then(L=>Al(L,j+".png"))},
+method:s,range:N}),!Y&&y("button",{type:"button",onClick:()=>{import("./lazy_pages-NI7ICXMA.js").then(({picture:L})=>L("drawn",j,J,`${Be(N.from,B)} \u2013 ${Be(N.to,B)} ${B}`)).then(L=>Al(L,j+".png"))},
 children:"PNG"})]})]}),children:[_&&y("p",{class:"hint",id:"archive","data-from":_.range.from,children:Rf(_)}),_?.newest&&y(Qt,{children:["Newest measure ",Be(_.newest,B),_.newest<_.range.from?": ":",\
  and none since",_.newest<_.range.from&&y("button",{type:"button",onClick:()=>ee(_.newest+R-M,_.newest+R),children:"Show it"})]}),_&&(Y?y(da,{rows:$,unit:T.unit,zone:B,name:j}):y(sa,{lines:J,from:N.from,
 to:N.to,height:340,...T,zone:B,title:j,shades:Ef(z),onZoom:(L,H)=>z?Se({w:`${Math.floor(L)}-${Math.ceil(H)}`}):ee(L,H),onPan:ee})),!_&&k&&y("p",{class:"hint",children:"Reading \u2026"})]}),z&&y(Mf,{}),
@@ -435,7 +435,7 @@ for metric in ${JSON.stringify(e)}:
     request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
     for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
         print(metric, timestamp, value)
-`,_r=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Ff=Un(()=>import("./lazy_pages-JIJSUSAV.js").then(e=>e.Questions)),Xl=4,kr=40;function hp(e){let{text:t,labels:l}=as(e),n=!t&&!l.length&&!e.has("m")&&!e.has("q"),[o,i]=Ce(!1),s=[t,l.join(`
+`,_r=e=>`{${[$n(e.name??""),...e.resource?[`resource_id=${$n(e.resource)}`]:[]].join(", ")}}`;var Ff=Un(()=>import("./lazy_pages-NI7ICXMA.js").then(e=>e.Questions)),Xl=4,kr=40;function hp(e){let{text:t,labels:l}=as(e),n=!t&&!l.length&&!e.has("m")&&!e.has("q"),[o,i]=Ce(!1),s=[t,l.join(`
 `)],c=o?1:15,{value:u,error:m}=dn(S=>zl(t,l,S),s,c),{value:d,error:h}=dn(S=>vs(t,l,S),s,c),{value:b}=dn(S=>Ss(t,l,S),s,c),M=n&&u?.length===0;return zt(()=>i(M),[M]),{text:t,labels:l,series:u,counts:d,
 names:b,error:m??h,empty:M}}function gp({finder:e,chosen:t}){let{text:l,labels:n,series:o,counts:i,names:s,error:c}=e,[u,m]=Ce(l),d=bt(l);zt(()=>{l!==d.current&&(d.current=l,m(l))},[l]),zt(()=>{if(u===
 d.current)return;let S=setTimeout(()=>{d.current=u,Se({find:u||null},!0)},150);return()=>clearTimeout(S)},[u]);let h=Vf(l+`
@@ -449,11 +449,11 @@ M.length-Xl," more labels"]}),y("div",{class:"facets",children:M.slice(Xl).map(S
 toLocaleString("en")," more names: type, or choose above, to narrow"]})]})]})}function ba({facet:{name:e,values:t,counts:l},labels:n}){let o=n.find(([i])=>i===e)?.[1]??"";return y("select",{"aria-labe\
 l":ya(e),"data-label":e,value:o,onChange:i=>Se({l:[...n.filter(([s])=>s!==e),...i.currentTarget.value?[[e,i.currentTarget.value]]:[]].map(s=>s.join("="))}),children:[y("option",{value:"",children:ya(e)}),
 o&&!l.some(i=>i.name===o)&&y("option",{value:o,children:o}),l.map(i=>y("option",{value:i.name,children:[i.name," (",i.value.toLocaleString("en"),")"]},i.name)),t>l.length&&y("option",{disabled:!0,children:[
-"and ",(t-l.length).toLocaleString("en")," more"]})]})}var va=(e,t)=>{let l=t.id,n=e.map(o=>o.id);Vo(t)?import("./lazy_pages-JIJSUSAV.js").then(o=>o.drawNative(t)):Se({q:null,lang:null,m:n.includes(l)?
+"and ",(t-l.length).toLocaleString("en")," more"]})]})}var va=(e,t)=>{let l=t.id,n=e.map(o=>o.id);Vo(t)?import("./lazy_pages-NI7ICXMA.js").then(o=>o.drawNative(t)):Se({q:null,lang:null,m:n.includes(l)?
 n.filter(o=>o!==l):[...n,l]})};function zf({name:e,value:t,text:l,labels:n,chosen:o,first:i}){let[s,c]=Ce(!1),u=o.some(d=>d.id===i?.id||d.name===e),m=async()=>{let d=i??(await zl(l,[...n,["__name__",e]]))[0];
 d&&va(o,d)};return y("li",{children:[y("button",{type:"button","aria-pressed":t===1||u?u:void 0,"aria-expanded":t>1?s:void 0,title:i&&t===1?_a(i):e,onClick:()=>t>1?c(!s):void m(),children:[y("span",{children:[
 t>1&&y("i",{class:"turn",children:s?"\u25BE":"\u25B8"}),Sa(e)]}),y("small",{children:t>1?t.toLocaleString("en"):i&&ka(i)})]}),s&&t>1&&y(Nf,{name:e,value:t,text:l,labels:n,chosen:o})]})}function Nf({name:e,
-text:t,labels:l,chosen:n}){let{value:o,error:i}=dn(async d=>{let h=await zl(t,[...l,["__name__",e]],d),[[b]]=await Promise.all([Io(h.slice(0,1)),import("./lazy_pages-JIJSUSAV.js")]);return{series:h,first:b}},
+text:t,labels:l,chosen:n}){let{value:o,error:i}=dn(async d=>{let h=await zl(t,[...l,["__name__",e]],d),[[b]]=await Promise.all([Io(h.slice(0,1)),import("./lazy_pages-NI7ICXMA.js")]);return{series:h,first:b}},
 [e,t,l.join(`
 `)]),s=o?.series,c=Nt(()=>{let d=Fl(s??[]).map(h=>h.slice(e.length).replace(/^ · /,""));return(s??[]).map((h,b)=>({s:h,title:d[b]||ka(h)||h.id})).sort((h,b)=>$f(h.title,b.title))},[s]);if(i)return y(
 Qt,{bad:!0,children:i});if(!o||!s)return y("p",{class:"hint",children:"Reading \u2026"});let u=c.slice(0,kr),m=ns("",[...l,["__name__",e]]);return y("ul",{children:[y(Ff,{name:e,series:s,its:m,metric:o.

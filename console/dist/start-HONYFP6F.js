@@ -1,1 +1,0 @@
-import"./chunk-MPWJCUDF.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-OUGNOC5H.js";import"./chunk-UFALDGWE.js";
