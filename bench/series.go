@@ -24,6 +24,7 @@ type SeriesOptions struct {
 	Servers     []string // as of FleetOptions; nil: Gnocco, VictoriaMetrics and Prometheus
 	Series      int      // of Cardinality; 0: a million
 	Measures    int      // of each shape of RemoteWrite; 0: 7.2 million
+	Way         string   // of Ways: only those whose names contain it
 	Connections int      // 0: 8
 	MemoryLimit int64    // bytes, of the servers that have such a setting; 0: 16 GiB
 }

@@ -162,11 +162,11 @@ func Ways(ctx context.Context, options Options, what SeriesOptions) error {
 	return eachSeriesServer(ctx, options, what, "ways", func(s *fleetServer) error {
 		var errs []error
 		for i := range ways {
-			if path, ok := ways[i].paths[s.program()]; ok {
+			if path, ok := ways[i].paths[s.program()]; ok && strings.Contains(ways[i].name, what.Way) {
 				errs = append(errs, s.measureWay(ctx, &ways[i], path, what.Measures))
 			}
 		}
-		if s.program() == "gnocco" {
+		if s.program() == "gnocco" && strings.Contains("json", what.Way) {
 			errs = append(errs, s.measureWay(ctx, nil, "", what.Measures))
 		}
 		return errors.Join(errs...)

@@ -29,6 +29,9 @@ func newSeries(flags *commonFlags, use, short string,
 	} else {
 		cmd.Flags().IntVar(&what.Measures, "measures", 7_200_000, "measures of each shape")
 	}
+	if use == "ways" {
+		cmd.Flags().StringVar(&what.Way, "way", "", "only ways whose names contain this")
+	}
 	return cmd
 }
 
