@@ -30,6 +30,12 @@ func (in *intake) Add(labels series.Labels, at carbonara.Timestamp, value float6
 	in.measures++
 }
 
+// AddHead implements Sink.
+func (in *intake) AddHead(head []byte, at carbonara.Timestamp, value float64) {
+	_ = in.batch.AddHead(head, at, value)
+	in.measures++
+}
+
 // Refuse implements Sink. The log shows the first element of each reason.
 func (in *intake) Refuse(reason string, example []byte) { in.server.refuse(reason, 1, string(example)) }
 

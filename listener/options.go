@@ -21,6 +21,7 @@ type Options struct {
 	Creator  string // of the series; "" for none
 
 	Decoder Decoder
+	Read    func(head []byte, labels *series.Labels) error // of a Decoder that adds heads
 	Store   Store
 
 	MaxConnections int // 0: 1,000
@@ -40,9 +41,10 @@ type Decoder interface {
 	Decode(data []byte, now carbonara.Timestamp, to Sink)
 }
 
-// A Sink takes the elements that a Decoder reads. It keeps no reference to labels and examples.
+// A Sink takes the elements that a Decoder reads. It keeps no reference to labels, heads and examples.
 type Sink interface {
 	Add(labels series.Labels, at carbonara.Timestamp, value float64)
+	AddHead(head []byte, at carbonara.Timestamp, value float64) // Options.Read can read the head
 	Refuse(reason string, example []byte)
 }
 

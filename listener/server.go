@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 )
 
@@ -89,7 +90,9 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-func (s *Server) newIntake() *intake { return &intake{server: s} }
+func (s *Server) newIntake() *intake {
+	return &intake{server: s, batch: series.Batch{Read: s.options.Read}}
+}
 
 // receive stores datagrams until the socket is closed. Those that come within gatherFor share a batch.
 func (s *Server) receive() {

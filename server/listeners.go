@@ -1,10 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -19,7 +19,7 @@ import (
 // listen starts the listeners of the options. Their batches go the way of requests: to the index, here or elsewhere.
 func (s *Server) listen(handler http.Handler, o *Options, registerer prometheus.Registerer) error {
 	store := func(ctx context.Context, creator, protocol string, batch *series.Batch) error {
-		return storeListened(trusted.With(ctx, creator), handler, batch.Encode(protocol))
+		return storeListened(trusted.With(ctx, creator), handler, batch.Body(protocol))
 	}
 	if err := s.listenForStatsd(store, o, registerer); err != nil {
 		return err
@@ -46,11 +46,12 @@ func (s *Server) ListenerAddr(protocol string) net.Addr {
 	return nil
 }
 
-func storeListened(ctx context.Context, handler http.Handler, body []byte) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://listener/", bytes.NewReader(body))
+func storeListened(ctx context.Context, handler http.Handler, body io.Reader) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://listener/", body)
 	if err != nil {
 		return err
 	}
+	r.ContentLength = -1 // not known
 	w := &listenedAnswer{header: http.Header{}}
 	handler.ServeHTTP(w, r)
 	switch {

@@ -183,13 +183,9 @@ func (b *Batch) AppendKey(dst []byte, i int) []byte {
 
 // Name is of ingest.Rows.
 func (b *Batch) Name(i int) (*ingest.Name, error) {
-	labels := model.Labels(b.LabelsOf(i))
-	if b.rows[i].head {
-		var read Labels
-		if err := b.Read(b.LabelsOf(i), &read); err != nil {
-			return nil, err
-		}
-		labels = model.Labels(read.Append(nil))
+	labels, err := b.readLabels(i)
+	if err != nil {
+		return nil, err
 	}
 	name := labels.Get(model.LabelName)
 	if name == "" {
@@ -199,6 +195,16 @@ func (b *Batch) Name(i int) (*ingest.Name, error) {
 		return nil, &model.FieldError{Field: "labels", Reason: "the labels of series " + name + " are not valid UTF-8"}
 	}
 	return &ingest.Name{Metric: name, Labels: labels}, nil
+}
+
+// readLabels returns the labels of a row, also if it has a head.
+func (b *Batch) readLabels(i int) (model.Labels, error) {
+	if !b.rows[i].head {
+		return model.Labels(b.LabelsOf(i)), nil
+	}
+	var read Labels
+	err := b.Read(b.LabelsOf(i), &read)
+	return model.Labels(read.Append(nil)), err
 }
 
 // LabelsOf returns the labels or the head of a row.

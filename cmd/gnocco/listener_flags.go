@@ -44,7 +44,7 @@ func (f *listenerFlags) options() (all []listener.Options, err error) {
 			return nil, err
 		}
 		all = append(all, listener.Options{Protocol: "graphite", Listen: f.graphite, Stream: true,
-			Creator: f.graphiteCreator, Decoder: decoder})
+			Creator: f.graphiteCreator, Decoder: decoder, Read: decoder.Read})
 	}
 	if f.collectd != "" {
 		decoder, err := f.collectdDecoder()

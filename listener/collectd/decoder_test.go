@@ -24,6 +24,8 @@ import (
 // sink shows the series that a datagram becomes, and the reasons of refusals.
 type sink []string
 
+func (s *sink) AddHead([]byte, carbonara.Timestamp, float64) { panic("datagrams have no heads") }
+
 func (s *sink) Add(labels series.Labels, at carbonara.Timestamp, value float64) {
 	var batch series.Batch
 	_ = batch.Add(labels, at, value)
@@ -158,18 +160,21 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encrypt("ann", "se:cret", load))
 	d := newDecoder(f, collectd.Plain)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d.Decode(data, 7, finite{t})
+		d.Decode(data, 7, finite{new(sink), t})
 	})
 }
 
 // finite is a sink of finite values only.
-type finite struct{ t *testing.T }
+type finite struct {
+	*sink
+	t *testing.T
+}
 
 func (s finite) Add(labels series.Labels, at carbonara.Timestamp, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		s.t.Errorf("value %v", value)
 	}
-	new(sink).Add(labels, at, value)
+	s.sink.Add(labels, at, value)
 }
 
 func (finite) Refuse(string, []byte) {}

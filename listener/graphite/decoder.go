@@ -96,8 +96,15 @@ func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to listener.Sink)
 	if len(line) == 0 {
 		return
 	}
-	fields := bytes.Fields(line)
-	if (len(fields) != 3 && len(fields) != 2) || !utf8.Valid(line) {
+	var fields [4][]byte // one more than there may be
+	n := 0
+	for field := range bytes.FieldsSeq(line) {
+		if n < len(fields) {
+			fields[n] = field
+			n++
+		}
+	}
+	if (n != 3 && n != 2) || !isName(fields[0]) || !utf8.Valid(line) {
 		to.Refuse("form", line)
 		return
 	}
@@ -107,19 +114,14 @@ func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to listener.Sink)
 		return
 	}
 	at := now
-	if len(fields) == 3 {
+	if n == 3 {
 		var ok bool
 		if at, ok = parseTime(string(fields[2]), now); !ok {
 			to.Refuse("timestamp", line)
 			return
 		}
 	}
-	labels := make(series.Labels, 0, 8)
-	if !d.name(string(fields[0]), &labels) {
-		to.Refuse("form", line)
-		return
-	}
-	to.Add(labels, at, value)
+	to.AddHead(fields[0], at, value)
 }
 
 // parseTime reads seconds since 1970. -1 and N are now, as in Graphite and its clients.
@@ -137,30 +139,33 @@ func parseTime(text string, now carbonara.Timestamp) (carbonara.Timestamp, bool)
 	return carbonara.Timestamp(math.Round(seconds*1e6) * 1e3), true
 }
 
-// name sets the labels of a name; false if it is none.
-func (d *Decoder) name(text string, labels *series.Labels) bool {
-	name, tags, tagged := strings.Cut(text, ";")
-	if name == "" {
-		return false
-	}
+// isName reports whether a name has a first part, and tags of the form KEY=VALUE.
+func isName(name []byte) bool {
+	name, tags, tagged := bytes.Cut(name, []byte(";"))
 	if !tagged {
-		parts := strings.Split(name, ".")
-		for i := range d.templates {
-			if d.templates[i].apply(parts, labels) {
-				return true
-			}
-			*labels = (*labels)[:0]
-		}
+		return true
 	}
-	labels.Set(model.LabelName, name)
-	for tagged {
-		var tag string
-		tag, tags, tagged = strings.Cut(tags, ";")
-		key, value, ok := strings.Cut(tag, "=")
-		if !ok || key == "" || key == model.LabelName {
+	for tag := range bytes.SplitSeq(tags, []byte(";")) {
+		if i := bytes.IndexByte(tag, '='); i <= 0 || string(tag[:i]) == model.LabelName {
 			return false
 		}
+	}
+	return len(name) > 0
+}
+
+// Read sets the labels that a name means.
+func (d *Decoder) Read(text []byte, labels *series.Labels) error {
+	name, tags, tagged := strings.Cut(string(text), ";")
+	labels.Set(model.LabelName, name)
+	for tag := range strings.SplitSeq(tags, ";") {
+		key, value, _ := strings.Cut(tag, "=")
 		labels.Set(key, value)
 	}
-	return true
+	parts := strings.Split(name, ".")
+	for i := range d.templates {
+		if !tagged && d.templates[i].apply(parts, labels) {
+			break
+		}
+	}
+	return nil
 }

@@ -9,18 +9,21 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/listener/graphite"
 )
 
 // sink shows the series that lines become.
 type sink struct {
-	added   []string
-	refused int
+	listener.Sink // its Add is not called
+	decoder       *graphite.Decoder
+	added         []string
+	refused       int
 }
 
-func (s *sink) Add(labels series.Labels, at carbonara.Timestamp, value float64) {
-	var batch series.Batch
-	_ = batch.Add(labels, at, value)
+func (s *sink) AddHead(head []byte, at carbonara.Timestamp, value float64) {
+	batch := series.Batch{Read: s.decoder.Read}
+	_ = batch.AddHead(head, at, value)
 	name, err := batch.Name(0)
 	if err != nil {
 		s.added = append(s.added, err.Error())
@@ -43,7 +46,7 @@ func show(t *testing.T, templates []string, lines string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s sink
+	s := sink{decoder: decoder}
 	for line := range strings.Lines(lines) {
 		decoder.Decode([]byte(line), 1_000_000_000_000, &s)
 	}
@@ -84,7 +87,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		var s sink
+		s := sink{decoder: decoder}
 		decoder.Decode(line, 1, &s)
 		if elements := len(s.added) + s.refused; elements != 1 && strings.TrimSpace(string(line)) != "" {
 			t.Fatalf("%d elements", elements)

@@ -18,7 +18,7 @@ func startGraphite(t *testing.T) (s *server.Server, port string) {
 	check(t, err)
 	s, _ = start(t, func(o *server.Options) {
 		o.Listeners = []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Stream: true, Creator: "admin",
-			Decoder: decoder}}
+			Decoder: decoder, Read: decoder.Read}}
 	})
 	_, port, _ = cutLast(s.ListenerAddr("graphite").String(), ':')
 	return s, port
