@@ -173,4 +173,12 @@ func TestImportCSVDryRun(t *testing.T) {
 	}
 	f(1, []string{"no archive policy keeps a measure every 1s for", `create one, such as {"name": "imported"`},
 		"--dry-run", "--archive-policy", "auto", "--time-format", "%M.%d.%Y 15:%S")
+	months := "time,v\n2005-01-01,1\n2005-02-01,2\n2005-03-04,3\n2006-01-01,4\n"
+	_, stderr, _ := run(t, months, "import", "csv", "--url", s.url, "--archive-policy", "auto", "-")
+	_, proposed, _ := strings.Cut(stderr, "create one, such as ") // the server takes it
+	s.call(http.MethodPost, "/v1/archive_policy", strings.TrimSpace(proposed), http.StatusCreated, nil)
+	_, stderr, status := run(t, months, "import", "csv", "--url", s.url, "--archive-policy", "auto", "-")
+	if status != 0 || !strings.Contains(stderr, "sent 4 measures of 1 metrics") {
+		t.Errorf("%d %s", status, stderr)
+	}
 }

@@ -60,7 +60,8 @@ func (d *Dialect) Begin(r *Reader) error {
 }
 
 // findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields
-// as most. Where there is none before, it is that line, or a comment above it.
+// as most. Where there is none before, it is that line, or a comment above it, or R's names of all columns but the
+// first.
 func (d *Dialect) findHeader(lines [][]byte) {
 	fields, _ := commonFields(lines, d.Comma)
 	header, above := -1, -1 // of the lines that have the fields, the last one and the one before
@@ -86,6 +87,9 @@ func (d *Dialect) findHeader(lines [][]byte) {
 				header = i
 				if comment != nil {
 					d.Header = splitComment(comment, d.Comma)
+				} else if i == 1 && fields > 2 && fieldsOf(lines[0], d.Comma) == fields-1 &&
+					!hasNumbers(lines[0], d.Comma) {
+					d.Header = append([][]byte{nil}, splitNames(lines[0], d.Comma)...)
 				}
 			}
 			break
@@ -100,7 +104,7 @@ func (d *Dialect) findHeader(lines [][]byte) {
 	}
 	d.Leading += header
 	if above >= 0 {
-		d.Above = bytes.Split(bytes.ReplaceAll(lines[above], []byte{'"'}, nil), []byte{d.Comma})
+		d.Above = splitNames(lines[above], d.Comma)
 	}
 }
 
@@ -145,8 +149,12 @@ func hasNumbers(line []byte, comma byte) bool {
 }
 
 func splitComment(line []byte, comma byte) [][]byte {
-	line = bytes.TrimSpace(bytes.TrimLeft(line, "#"))
-	return bytes.Split(bytes.Clone(line), []byte{comma})
+	return splitNames(bytes.TrimSpace(bytes.TrimLeft(line, "#")), comma)
+}
+
+// splitNames returns the fields of a header, which holds no separators in quotes.
+func splitNames(line []byte, comma byte) [][]byte {
+	return bytes.Split(bytes.ReplaceAll(line, []byte{'"'}, nil), []byte{comma})
 }
 
 // String says what is unusual.

@@ -51,7 +51,8 @@ func TestForms(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(bad) > 0 || r.Timestamps() == "" {
+		unnamed := form.Name == "R's write.table"
+		if err != nil || len(bad) > 0 || r.Timestamps() == "" && !unnamed {
 			t.Errorf("%s: %q: %v, %q, times %q", form.Name, form.Text, err, bad, r.Timestamps())
 		}
 		var got, want []string

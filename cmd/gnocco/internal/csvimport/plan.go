@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,8 +149,8 @@ func (i *Importer) ChoosePolicy(ctx context.Context, e Extent) (name string, err
 
 // proposal returns the body of a request for an archive policy.
 func proposal(step, span time.Duration) string {
-	return fmt.Sprintf(`{"name": "imported", "definition": [{"granularity": "%gs", "timespan": "%dd"}]}`,
-		max(step, time.Millisecond).Seconds(), 2*int(span/(24*time.Hour))+1)
+	return fmt.Sprintf(`{"name": "imported", "definition": [{"granularity": "%ss", "timespan": "%dd"}]}`,
+		strconv.FormatFloat(max(step, time.Millisecond).Seconds(), 'f', -1, 64), 2*int(span/(24*time.Hour))+1)
 }
 
 // Preview counts the measures that an archive policy does not keep, or not at its finest granularity, as Send does.
