@@ -133,8 +133,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 	}
 	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by, read.exact)
 	if err != nil {
-		var invalid *aggregates.InvalidError
-		if errors.As(err, &invalid) {
+		if invalid, ok := errors.AsType[*aggregates.InvalidError](err); ok {
 			return nil, web.BadArgument("reaggregation", invalid.Reason)
 		}
 		return nil, err

@@ -181,8 +181,7 @@ func parseFill(in web.Node, a *model.Attribute, now carbonara.Timestamp) error {
 		return nil
 	}
 	a.Fill, err = attributeValue(web.Node{Value: field.Value}, a, now)
-	var fault *web.Error
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*web.Error](err); ok {
 		reason := fault.Description()
 		if cause, ok := fault.Detail.(web.Cause); ok {
 			reason = cause.Reason

@@ -67,8 +67,7 @@ func (a typeHandlers) update(w http.ResponseWriter, r *http.Request, who *auth.I
 	t, err := a.Index.UpdateResourceType(r.Context(), name, func(old *model.ResourceType) (*model.ResourceType, error) {
 		return applyTypePatch(old, operations, now)
 	})
-	var field *model.FieldError
-	if errors.As(err, &field) {
+	if _, ok := errors.AsType[*model.FieldError](err); ok {
 		return invalidInput(err)
 	}
 	return web.Answer(w, t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -175,14 +176,9 @@ func (c *clocks) align(boot claim.Clock, ask func(own incoming.Clock) []clockDis
 
 // run reads and compares the clock until ctx ends.
 func (w *clockWatch) run(ctx context.Context) {
-	tick := time.NewTicker(readInterval)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	n := 0
+	for range pause.Ticks(ctx, readInterval) {
+		n++
 		if jumped, _ := w.read(); jumped || n%int(compareInterval/readInterval) == 0 {
 			_ = w.compare(ctx)
 		}

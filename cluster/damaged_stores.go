@@ -152,8 +152,7 @@ func adviceOn(store *damagedStore) string {
 // faultOf returns what is wrong with a store, and a reason in one line that does not change from one attempt to the
 // next. An error that fits none of the faults is not called damage: the disk may have failed to answer.
 func faultOf(name string, err error) (fault model.StoreFault, reason string) {
-	var damaged *model.DamagedError
-	if errors.As(err, &damaged) && damaged.Store == name {
+	if damaged, ok := errors.AsType[*model.DamagedError](err); ok && damaged.Store == name {
 		return damaged.Fault, damaged.Reason
 	}
 	reason = strings.Join(strings.Fields(err.Error()), " ")

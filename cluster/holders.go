@@ -127,13 +127,11 @@ func (h *holders) pause(ctx context.Context, d time.Duration) error {
 	h.mu.Lock()
 	changed := h.changed
 	h.mu.Unlock()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-changed:
-	case <-timer.C:
+	case <-time.After(d):
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -129,14 +130,7 @@ func (c *ownership) notOpened(name string) error {
 
 // recordUntil records, until ctx ends, how far the logs and manifests of the stores are durable.
 func (c *ownership) recordUntil(ctx context.Context, interval time.Duration) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range pause.Ticks(ctx, interval) {
 		if err := c.fs.Record(); err != nil && c.session.Valid() {
 			c.warn("damage to what was written lately would not be noticed", "error", err)
 		}

@@ -402,14 +402,7 @@ func (p *Process) staleNames(err error) error {
 
 // watchFolder ends the lease when the data folder is not the one any more that this process began with.
 func (p *Process) watchFolder(ctx context.Context) {
-	tick := time.NewTicker(min(p.options.claimOptions().Beat, maxFolderWatch))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range pause.Ticks(ctx, min(p.options.claimOptions().Beat, maxFolderWatch)) {
 		// The lease bounds how long a mount may be dead: GlusterFS heals when its servers are back.
 		if err := p.folder.Check(); errors.Is(err, datafolder.ErrRefused) && !datafolder.IsDeadMount(err) {
 			p.members.session.Lose(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -79,14 +80,7 @@ func (e *resourceEnds) close() {
 }
 
 func (e *resourceEnds) run(ctx context.Context) {
-	tick := time.NewTicker(e.interval())
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range pause.Ticks(ctx, e.interval()) {
 		now := carbonara.FromTime(time.Now())
 		if err := errors.Join(e.endSilent(ctx, now), e.deleteExpired(ctx, now)); err != nil && ctx.Err() == nil {
 			e.logger.Warn("not all resources are ended or deleted that should be; trying again", "error", err)

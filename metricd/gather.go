@@ -36,13 +36,11 @@ func (f *feed) gather(ctx context.Context, pauses *intake.Pauses, sack int) bool
 	if length == 0 {
 		return true
 	}
-	pause := time.NewTimer(length)
-	defer pause.Stop()
 	much := false
 	select {
 	case <-ctx.Done():
 		return false
-	case <-pause.C:
+	case <-time.After(length):
 	case <-source.Much(sack):
 		much = true
 	}

@@ -28,8 +28,7 @@ func (r *Reader) Evaluate(ctx context.Context, operation *aggregates.Operation, 
 func (r *Reader) EvaluateGroups(ctx context.Context, operation *aggregates.Operation, groups [][]Operand, read *Read) (
 	[][]*aggregates.Result, error) {
 	results, err := r.evaluateWhole(ctx, operation, groups, read)
-	var tooLarge *tooLargeError
-	if errors.As(err, &tooLarge) && operation.Divisible(&read.Options) {
+	if _, ok := errors.AsType[*tooLargeError](err); ok && operation.Divisible(&read.Options) {
 		results, err = r.evaluateInParts(ctx, operation, groups, read)
 	}
 	if err != nil {
@@ -126,8 +125,7 @@ func (r *Reader) readGroups(ctx context.Context, operation *aggregates.Operation
 
 // withOperands names the operands in an *aggregates.UnaggregableError; any other error it returns.
 func withOperands(err error, operands []Operand) error {
-	var unaggregable *aggregates.UnaggregableError
-	if errors.As(err, &unaggregable) {
+	if unaggregable, ok := errors.AsType[*aggregates.UnaggregableError](err); ok {
 		return &UnaggregableError{Reason: unaggregable.Reason, Metrics: lookupKeys(operands)}
 	}
 	return err

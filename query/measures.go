@@ -170,8 +170,7 @@ func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granular
 		return err
 	}
 	combined, err := combination.Combine([]*carbonara.Groups{&dst.groups})
-	var unaggregable *aggregates.UnaggregableError
-	if errors.As(err, &unaggregable) {
+	if unaggregable, ok := errors.AsType[*aggregates.UnaggregableError](err); ok {
 		name := "exact"
 		if !read.Exact {
 			name = "resample"

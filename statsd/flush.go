@@ -33,8 +33,7 @@ func (s *Server) flush(ctx context.Context) error {
 	dropped, withoutPolicy := 0, 0
 	protocol := resourceProtocol(&s.options)
 	protocol.Drop = func(row int, err error) {
-		var policy *ingest.NoPolicyError
-		if errors.As(err, &policy) {
+		if policy, ok := errors.AsType[*ingest.NoPolicyError](err); ok {
 			without.names = append(without.names, policy.Metric)
 			withoutPolicy += s.rows.measures(row)
 			return

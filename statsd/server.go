@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // Server is a running listener. Close ends it.
@@ -110,14 +110,7 @@ func (s *Server) receive() {
 }
 
 func (s *Server) flushEvery(ctx context.Context) {
-	ticker := time.NewTicker(s.options.FlushInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for range pause.Ticks(ctx, s.options.FlushInterval) {
 		// A flush that has begun is completed: only it has its values.
 		if err := s.flush(context.WithoutCancel(ctx)); err != nil {
 			s.options.Logger.Error("statsd: flush failed", "error", err)

@@ -81,12 +81,10 @@ func (a *Handlers) create(w http.ResponseWriter, r *http.Request, who *auth.Iden
 		return err
 	}
 	release()
-	timer := time.NewTimer(a.Jobs.Wait)
-	defer timer.Stop()
 	status := http.StatusOK
 	select {
 	case <-job.Done():
-	case <-timer.C:
+	case <-time.After(a.Jobs.Wait):
 		status = http.StatusAccepted
 	case <-r.Context().Done(): // the client has not heard of the job, and will not ask for it
 		a.Jobs.Remove(job)

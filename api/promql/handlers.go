@@ -121,8 +121,7 @@ func (a Handlers) serve(h handler) http.HandlerFunc {
 // errorOf gives an error its status and its type.
 func errorOf(err error) *Error {
 	failed := Failed(err)
-	var own *web.Error
-	if errors.As(err, &own) && own.Status == http.StatusBadRequest {
+	if own, ok := errors.AsType[*web.Error](err); ok && own.Status == http.StatusBadRequest {
 		return Bad(errors.New(own.Description()))
 	}
 	if known := web.AsError(err); failed.Type == Execution {
@@ -155,12 +154,11 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 	}
 	// A form is read where there is one; some clients put all into the URL and call the body something else.
 	if err := a.ParseForm(w, r, min(a.MaxBodyBytes, web.MaxDocumentBytes)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return &Error{Status: http.StatusRequestEntityTooLarge, Type: BadData,
 				Err: fmt.Errorf("a form holds %d bytes at most", tooLarge.Limit)}
 		}
-		if own := new(web.Error); errors.As(err, &own) {
+		if own, ok := errors.AsType[*web.Error](err); ok {
 			return &Error{Status: own.Status, Type: BadData, Err: errors.New(own.Description())}
 		}
 		return Bad(fmt.Errorf("the form could not be read: %w", err))

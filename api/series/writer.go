@@ -123,8 +123,7 @@ func (w *Writer) Refuse(protocol, reason string, elements int, example string) {
 // permanent returns the error of a row that no repetition mends as a fault of the request: senders drop rows that are
 // answered with 400. Some repeat any other status for ever, and hold up all that comes later.
 func permanent(err error) error {
-	var over *model.QuotaError
-	if errors.As(err, &over) && over.After == 0 {
+	if over, ok := errors.AsType[*model.QuotaError](err); ok && over.After == 0 {
 		return &web.Error{Status: http.StatusBadRequest, Detail: over.Error(), Err: err}
 	}
 	return err
@@ -132,12 +131,10 @@ func permanent(err error) error {
 
 // reasonOf returns the reason of a refused row, for its counter.
 func reasonOf(err error) string {
-	var future *ingest.FutureError
-	if errors.As(err, &future) {
+	if _, ok := errors.AsType[*ingest.FutureError](err); ok {
 		return "future"
 	}
-	var over *model.QuotaError
-	if errors.As(err, &over) {
+	if _, ok := errors.AsType[*model.QuotaError](err); ok {
 		return "quota"
 	}
 	switch web.AsError(err).Status {

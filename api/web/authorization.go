@@ -40,8 +40,7 @@ func (a *Authorizer) Authenticate(w http.ResponseWriter, r *http.Request) (*auth
 		}
 		return who, nil
 	}
-	var logins *auth.TooManyLoginsError
-	if errors.As(err, &logins) {
+	if logins, ok := errors.AsType[*auth.TooManyLoginsError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(logins.RetryAfter.Seconds()))))
 	}
 	answer := AsError(err)

@@ -80,8 +80,7 @@ var ErrForbidden = &Error{Status: http.StatusForbidden}
 
 // AsError gives every error its status. An unknown one is a fault of ours: 500, and no detail for the client.
 func AsError(err error) *Error {
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
 	for _, answer := range answers {
@@ -271,8 +270,7 @@ func statusOf(kind error) int {
 // Refused turns an object that err names as missing or taken into a fault of the request: the object is not the one
 // that the URL names. Other errors stay as they are.
 func Refused(err error) error {
-	var object *model.ObjectError
-	if errors.As(err, &object) {
+	if object, ok := errors.AsType[*model.ObjectError](err); ok {
 		return BadRequest("%s", object.Error())
 	}
 	return err
@@ -280,8 +278,7 @@ func Refused(err error) error {
 
 // RefusedCause is refused, with the object's ID apart from the sentence.
 func RefusedCause(err error) error {
-	var object *model.ObjectError
-	if errors.As(err, &object) {
+	if object, ok := errors.AsType[*model.ObjectError](err); ok {
 		return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: object.Cause(), Detail: object.ID}, Err: err}
 	}
 	return err

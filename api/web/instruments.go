@@ -98,8 +98,7 @@ func (m *instruments) countLogin(r *http.Request, err error) {
 // another API than before, and counts on.
 func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
 	err := registerer.Register(collector)
-	var there prometheus.AlreadyRegisteredError
-	if errors.As(err, &there) {
+	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if existing, ok := there.ExistingCollector.(C); ok {
 			return existing, nil
 		}

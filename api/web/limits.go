@@ -65,8 +65,7 @@ func (e *Env) Timed(h UserHandler) UserHandler {
 				return &Error{Status: http.StatusServiceUnavailable, Err: err, Detail: killed.Error()}
 			}
 		}
-		var rows *query.TooManyRowsError
-		if errors.As(err, &rows) {
+		if _, ok := errors.AsType[*query.TooManyRowsError](err); ok {
 			e.instruments.refusedQueries.WithLabelValues("rows").Inc()
 		}
 		if err != nil && context.Cause(ctx) == ErrQueryTimeout &&

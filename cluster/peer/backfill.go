@@ -25,8 +25,7 @@ type backfillAnswer struct {
 
 func (p *Process) backfill(ctx context.Context, request *backfillRequest) (backfillAnswer, error) {
 	done, err := p.Sacks.Backfill(ctx, request.To, request.From, request.At)
-	var invalid *model.BackfillError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*model.BackfillError](err); ok {
 		return backfillAnswer{Invalid: invalid.Reason}, nil
 	}
 	return backfillAnswer{Backfilled: done}, err

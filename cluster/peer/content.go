@@ -15,8 +15,7 @@ type contentAnswer struct {
 
 func (p *Process) content(ctx context.Context, request *model.ContentRequest) (contentAnswer, error) {
 	c, err := p.Sacks.Content(ctx, request)
-	var invalid *model.BackfillError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*model.BackfillError](err); ok {
 		return contentAnswer{Invalid: invalid.Reason}, nil
 	}
 	return contentAnswer{Content: c}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -61,14 +62,7 @@ func NewIndex(client *Client, holder AskHolder, cachedMetrics int, quotas *quota
 
 // Run watches the index's version until ctx ends. held returns it while this process holds the index itself.
 func (x *Index) Run(ctx context.Context, held func() (epoch, generation uint64, ok bool)) {
-	tick := time.NewTicker(versionInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range pause.Ticks(ctx, versionInterval) {
 		if epoch, generation, ok := held(); ok {
 			x.Sees(epoch, generation)
 			x.quotas.Counted()

@@ -91,7 +91,7 @@ func (p *Process) drainSacks(store *incoming.Store, sacks []pollSack) (
 		if err != nil && p.Unreadable != nil {
 			err = p.Unreadable(store.ID(), err)
 		}
-		if unreadable := new(model.DamagedError); errors.As(err, &unreadable) {
+		if unreadable, ok := errors.AsType[*model.DamagedError](err); ok {
 			damaged = append(damaged, damagedSack{s.Sack, unreadable.Store, unreadable.Reason})
 			continue
 		}

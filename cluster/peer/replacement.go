@@ -35,8 +35,7 @@ func (p *Process) replace(ctx context.Context, request *replacementRequest) (rep
 		return replacementAnswer{}, nil
 	}
 	done, err := p.Sacks.Replace(ctx, request.Metrics, what)
-	var invalid *model.ReplacementError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*model.ReplacementError](err); ok {
 		return replacementAnswer{Invalid: invalid.Reason}, nil
 	}
 	return replacementAnswer{Replaced: done}, err

@@ -26,8 +26,7 @@ func message(err error) string {
 	} else if errors.As(err, &failed) {
 		text = strings.Replace(text, failed.Error(), origin(failed.URL)+": "+failed.Err.Error(), 1)
 	}
-	var of *seriesError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*seriesError](err); ok {
 		text = strings.ReplaceAll(text, of.of.id, of.of.shown())
 	}
 	for packages.MatchString(text) {

@@ -106,8 +106,7 @@ func usages(ctx context.Context, c *client.Client, path string, bounds map[strin
 		all = append(all, u)
 		return u.Project
 	})
-	var refused *client.StatusError
-	if errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+	if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Status == http.StatusForbidden {
 		err = c.Do(ctx, http.MethodGet, "/v1/usage", nil, &one)
 		return []usage{one}, err
 	}

@@ -130,8 +130,7 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 	}
 	if flags.cancel {
 		err := c.Do(ctx, http.MethodDelete, "/v1/rebuild/"+job.String(), nil, nil)
-		var answer *client.StatusError
-		if errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+		if answer, ok := errors.AsType[*client.StatusError](err); ok && answer.Status == http.StatusNotFound {
 			return fmt.Errorf("no rebuild of %s is known (gnocco list jobs shows those that run)", subject)
 		}
 		return err

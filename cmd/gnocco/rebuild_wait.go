@@ -98,8 +98,7 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, subject
 	for {
 		var r rebuild
 		err := c.Do(ctx, http.MethodGet, "/v1/rebuild/"+id.String(), nil, &r)
-		var status *client.StatusError
-		if errors.As(err, &status) && status.Status == http.StatusNotFound {
+		if status, ok := errors.AsType[*client.StatusError](err); ok && status.Status == http.StatusNotFound {
 			fmt.Fprintln(stderr, "archives stay as they are")
 			return nil
 		}

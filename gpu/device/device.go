@@ -228,12 +228,10 @@ func (d *Device) giveUp() {
 func (d *Device) beside(limit time.Duration, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-timer.C:
+	case <-time.After(limit):
 		d.giveUp()
 	case <-d.gaveUp:
 	}

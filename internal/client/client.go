@@ -67,8 +67,7 @@ func New(base string, options Options) (*Client, error) {
 
 // withoutPassword returns the error of url.Parse without the URL, which may hold a password.
 func withoutPassword(err error) error {
-	var parse *url.Error
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the URL cannot be read: %w", parse.Err)
 	}
 	return err

@@ -49,7 +49,7 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 
 // note remembers a device that failed: in this process it does not work again, and finding that out may take seconds.
 func (c *Correlator) note(dev *device.Device) {
-	if fault := new(device.FaultError); errors.As(dev.Err(), &fault) {
+	if fault, ok := errors.AsType[*device.FaultError](dev.Err()); ok {
 		c.dead.Store(fault.Ordinal, nil)
 	}
 }

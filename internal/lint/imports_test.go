@@ -27,7 +27,7 @@ var layers = table(
 	"metricd/intake: storage/incoming model carbonara",
 	"ingest: internal/budget internal/idset internal/keyhash internal/quota internal/roster storage/incoming storage/index model carbonara",
 	"listener: listener api/series carbonara model",
-	"statsd: api/series ingest internal/keyhash internal/quota storage/incoming storage/index model carbonara",
+	"statsd: api/series ingest internal/keyhash internal/pause internal/quota storage/incoming storage/index model carbonara",
 	"query: internal/budget internal/parallel query/activity query/aggregates query/correlations query/postings query/promql model carbonara correlate",
 	"query/activity: query/exemplars",
 	"query/exemplars: model",

@@ -2,6 +2,7 @@ package pause
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -11,12 +12,29 @@ func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
+	}
+}
+
+// Ticks yields the time at every interval until the context ends. A tick that comes while the one before is still at
+// work is left out.
+func Ticks(ctx context.Context, interval time.Duration) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-tick.C:
+				if !yield(now) {
+					return
+				}
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package pause_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,5 +29,28 @@ func TestFor(t *testing.T) {
 		f(time.Second, -time.Minute, 0, nil)
 		f(-time.Second, time.Minute, 0, context.DeadlineExceeded)
 		f(-time.Second, 0, 0, context.DeadlineExceeded)
+	})
+}
+
+func TestTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		started := time.Now()
+		var seen []time.Duration
+		for now := range pause.Ticks(ctx, time.Second) {
+			if seen = append(seen, now.Sub(started)); len(seen) == 1 {
+				time.Sleep(1500 * time.Millisecond) // the second tick waits, and comes at once
+			}
+			if len(seen) == 3 {
+				cancel()
+			}
+		}
+		if want := []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}; !slices.Equal(seen, want) {
+			t.Errorf("ticks at %v, want %v", seen, want)
+		}
+		for range pause.Ticks(t.Context(), time.Second) {
+			return // the synctest bubble sees a goroutine that stays behind
+		}
 	})
 }

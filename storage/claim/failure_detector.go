@@ -79,11 +79,9 @@ func within(wait time.Duration, all ...func()) {
 		defer close(done)
 		group.Wait()
 	}()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(wait):
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
@@ -94,15 +95,8 @@ func (s *session) loop(interval time.Duration, f func(ctx context.Context)) {
 	s.running.Go(func() {
 		ctx, cancel := s.untilEnd()
 		defer cancel()
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				f(ctx)
-			}
+		for range pause.Ticks(ctx, interval) {
+			f(ctx)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // interval is the time between two readings, and the finest granularity of the archive policy.
@@ -74,23 +75,16 @@ func New(ctx context.Context, options Options) (*Demo, error) {
 // Run sends measures every second until ctx ends. ready is called once, when the first ones are sent; nil for nobody.
 // A request that fails is logged, and the next one tried.
 func (d *Demo) Run(ctx context.Context, ready func()) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if err := d.send(ctx, now); err != nil {
-				if ctx.Err() == nil {
-					d.logger.Error("measures not sent", "error", err)
-				}
-				continue
+	for now := range pause.Ticks(ctx, interval) {
+		if err := d.send(ctx, now); err != nil {
+			if ctx.Err() == nil {
+				d.logger.Error("measures not sent", "error", err)
 			}
-			if ready != nil {
-				ready()
-				ready = nil
-			}
+			continue
+		}
+		if ready != nil {
+			ready()
+			ready = nil
 		}
 	}
 }
