@@ -14,7 +14,7 @@ func (a *Router) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.
 	done model.Backfilled, err error) {
 	err = a.atHolder(ctx, a.Sack(to),
 		func() (err error) {
-			done, err = a.local.backfill(ctx, to, from, at)
+			done, err = a.local.Backfill(ctx, to, from, at)
 			return err
 		},
 		func(address string) (err error) {
@@ -24,18 +24,12 @@ func (a *Router) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.
 	return done, err
 }
 
-func (l *localArchives) backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
+// Backfill implements peer.LocalSacks.
+func (l *localArchives) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
 	model.Backfilled, error) {
 	done, err := l.metricd.Backfill(ctx, to, from, at)
 	if err != nil {
 		return done, l.explain(err)
 	}
 	return done, l.valid()
-}
-
-// Backfill implements peer.LocalSacks.
-func (p peerSacks) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
-	model.Backfilled, error) {
-	done, err := p.local.backfill(ctx, to, from, at)
-	return done, elsewhere(err)
 }

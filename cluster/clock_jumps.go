@@ -101,30 +101,17 @@ func ahead(others []clockDistance, moved int64) time.Duration {
 // clockDistances asks the other processes that accept measures what their clocks say. Those that do not answer are left
 // out, and so are those with this machine's clock: they jump together.
 func (m *membership) clockDistances(ctx context.Context, own incoming.Clock) (found []clockDistance) {
-	members, err := m.session.Members(ctx)
-	if err != nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, compareTimeout)
-	defer cancel()
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	for _, other := range members {
-		if other.ID == m.own() || !other.HasRole(string(RoleAPI)) {
-			continue
+	_ = m.askOthers(ctx, compareTimeout, hasRole(RoleAPI), func(ctx context.Context, other *claim.Member) {
+		began := own.Now()
+		reading, err := m.client.Clock(ctx, other.Address, own.ID)
+		ended := own.Now()
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, clockDistance{reading - ended, reading - began})
 		}
-		all.Go(func() {
-			began := own.Now()
-			reading, err := m.client.Clock(ctx, other.Address, own.ID)
-			ended := own.Now()
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				found = append(found, clockDistance{reading - ended, reading - began})
-			}
-		})
-	}
-	all.Wait()
+	}) // members that cannot be read do not answer
 	return found
 }
 

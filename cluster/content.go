@@ -10,7 +10,7 @@ import (
 func (a *Router) Content(ctx context.Context, r *model.ContentRequest) (c model.Content, err error) {
 	err = a.atHolder(ctx, a.Sack(r.Metric),
 		func() (err error) {
-			c, err = a.local.content(ctx, r)
+			c, err = a.local.Content(ctx, r)
 			return err
 		},
 		func(address string) (err error) {
@@ -20,16 +20,11 @@ func (a *Router) Content(ctx context.Context, r *model.ContentRequest) (c model.
 	return c, err
 }
 
-func (l *localArchives) content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
+// Content implements peer.LocalSacks.
+func (l *localArchives) Content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
 	c, err := l.metricd.Content(ctx, r)
 	if err != nil {
 		return c, l.explain(err)
 	}
 	return c, l.valid()
-}
-
-// Content implements peer.LocalSacks.
-func (p peerSacks) Content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
-	c, err := p.local.content(ctx, r)
-	return c, elsewhere(err)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // damagedElsewhere knows which stores other processes cannot open and have no claim on, such as one whose folder is
@@ -33,34 +33,20 @@ func (d *damagedElsewhere) of(ctx context.Context, name string) error {
 }
 
 func (d *damagedElsewhere) ask(ctx context.Context) map[string]error {
-	members, err := d.members.session.Members(ctx)
-	if err != nil {
-		return nil // the reconcile loop logs it
-	}
-	ctx, cancel := context.WithTimeout(ctx, askDamagedTimeout)
-	defer cancel()
-	answers := make([]*peer.Status, len(members))
-	var all sync.WaitGroup
-	for i, m := range members {
-		if m.ID != d.members.own() {
-			all.Go(func() {
-				if answer, err := d.members.client.Status(ctx, m.Address); err == nil {
-					answers[i] = answer
-				}
-			})
-		}
-	}
-	all.Wait()
+	var mu sync.Mutex
 	stores := make(map[string]error)
-	for _, answer := range answers {
-		if answer == nil {
-			continue
+	_ = d.members.askOthers(ctx, askDamagedTimeout, everyone, func(ctx context.Context, other *claim.Member) {
+		answer, err := d.members.client.Status(ctx, other.Address)
+		if err != nil {
+			return
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		for _, store := range answer.Damaged {
 			if !store.Served {
 				stores[store.Name] = store.Err()
 			}
 		}
-	}
+	}) // the reconcile loop logs the error
 	return stores
 }

@@ -19,8 +19,9 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// localArchives are the sacks that this process holds. A read of them is an answer only if the lease is still valid
-// after it. Fence sees to that for this process's clients, and peerSacks for other processes.
+// localArchives are the sacks that this process holds. It implements peer.LocalSacks. A read of them is an answer only if
+// the lease is still valid after it. An error of a sack that is not held here is a metricd.ErrNotOwned, and a
+// peer.ErrElsewhere for other processes.
 type localArchives struct {
 	metricd *metricd.Metricd
 	damaged *damagedStores
@@ -38,12 +39,12 @@ func (l *localArchives) valid() error {
 	return nil
 }
 
-// groups reads the groups of a metric.
-func (l *localArchives) groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
+// Groups reads the groups of a metric.
+func (l *localArchives) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
 	if err := l.metricd.Groups(ctx, read, dst); err != nil {
 		return l.explain(err)
 	}
-	return nil
+	return l.valid()
 }
 
 // eachGroups reads the groups of metrics of one sack. A metricd.ErrNotOwned comes before the first use.
@@ -55,8 +56,8 @@ func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst 
 	return nil
 }
 
-// sizes returns the sizes of metrics' archives.
-func (l *localArchives) sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
+// Sizes returns the sizes of metrics' archives.
+func (l *localArchives) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	sizes, err := l.metricd.Sizes(ctx, metrics)
 	if err != nil {
 		return nil, l.explain(err)
@@ -64,8 +65,8 @@ func (l *localArchives) sizes(ctx context.Context, metrics []uuid.UUID) ([]model
 	return sizes, l.valid()
 }
 
-// lastMeasures returns the timestamps of metrics' newest measures.
-func (l *localArchives) lastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
+// LastMeasures returns the timestamps of metrics' newest measures.
+func (l *localArchives) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
 	last, err := l.metricd.LastMeasures(ctx, metrics)
 	if err != nil {
 		return nil, l.explain(err)
@@ -73,19 +74,19 @@ func (l *localArchives) lastMeasures(ctx context.Context, metrics []uuid.UUID) (
 	return last, l.valid()
 }
 
-// rebuild rebuilds metrics' archives. Metrics of damaged sacks count as failed: others need not wait for them.
-func (l *localArchives) rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
+// Rebuild rebuilds metrics' archives. Metrics of damaged sacks count as failed: others need not wait for them.
+func (l *localArchives) Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
 	served := slices.DeleteFunc(slices.Clone(metrics), func(m *model.Metric) bool {
 		return l.damaged.of(datafolder.SackName(model.Sack(m.ID, l.sacks))) != nil
 	})
 	done, err := l.metricd.Rebuild(ctx, served)
 	done.Failed += len(metrics) - len(served)
-	return done, err
+	return done, elsewhere(err)
 }
 
-// refresh refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is about to
+// RefreshSacks refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is about to
 // be opened or adopted.
-func (l *localArchives) refresh(ctx context.Context, sacks []int) error {
+func (l *localArchives) RefreshSacks(ctx context.Context, sacks []int) error {
 	for deadline := time.Now().Add(holderWait); ; {
 		err := l.reach(ctx, deadline)
 		if err == nil {
@@ -109,43 +110,9 @@ func (l *localArchives) explain(err error) error {
 	}
 	name := datafolder.SackName(failed.Sack)
 	if errors.Is(err, metricd.ErrNotOwned) {
-		return cmp.Or(l.damaged.of(name), err)
+		return cmp.Or(l.damaged.of(name), elsewhere(err))
 	}
 	return l.damaged.unreadable(name, err)
-}
-
-// peerSacks are the local archives as other processes read them.
-type peerSacks struct{ local *localArchives }
-
-// Groups implements peer.LocalSacks.
-func (p peerSacks) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
-	if err := p.local.groups(ctx, read, dst); err != nil {
-		return elsewhere(err)
-	}
-	return p.local.valid()
-}
-
-// RefreshSacks implements peer.LocalSacks.
-func (p peerSacks) RefreshSacks(ctx context.Context, sacks []int) error {
-	return elsewhere(p.local.refresh(ctx, sacks))
-}
-
-// Sizes implements peer.LocalSacks.
-func (p peerSacks) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
-	sizes, err := p.local.sizes(ctx, metrics)
-	return sizes, elsewhere(err)
-}
-
-// LastMeasures implements peer.LocalSacks.
-func (p peerSacks) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
-	last, err := p.local.lastMeasures(ctx, metrics)
-	return last, elsewhere(err)
-}
-
-// Rebuild implements peer.LocalSacks.
-func (p peerSacks) Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
-	done, err := p.local.rebuild(ctx, metrics)
-	return done, elsewhere(err)
 }
 
 // elsewhere adds to an error of a sack that is not held here that the caller should ask another process.

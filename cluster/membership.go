@@ -76,7 +76,7 @@ func (m *membership) leave(ctx context.Context) error {
 // itself.
 const wakeTimeout = time.Second
 
-// Choices of members for wakeOthers.
+// Choices of members.
 
 func everyone(*claim.Member) bool { return true }
 
@@ -96,23 +96,31 @@ func (m *membership) wakeOthers(ctx context.Context, want func(*claim.Member) bo
 
 // tellOthers is wakeOthers, and names a member that is about to leave, "" for none.
 func (m *membership) tellOthers(ctx context.Context, leaving string, want func(*claim.Member) bool) {
+	_ = m.askOthers(ctx, wakeTimeout, want, func(ctx context.Context, other *claim.Member) {
+		if err := m.client.Wake(ctx, other.Address, leaving); err != nil {
+			m.logger.Debug("member not woken", "other", other.ID, "error", err)
+		}
+	}) // those that cannot be told look by themselves
+}
+
+// askOthers calls ask for the other members, each for which want returns true, all at once, and returns when all calls
+// have. They have so long.
+func (m *membership) askOthers(ctx context.Context, timeout time.Duration, want func(*claim.Member) bool,
+	ask func(ctx context.Context, other *claim.Member)) error {
 	members, err := m.session.Members(ctx)
 	if err != nil {
-		return
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, other := range members {
-		if other.ID != m.own() && want(&other) {
-			all.Go(func() {
-				if err := m.client.Wake(ctx, other.Address, leaving); err != nil {
-					m.logger.Debug("member not woken", "other", other.ID, "error", err)
-				}
-			})
+	for i := range members {
+		if other := &members[i]; other.ID != m.own() && want(other) {
+			all.Go(func() { ask(ctx, other) })
 		}
 	}
 	all.Wait()
+	return nil
 }
 
 // announce tells every process with workers of an incoming store that is about to accept measures. One that does not

@@ -16,13 +16,13 @@ import (
 // Sizes implements query.Archives.
 func (a *Router) Sizes(ctx context.Context, metrics []uuid.UUID,
 	staleness *query.Staleness) ([]model.ArchiveSize, error) {
-	return figure[model.ArchiveSize]{a, (*localArchives).sizes, (*peer.Client).Sizes, (*archive.Store).Size}.of(ctx,
+	return figure[model.ArchiveSize]{a, (*localArchives).Sizes, (*peer.Client).Sizes, (*archive.Store).Size}.of(ctx,
 		metrics, staleness)
 }
 
 // LastMeasures implements query.Archives.
 func (a *Router) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
-	return figure[carbonara.Timestamp]{a, (*localArchives).lastMeasures, (*peer.Client).LastMeasures,
+	return figure[carbonara.Timestamp]{a, (*localArchives).LastMeasures, (*peer.Client).LastMeasures,
 		nil}.of(ctx, metrics, nil)
 }
 

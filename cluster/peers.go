@@ -113,7 +113,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		Logger:    p.logger,
 	}
 	if p.workers != nil {
-		process.Sacks = peerSacks{p.archives.local}
+		process.Sacks = p.archives.local
 	}
 	return process
 }

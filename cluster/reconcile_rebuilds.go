@@ -171,7 +171,7 @@ func (a *Router) Rebuild(ctx context.Context, epoch, generation uint64, metrics 
 			var some model.RebuildCounts
 			var err error
 			if address == "" {
-				some, err = a.local.rebuild(ctx, batch)
+				some, err = a.local.Rebuild(ctx, batch)
 			} else if some, err = a.client.Rebuild(ctx, address, epoch, generation, batch); err != nil {
 				for _, m := range batch {
 					a.holders.forget(datafolder.SackName(model.Sack(m.ID, a.sacks)))

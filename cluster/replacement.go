@@ -24,7 +24,7 @@ func (a *Router) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Repl
 			var one model.Replaced
 			err := a.atHolder(ctx, sack,
 				func() (err error) {
-					one, err = a.local.replace(ctx, sack, some, r)
+					one, err = a.local.Replace(ctx, some, r)
 					return err
 				},
 				func(address string) (err error) {
@@ -40,20 +40,15 @@ func (a *Router) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Repl
 	return done, nil
 }
 
-// replace first takes what all incoming stores have, so that nothing that was acknowledged before is left there.
-func (l *localArchives) replace(ctx context.Context, sack int, metrics []uuid.UUID, r *model.Replacement) (
+// Replace implements peer.LocalSacks, for metrics of one sack. It first takes what all incoming stores have, so that
+// nothing that was acknowledged before is left there.
+func (l *localArchives) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (
 	done model.Replaced, err error) {
-	if err := l.refresh(ctx, []int{sack}); err != nil {
+	if err := l.RefreshSacks(ctx, []int{model.Sack(metrics[0], l.sacks)}); err != nil {
 		return done, err
 	}
 	if done, err = l.metricd.Replace(ctx, metrics, r); err != nil {
 		return done, l.explain(err)
 	}
 	return done, l.valid()
-}
-
-// Replace implements peer.LocalSacks.
-func (p peerSacks) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error) {
-	done, err := p.local.replace(ctx, model.Sack(metrics[0], p.local.sacks), metrics, r)
-	return done, elsewhere(err)
 }

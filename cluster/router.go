@@ -29,7 +29,7 @@ type Router struct {
 // Groups implements query.Archives.
 func (a *Router) Groups(ctx context.Context, read model.Read, staleness *query.Staleness, dst *carbonara.Groups) error {
 	if a.local != nil {
-		err := a.local.groups(ctx, read, dst)
+		err := a.local.Groups(ctx, read, dst)
 		if !errors.Is(err, metricd.ErrNotOwned) {
 			return err
 		}
@@ -98,7 +98,7 @@ func (a *Router) fetchFresh(ctx context.Context, sack int, reads []model.Read, d
 	return a.atHolder(ctx, sack,
 		func() error {
 			for i, r := range reads {
-				if err := a.local.groups(ctx, r, dst[i]); err != nil {
+				if err := a.local.Groups(ctx, r, dst[i]); err != nil {
 					return err
 				}
 			}
@@ -149,14 +149,14 @@ func (a *Router) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 func (a *Router) refresh(ctx context.Context, sacks []int) error {
 	refresh := func(sacks []int) error {
 		return a.atHolder(ctx, sacks[0],
-			func() error { return a.local.refresh(ctx, sacks) },
+			func() error { return a.local.RefreshSacks(ctx, sacks) },
 			func(address string) error { return a.client.Refresh(ctx, address, sacks) })
 	}
 	if len(sacks) == 1 {
 		return refresh(sacks)
 	}
 	if a.local != nil {
-		if err := a.local.refresh(ctx, sacks); !errors.Is(err, metricd.ErrNotOwned) {
+		if err := a.local.RefreshSacks(ctx, sacks); !errors.Is(err, metricd.ErrNotOwned) {
 			return err
 		}
 	}

@@ -97,16 +97,10 @@ func (p *Process) Handler() http.Handler {
 	at("revive", ofIndex(p, p.revive))
 	at("wake", inJSON(p.wake))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
-	at("pulse", func(w http.ResponseWriter, _ *http.Request) error { return writeJSON(w, p.Pulse()) })
+	at("pulse", inJSON(func(context.Context, *none) (Pulse, error) { return p.Pulse(), nil }))
 	at("clock", inJSON(p.clock))
-	at("show-names", func(w http.ResponseWriter, _ *http.Request) error {
-		round, err := p.ShowNames()
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, round)
-	})
-	at("status", func(w http.ResponseWriter, r *http.Request) error { return writeJSON(w, p.Status()) })
+	at("show-names", inJSON(func(context.Context, *none) (uint64, error) { return p.ShowNames() }))
+	at("status", inJSON(func(context.Context, *none) (*Status, error) { return p.Status(), nil }))
 	at("activity", inJSON(func(_ context.Context, request *activity.Request) (*activity.Report, error) {
 		return p.Activity.Answer(*request), nil
 	}))

@@ -20,9 +20,7 @@ type Pulse struct {
 
 // ShowNames makes a process rename the names that others compare, and returns their round.
 func (c *Client) ShowNames(ctx context.Context, address string) (round uint64, err error) {
-	err = c.post(ctx, address, "show-names", struct{}{}, func(body io.Reader) error {
-		return json.NewDecoder(body).Decode(&round)
-	})
+	err = c.call(ctx, address, "show-names", none{}, &round)
 	return round, err
 }
 

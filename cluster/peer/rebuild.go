@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -71,8 +70,7 @@ func (c *Client) Rebuild(ctx context.Context, address string, epoch, generation 
 	}
 	request.Policies = numbers.list
 	var answer rebuildAnswer
-	err := c.post(ctx, address, "rebuild", &request,
-		func(body io.Reader) error { return json.NewDecoder(body).Decode(&answer) })
+	err := c.call(ctx, address, "rebuild", &request, &answer)
 	if err == nil && answer.Error != "" {
 		kind := ErrUnreachable
 		if answer.Elsewhere {
