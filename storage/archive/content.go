@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // The content of a metric's archive is what another metric needs to go on as this one: raw series, splits, counts and
@@ -122,15 +123,11 @@ func ContentOfGroups(groups []carbonara.Groups, least int) (parts [][]byte) {
 
 // contentVersion returns what changes with every measure that the archive takes.
 func (s *Store) contentVersion(metric uuid.UUID) ([]byte, error) {
-	value, closer, err := s.reads().Get(RawKey(metric))
-	if errors.Is(err, pebble.ErrNotFound) {
+	value, err := engine.Get(s.reads(), RawKey(metric))
+	if err == nil && value == nil {
 		return make([]byte, 8), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	version := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(value))
-	return version, closer.Close()
+	return binary.BigEndian.AppendUint64(nil, xxhash.Sum64(value)), err
 }
 
 // contentValue returns a value as one operand that decodes.
@@ -169,23 +166,19 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 			return 0, model.BackfillRefused("the content of the archive is not of the metric's archive policy: %s",
 				KeyOf(entry.key))
 		}
-		known, closer, err := c.store.reads().Get(entry.key)
-		switch {
-		case errors.Is(err, pebble.ErrNotFound) && bytes.Compare(entry.key, last) > 0:
+		known, err := engine.Get(c.store.reads(), entry.key)
+		if err != nil {
+			return 0, fmt.Errorf("archive: put content of %s: %w", metric, err)
+		}
+		if known == nil && bytes.Compare(entry.key, last) > 0 {
 			c.Set(entry.key, entry.value)
 			written++
 			continue
-		case errors.Is(err, pebble.ErrNotFound):
-			return 0, errContentDiffers(metric)
-		case err != nil:
-			return 0, fmt.Errorf("archive: put content of %s: %w", metric, err)
 		}
-		known, err = contentValue(entry.key, known)
-		equal := err == nil && bytes.Equal(known, entry.value)
-		if err := closer.Close(); err != nil {
-			return 0, err
+		if known != nil {
+			known, err = contentValue(entry.key, known)
 		}
-		if !equal {
+		if err != nil || !bytes.Equal(known, entry.value) {
 			return 0, errContentDiffers(metric)
 		}
 	}

@@ -1,14 +1,13 @@
 package archive
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // SetRaw replaces a metric's raw series by measures, ascending. keepFrom and present are as in AppendRawAhead.
@@ -32,29 +31,24 @@ func (c *Checkpoint) ReplaceGroups(metric uuid.UUID, from, to carbonara.Timestam
 	c.deletes = true
 	r := &replacingSplits{c: c, metric: metric, from: from, to: to, put: put}
 	g, r0 := put.Granularity, carbonara.SplitKeyOf(from, put.Granularity)
-	iter, err := c.store.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, g, r0.Start),
-		UpperBound: splitKey(nil, metric, g, to)})
+	lower, upper := splitKey(nil, metric, g, r0.Start), splitKey(nil, metric, g, to)
+	err = engine.Each(c.store.reads(), lower, upper, func(of, value []byte) error {
+		_, key, ok := parseSplitKey(of)
+		if !ok {
+			return nil
+		}
+		r.putBefore(key.Start)
+		if err := r.replace(key, value); err != nil {
+			return fmt.Errorf("split %v: %w", key, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("archive: read %v of %s: %w", g, metric, err)
 	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
-	for valid := iter.First(); valid; valid = iter.Next() {
-		_, key, ok := parseSplitKey(iter.Key())
-		if !ok {
-			continue
-		}
-		value, err := iter.ValueAndErr()
-		if err == nil {
-			r.putBefore(key.Start)
-			err = r.replace(key, value)
-		}
-		if err != nil {
-			return 0, 0, fmt.Errorf("archive: read split %v of %s: %w", key, metric, err)
-		}
-	}
 	r.putBefore(to)
 	r.deleteRun()
-	return r.before, r.bytes, iter.Error()
+	return r.before, r.bytes, nil
 }
 
 // replacingSplits is one call of ReplaceGroups.

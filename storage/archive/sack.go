@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Sack says which of how many sacks a store is. The zero value is any.
@@ -26,8 +27,11 @@ var sackKey = append([]byte{prefixStore, kindMark}, "sack"...)
 // none but want, says so from its next checkpoint on: a note by itself would be a table of its own, which makes Pebble
 // compact those of checkpoints.
 func (s *Store) be(want Sack, readOnly bool) error {
-	value, closer, err := s.db.Get(sackKey)
-	if errors.Is(err, pebble.ErrNotFound) {
+	value, err := engine.Get(s.db, sackKey)
+	if err != nil {
+		return err
+	}
+	if value == nil {
 		if err := s.ownsFirstMetrics(want); err != nil || readOnly {
 			return err
 		}
@@ -36,10 +40,6 @@ func (s *Store) be(want Sack, readOnly bool) error {
 		s.unsaid.Store(&value)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
 	if len(value) != 8 {
 		return fmt.Errorf("note of the sack has %d bytes", len(value))
 	}

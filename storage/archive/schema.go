@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Schema lists the granularities of an archive and the columns of each, read from its newest splits. It is the schema
@@ -102,31 +103,19 @@ func columnsOf(value []byte) ([]carbonara.Column, error) {
 // EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has. A
 // split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
-	f func(key carbonara.SplitKey, columns []carbonara.Column) error) (err error) {
-	iter, err := s.reads().NewIter(&pebble.IterOptions{LowerBound: splitKey(nil, metric, granularity, 0),
-		UpperBound: splitKey(nil, metric, granularity+1, 0)})
-	if err != nil {
-		return fmt.Errorf("archive: read %v of %s: %w", granularity, metric, err)
-	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
-	for valid := iter.First(); valid; valid = iter.Next() {
-		_, key, ok := parseSplitKey(iter.Key())
+	f func(key carbonara.SplitKey, columns []carbonara.Column) error) error {
+	lower, upper := splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0)
+	return engine.Each(s.reads(), lower, upper, func(of, value []byte) error {
+		_, key, ok := parseSplitKey(of)
 		if !ok {
-			continue
-		}
-		value, err := iter.ValueAndErr()
-		if err != nil {
-			return fmt.Errorf("archive: read split %v of %s: %w", key, metric, err)
+			return nil
 		}
 		columns, err := columnsOf(value)
 		if err != nil {
 			return fmt.Errorf("archive: split %v of %s: %w", key, metric, err)
 		}
-		if err := f(key, columns); err != nil {
-			return err
-		}
-	}
-	return iter.Error()
+		return f(key, columns)
+	})
 }
 
 // ReplaceSplit replaces a split by these groups, which all lie in it, and their columns.

@@ -134,35 +134,30 @@ func (s *Store) Compact() error {
 
 // Mark returns the last sequence of an incoming store whose measures are in the archives, 0 for none.
 func (s *Store) Mark(source string) (uint64, error) {
-	value, closer, err := s.db.Get(markKey(source))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
+	mark, _, err := s.number(markKey(source), "mark of "+source)
+	return mark, err
+}
+
+// number returns a number that the store notes; ok is false if it does not. what names it in an error.
+func (s *Store) number(key []byte, what string) (n uint64, ok bool, err error) {
+	value, err := engine.Get(s.db, key)
+	if err == nil && value != nil && len(value) != 8 {
+		err = fmt.Errorf("it has %d bytes", len(value))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("archive: read mark of %s: %w", source, err)
+		return 0, false, fmt.Errorf("archive: read %s: %w", what, err)
 	}
-	defer closer.Close()
-	if len(value) != 8 {
-		return 0, fmt.Errorf("archive: mark of %s has %d bytes", source, len(value))
+	if value == nil {
+		return 0, false, nil
 	}
-	return binary.BigEndian.Uint64(value), nil
+	return binary.BigEndian.Uint64(value), true, nil
 }
 
 // Time returns when the last checkpoint was begun: the store has what was processed until then. ok is false if it does
 // not say.
 func (s *Store) Time() (t time.Time, ok bool, err error) {
-	value, closer, err := s.db.Get(timeKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return t, false, nil
-	}
-	if err != nil {
-		return t, false, fmt.Errorf("archive: read time of the last checkpoint: %w", err)
-	}
-	defer closer.Close()
-	if len(value) != 8 {
-		return t, false, fmt.Errorf("archive: time of the last checkpoint has %d bytes", len(value))
-	}
-	return time.Unix(0, int64(binary.BigEndian.Uint64(value))), true, nil
+	at, ok, err := s.number(timeKey, "time of the last checkpoint")
+	return time.Unix(0, int64(at)), ok, err
 }
 
 // Dropped returns how many measures of a metric were dropped as older than its back window.
@@ -184,14 +179,10 @@ func (s *Store) Late(metric uuid.UUID) (uint64, error) {
 }
 
 func (s *Store) count(key []byte) (uint64, error) {
-	value, closer, err := s.reads().Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
+	value, err := engine.Get(s.reads(), key)
+	if err != nil || value == nil {
 		return 0, err
 	}
-	defer closer.Close()
 	total, err := addCounts(nil, appendOperands(nil, value))
 	if err != nil {
 		return 0, err

@@ -2,16 +2,15 @@ package archive
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Unsettled are the latest measures of a metric where another incoming store may yet bring measures that were sent
@@ -115,14 +114,11 @@ func consumeRun(src []byte) (r Run, rest []byte, ok bool) {
 // KeepsUnsettled reports whether a metric of the store ever had unsettled measures. Where there is one incoming store
 // only, none ever has.
 func (s *Store) KeepsUnsettled() (bool, error) {
-	_, closer, err := s.db.Get(unsettledKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
-	}
+	value, err := engine.Get(s.db, unsettledKey)
 	if err != nil {
 		return false, fmt.Errorf("archive: %w", err)
 	}
-	return true, closer.Close()
+	return value != nil, nil
 }
 
 // Unsettled returns the unsettled measures of a metric, nil for none.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Verify decodes all of a value that lies under key in a sack's store: every operand of a split, a raw series or a
@@ -113,48 +113,33 @@ type Aside struct {
 // EachAside calls f with the incoming blocks that did not decode and were kept (Checkpoint.Quarantine), and the
 // operands that a repair has set aside.
 func (s *Store) EachAside(f func(Aside) error) error {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore}, UpperBound: []byte{prefixStore + 1}})
-	if err != nil {
-		return fmt.Errorf("archive: read quarantine: %w", err)
-	}
-	defer iter.Close()
-	for valid := iter.First(); valid; valid = iter.Next() {
-		key, n := iter.Key(), len(iter.Key())
+	return engine.Each(s.db, []byte{prefixStore}, []byte{prefixStore + 1}, func(key, value []byte) error {
+		n := len(key)
 		if n < 2+8 {
-			continue
+			return nil
 		}
-		a := Aside{Bytes: iter.Value()}
+		a := Aside{Bytes: value}
 		switch body := key[2 : n-8]; key[1] {
 		case kindQuarantine:
 			a.Source, a.Sequence = string(body[:max(len(body)-1, 0)]), binary.BigEndian.Uint64(key[n-8:])
 		case kindAside:
 			a.Key = body
 		default:
-			continue
+			return nil
 		}
-		if err := f(a); err != nil {
-			return err
-		}
-	}
-	return iter.Error()
+		return f(a)
+	})
 }
 
 // EachMark calls f with the mark of every incoming store that the sack has consumed from.
 func (s *Store) EachMark(f func(source string, sequence uint64) error) error {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefixStore, kindMark},
-		UpperBound: []byte{prefixStore, kindMark + 1}})
-	if err != nil {
-		return fmt.Errorf("archive: read marks: %w", err)
-	}
-	defer iter.Close()
-	for valid := iter.First(); valid; valid = iter.Next() {
-		if value := iter.Value(); len(value) == 8 && !bytes.Equal(iter.Key(), sackKey) {
-			if err := f(string(iter.Key()[2:]), binary.BigEndian.Uint64(value)); err != nil {
-				return err
+	return engine.Each(s.db, []byte{prefixStore, kindMark}, []byte{prefixStore, kindMark + 1},
+		func(key, value []byte) error {
+			if len(value) != 8 || bytes.Equal(key, sackKey) {
+				return nil
 			}
-		}
-	}
-	return iter.Error()
+			return f(string(key[2:]), binary.BigEndian.Uint64(value))
+		})
 }
 
 // KeyOf names what lies under a key of a sack's store, for people.

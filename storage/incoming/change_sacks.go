@@ -25,16 +25,8 @@ func ChangeSacks(disk vfs.FS, dir string, sacks int) error {
 }
 
 func changeSacks(db *pebble.DB, sacks int) error {
-	value, closer, err := db.Get(identityKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil // never opened to its end
-	}
-	if err != nil {
-		return err
-	}
-	m, err := decodeIdentity(value)
-	closer.Close()
-	if err != nil || m.sacks == sacks {
+	m, ok, err := readIdentity(db)
+	if err != nil || !ok || m.sacks == sacks { // not ok: never opened to its end
 		return err
 	}
 	m.sacks = sacks

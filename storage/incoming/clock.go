@@ -10,6 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Clock tells when requests are accepted, in nanoseconds since about 1970. It never goes back while a process runs.
@@ -108,17 +110,12 @@ func decodeClock(src []byte) (id uuid.UUID, err error) {
 // readClocks returns the clocks that a store knows, by epoch. One that does not decode counts as unknown.
 func readClocks(db *pebble.DB) (map[uint64]uuid.UUID, error) {
 	clocks := make(map[uint64]uuid.UUID)
-	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: clockKey(0), UpperBound: clockKey(math.MaxUint64)})
-	if err != nil {
-		return nil, err
-	}
-	defer iter.Close()
-	for ok := iter.First(); ok; ok = iter.Next() {
-		if epoch, ok := clockEpoch(iter.Key()); ok {
-			clocks[epoch], _ = decodeClock(iter.Value())
+	return clocks, engine.Each(db, clockKey(0), clockKey(math.MaxUint64), func(key, value []byte) error {
+		if epoch, ok := clockEpoch(key); ok {
+			clocks[epoch], _ = decodeClock(value)
 		}
-	}
-	return clocks, iter.Error()
+		return nil
+	})
 }
 
 // forgetClocks removes the clocks of epochs before those of the first records that Open found. It needs no sync: the

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // behindRecords is where the records end. The store's own entries follow.
@@ -38,15 +40,9 @@ func (s *Store) dropDeleted() error {
 // rewriteRest writes anew what lies behind the records. Its table may be what is left of a large one, which takes as
 // much room as before until a compaction has something to fold into it.
 func (s *Store) rewriteRest(ctx context.Context) (err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: behindRecords})
-	if err != nil {
-		return err
-	}
 	batch := s.db.NewBatch()
-	for iter.First(); iter.Valid(); iter.Next() {
-		err = errors.Join(err, batch.Set(iter.Key(), iter.Value(), nil))
-	}
-	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
+	err = engine.Each(s.db, behindRecords, nil, func(key, value []byte) error { return batch.Set(key, value, nil) })
+	if err != nil {
 		return errors.Join(err, batch.Close())
 	}
 	if err := applyUnsynced(s.db, batch); err != nil {

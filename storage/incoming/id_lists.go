@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/internal/roster"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Senders name the same metrics in the same order, request after request, and an id takes 16 of the 25 bytes of a
@@ -120,27 +121,18 @@ func decodeList(src []byte) (ids []byte, err error) {
 // readLists finds the lists that an earlier epoch left. It leaves lists that do not decode to the readers of records.
 func (s *Store) readLists() (*idLists, error) {
 	lists := newIDLists(len(s.sacks))
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: listPrefix, UpperBound: listsEnd})
-	if err != nil {
-		return nil, err
-	}
-	defer iter.Close()
-	for ok := iter.First(); ok; ok = iter.Next() {
-		sack, number, ok := parseListKey(iter.Key())
+	return lists, engine.Each(s.db, listPrefix, listsEnd, func(key, value []byte) error {
+		sack, number, ok := parseListKey(key)
 		if !ok || sack >= len(s.sacks) {
-			continue
-		}
-		value, err := iter.ValueAndErr()
-		if err != nil {
-			return nil, err
+			return nil
 		}
 		hash := keyhash.Hash{number}
 		if ids, err := decodeList(value); err == nil {
 			hash = keyhash.Of(ids)
 		}
 		lists.sacks[sack].stored[hash] = &idList{number, s.sacks[sack].last}
-	}
-	return lists, iter.Error()
+		return nil
+	})
 }
 
 // whole returns the block of a record, complete: a block that refers to a list gets its ids back, in memory of its own.

@@ -26,16 +26,8 @@ func skipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	value, closer, err := db.Get(identityKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil // a crash came before its first opening was complete: it has given nothing
-	}
-	if err != nil {
-		return err
-	}
-	m, err := decodeIdentity(value)
-	closer.Close()
-	if err != nil {
+	m, ok, err := readIdentity(db)
+	if err != nil || !ok { // a crash came before its first opening was complete: it has given nothing
 		return err
 	}
 	epoch := consumed(m.id.String()) >> epochShift

@@ -2,7 +2,6 @@ package incoming
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // identity is what a store knows of itself: version (1) | id (16) | epoch (8) | sacks (2) | xxHash64 of these (8).
@@ -47,20 +47,24 @@ func decodeIdentity(src []byte) (m identity, err error) {
 	return m, nil
 }
 
+// readIdentity returns the identity of a store; ok is false if it has none yet.
+func readIdentity(db *pebble.DB) (m identity, ok bool, err error) {
+	value, err := engine.Get(db, identityKey)
+	if err != nil || value == nil {
+		return m, false, err
+	}
+	m, err = decodeIdentity(value)
+	return m, true, err
+}
+
 // raiseEpoch starts a new epoch of the store, with its clock, durably, and creates its identity the first time.
 func raiseEpoch(db *pebble.DB, sacks int, clock uuid.UUID) (m identity, err error) {
-	value, closer, err := db.Get(identityKey)
-	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-		m = identity{id: uuid.New(), sacks: sacks}
-	case err != nil:
+	m, ok, err := readIdentity(db)
+	if err != nil {
 		return m, err
-	default:
-		m, err = decodeIdentity(value)
-		closer.Close()
-		if err != nil {
-			return m, err
-		}
+	}
+	if !ok {
+		m = identity{id: uuid.New(), sacks: sacks}
 	}
 	if m.sacks != sacks {
 		return m, fmt.Errorf("%w: store has %d sacks, not %d", model.ErrInvalid, m.sacks, sacks)

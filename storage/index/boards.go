@@ -2,10 +2,8 @@ package index
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -31,11 +29,11 @@ func (s *Store) DeleteBoard(ctx context.Context, id uuid.UUID) error {
 // Board returns one, or a model.ErrNotFound.
 func (s *Store) Board(id uuid.UUID) (*model.Board, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Board, id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, model.NotFound(model.NounBoard, id.String())
-	}
 	if err != nil {
 		return nil, err
+	}
+	if value == nil {
+		return nil, model.NotFound(model.NounBoard, id.String())
 	}
 	b := new(model.Board)
 	if err := records.DecodeJSON(value, b); err != nil {

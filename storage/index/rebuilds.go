@@ -155,11 +155,11 @@ func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time)
 // Rebuild returns one by its ID, or a model.ErrNotFound.
 func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Rebuild, id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, model.NotFound(model.NounRebuild, id.String())
-	}
 	if err != nil {
 		return nil, fmt.Errorf("index: read rebuild %s: %w", id, err)
+	}
+	if value == nil {
+		return nil, model.NotFound(model.NounRebuild, id.String())
 	}
 	job := new(model.Rebuild)
 	if err := records.DecodeJSON(value, job); err != nil {

@@ -81,6 +81,9 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 		if err != nil {
 			return false, fmt.Errorf("index: read resource %s: %w", id, err)
 		}
+		if value == nil {
+			return true, nil // deleted since
+		}
 		r, err := decoder.View(id, value)
 		if err != nil && s.log.SkipCorrupt(err) {
 			return true, nil

@@ -72,12 +72,12 @@ func Open(dir string, opts Options) (*Store, error) {
 func (s *Store) load(opts Options) error {
 	version, err := s.log.Get(keyspace.Version)
 	switch {
-	case errors.Is(err, pebble.ErrNotFound):
+	case err != nil:
+		return err
+	case version == nil:
 		if err := s.initialize(opts.SkipDefaults); err != nil {
 			return err
 		}
-	case err != nil:
-		return err
 	// Format 6 has no types of metrics and no metadata of names. 5 has no methods of counters, whose policies earlier
 	// versions take for damage. 4 has no log of changes, and 3 no lists of metrics. All that is there is as it would be
 	// written.

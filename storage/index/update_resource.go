@@ -3,12 +3,10 @@ package index
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -150,11 +148,11 @@ func (s *Store) putPast(c *commits.Change, given []NewResource) error {
 // lastRevision returns the number of the last revision, 0 if there was none yet.
 func (s *Store) lastRevision() (uint64, error) {
 	value, err := s.log.Get(keyspace.LastRevision)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
-	}
 	if err != nil {
 		return 0, fmt.Errorf("index: read the number of revisions: %w", err)
+	}
+	if value == nil {
+		return 0, nil
 	}
 	if len(value) != 8 {
 		return 0, fmt.Errorf("%w: number of revisions", records.ErrCorrupt)

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
@@ -151,10 +152,7 @@ func (l *Log) apply(c *Change, check func(c *Change) error) (n uint64, err error
 
 func (l *Log) LoadCounts() error {
 	counts, err := l.Get(keyspace.Counts)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	if err != nil || counts == nil {
 		return err
 	}
 	if len(counts) != 3*8 {
@@ -169,15 +167,8 @@ func (l *Log) LoadCounts() error {
 // counts are those that are kept, in the order in which they are.
 func (l *Log) counts() [3]*atomic.Int64 { return [3]*atomic.Int64{&l.Live, &l.Deleted, &l.Resources} }
 
-// Get returns a copy of a key's value, or pebble.ErrNotFound.
-func (l *Log) Get(key []byte) ([]byte, error) {
-	value, closer, err := l.DB.Get(key)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	return append([]byte(nil), value...), nil
-}
+// Get returns a copy of a key's value, nil if there is no such key.
+func (l *Log) Get(key []byte) ([]byte, error) { return engine.Get(l.DB, key) }
 
 // Has reports whether a key is there.
 func (l *Log) Has(key []byte) (bool, error) {

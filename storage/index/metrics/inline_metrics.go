@@ -61,12 +61,11 @@ func (s *Table) unlistStored(c *commits.Change, id uuid.UUID) error {
 		return nil
 	}
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Resource, id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("index: read resource %s: %w", id, err)
 	}
-	_, err = Unlist(c, id, value)
+	if value != nil {
+		_, err = Unlist(c, id, value)
+	}
 	return err
 }

@@ -255,11 +255,11 @@ func (s *Table) metricAt(key []byte, name func() string) (*model.Metric, error) 
 	if err := s.log.WaitDurable(); err != nil {
 		return nil, err
 	}
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, model.NotFound(model.NounMetric, name())
-	}
 	if err != nil {
 		return nil, fmt.Errorf("index: read metric %q by key %x: %w", name(), key, err)
+	}
+	if value == nil {
+		return nil, model.NotFound(model.NounMetric, name())
 	}
 	id, err := uuid.FromBytes(value)
 	if err != nil {

@@ -1,10 +1,8 @@
 package search
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -15,11 +13,11 @@ import (
 // ReadResource reads a resource without its metrics, and also returns its stored value. Both need not be durable yet.
 func (s *Resources) ReadResource(resourceType string, id uuid.UUID) (*model.Resource, []byte, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Resource, id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil, model.NotFound(model.NounResource, id.String())
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("index: read resource %s: %w", id, err)
+	}
+	if value == nil {
+		return nil, nil, model.NotFound(model.NounResource, id.String())
 	}
 	r, err := s.Decoder(nil).Decode(id, value)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Metric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw series.
@@ -29,7 +30,7 @@ func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) e
 	return inMetricSack(d, id, func(store *archive.Store) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		lower, upper := archive.MetricBounds(id)
-		err := each(store.DB(), lower, upper, func(key, value []byte) error {
+		err := engine.Each(store.DB(), lower, upper, func(key, value []byte) error {
 			_, kind, split, ok := archive.ParseKey(key)
 			switch {
 			case !ok:

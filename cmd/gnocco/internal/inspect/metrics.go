@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -27,7 +28,7 @@ func Metrics(ctx context.Context, d *offline.Data, out io.Writer) error {
 	held := make(map[uuid.UUID]*stored)
 	for sack := range d.Cluster.Sacks {
 		err := d.InSack(sack, func(store *archive.Store) error {
-			return each(store.DB(), nil, nil, func(key, value []byte) error {
+			return engine.Each(store.DB(), nil, nil, func(key, value []byte) error {
 				metric, kind, _, ok := archive.ParseKey(key)
 				if !ok {
 					return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Split decodes the split of a metric that holds time t at this granularity, and prints its groups, all columns.
@@ -21,7 +22,7 @@ func Split(d *offline.Data, out io.Writer, metric uuid.UUID, granularity time.Du
 	return inMetricSack(d, metric, func(store *archive.Store) error {
 		var columns []carbonara.Column
 		lower, upper := archive.MetricBounds(metric)
-		err := each(store.DB(), lower, upper, func(k, value []byte) error {
+		err := engine.Each(store.DB(), lower, upper, func(k, value []byte) error {
 			if _, kind, split, ok := archive.ParseKey(k); !ok || kind != archive.KindSplit || split != key {
 				return nil
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // Stores lists the stores: their keys, the bytes of keys and values, and what they take on disk.
@@ -21,7 +22,7 @@ func Stores(d *offline.Data, out io.Writer) error {
 	fmt.Fprintln(table, "store\tkeys\tmetrics\tbytes\ton disk\t")
 	row := func(name string, db *pebble.DB) error {
 		keys, bytes, metrics, last := 0, 0, 0, uuid.Nil
-		err := each(db, nil, nil, func(key, value []byte) error {
+		err := engine.Each(db, nil, nil, func(key, value []byte) error {
 			keys++
 			bytes += len(key) + len(value)
 			if metric, _, _, ok := archive.ParseKey(key); ok && metric != last && name[0] == 's' {
