@@ -5,33 +5,19 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
-	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
-	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// computedSet is what a pipeline gave, as series of the times of the query. A series ends where it has no value.
-type computedSet struct {
-	*computed
-	at int
+// seriesSet returns what a pipeline gave, as series of the times of the query. A series ends where it has no value.
+func (c *computed) seriesSet() *seriesSet {
+	set := &seriesSet{at: -1, notes: c.notes}
+	for place := range c.matrix {
+		set.series = append(set.series, &computedSeries{c, place})
+	}
+	return set
 }
 
-// Next implements storage.SeriesSet, as the following do.
-func (s *computedSet) Next() bool {
-	s.at++
-	return s.at < len(s.matrix)
-}
-
-// At is of storage.SeriesSet.
-func (s *computedSet) At() storage.Series { return &computedSeries{s.computed, s.at} }
-
-// Err is of storage.SeriesSet.
-func (s *computedSet) Err() error { return nil }
-
-// Warnings is of storage.SeriesSet.
-func (s *computedSet) Warnings() annotations.Annotations { return s.notes }
-
-// computedSeries is one of them.
+// computedSeries is one of these series.
 type computedSeries struct {
 	of    *computed
 	place int

@@ -2,6 +2,7 @@ package promql
 
 import (
 	"math"
+	"strings"
 
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -15,9 +16,13 @@ import (
 // have the mean instead.
 type moments struct{ count, sum, m2 float64 }
 
-// overMoments returns a function of a range of groups whose moments are known. The engine's own function of this name
-// answers if each group is one measure, or if a series has plain values.
-func overMoments(name string, of func([]moments) float64) upstream.FunctionCall {
+// overMoments are our functions of a range of groups whose moments are known.
+var overMoments = map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
+	stdvarFunction: variance}
+
+// callOverMoments returns such a function as the engine calls it. The engine's own function of this name answers if each
+// group is one measure, or if a series has plain values.
+func callOverMoments(name string, of func([]moments) float64) upstream.FunctionCall {
 	plain := upstream.FunctionCalls[name]
 	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
 		enh *upstream.EvalNodeHelper) (
@@ -40,10 +45,9 @@ func overMoments(name string, of func([]moments) float64) upstream.FunctionCall 
 	}
 }
 
-// combining returns the function over ranges of an iterator that has moments, as overMoments has it.
+// combining returns the function over ranges of an iterator that has moments, as callOverMoments has it.
 func combining(it *iterator, function string) func(columns.Window) float64 {
-	of := map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
-		stdvarFunction: variance}[function]
+	of := overMoments[function]
 	var values []float64
 	return func(w columns.Window) float64 {
 		groups := it.moments[w.From:w.To]
@@ -54,13 +58,9 @@ func combining(it *iterator, function string) func(columns.Window) float64 {
 		for _, m := range groups {
 			values = append(values, m.sum)
 		}
-		return columns.Over(plainFunctions[function], values)
+		return columns.Over(strings.TrimSuffix(function, ofGroups), values)
 	}
 }
-
-// plainFunctions are those that our functions are for single measures.
-var plainFunctions = map[string]string{avgFunction: "avg_over_time", stddevFunction: "stddev_over_time",
-	stdvarFunction: "stdvar_over_time"}
 
 // areSingle reports whether each group is one measure.
 func areSingle(groups []moments) bool {
@@ -89,7 +89,12 @@ func iteratorOf(args parser.Expressions) *iterator {
 	return s.current()
 }
 
-func (s *seriesSet) current() *iterator { return s.series[0].selection.current }
+func (s *seriesSet) current() *iterator {
+	if s.selection == nil {
+		return nil
+	}
+	return s.selection.current
+}
 
 // average is the sum of all measures over their number. Where a sum overflows and the average does not, sums are taken
 // 2^64 times smaller, as many as there may be.

@@ -2,7 +2,9 @@ package promql
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
@@ -15,10 +17,10 @@ import (
 // Functions of ours, which no expression of a client can name. The engine tells the querier the name of the function
 // around a selector, which says what to read.
 const (
-	countFunction  = "count_over_time of groups"
-	avgFunction    = "avg_over_time of groups"
-	stddevFunction = "stddev_over_time of groups"
-	stdvarFunction = "stdvar_over_time of groups"
+	countFunction  = "count_over_time" + ofGroups
+	avgFunction    = "avg_over_time" + ofGroups
+	stddevFunction = "stddev_over_time" + ofGroups
+	stdvarFunction = "stdvar_over_time" + ofGroups
 )
 
 // Pseudo-matchers: they say how to read a series, and are no labels.
@@ -30,14 +32,15 @@ const (
 	computedMatcher    = "__computed__" // of the result of a pipeline
 )
 
+// ofGroups ends the names of our functions. Without it, a name is that of the engine's function of single measures.
+const ofGroups = " of groups"
+
 func init() {
 	upstream.FunctionCalls[countFunction] = upstream.FunctionCalls["sum_over_time"]
-	upstream.FunctionCalls[avgFunction] = overMoments("avg_over_time", average)
-	upstream.FunctionCalls[stddevFunction] = overMoments("stddev_over_time", deviation)
-	upstream.FunctionCalls[stdvarFunction] = overMoments("stdvar_over_time", variance)
-	for name, like := range map[string]string{countFunction: "sum_over_time", avgFunction: "avg_over_time",
-		stddevFunction: "stddev_over_time", stdvarFunction: "stdvar_over_time"} {
-		columns.Register(name, like)
+	columns.Register(countFunction, "sum_over_time")
+	for name, of := range overMoments {
+		upstream.FunctionCalls[name] = callOverMoments(strings.TrimSuffix(name, ofGroups), of)
+		columns.Register(name, strings.TrimSuffix(name, ofGroups))
 	}
 }
 
@@ -51,103 +54,65 @@ func (r rewriter) ParseExpr(text string) (parser.Expr, error) {
 		return nil, err
 	}
 	parser.Inspect(expr, func(node parser.Node, path []parser.Node) error {
-		if v, ok := node.(*parser.VectorSelector); ok && v.Timestamp == nil && v.StartOrEnd == 0 && inSubquery(path) {
-			offset := v.OriginalOffset.Milliseconds()
-			if v.OriginalOffsetExpr != nil {
-				offset = 1 // known later only: a multiple of nothing
+		switch n := node.(type) {
+		case *parser.VectorSelector:
+			if n.Timestamp == nil && n.StartOrEnd == 0 && slices.ContainsFunc(path, isSubquery) {
+				offset := n.OriginalOffset.Milliseconds()
+				if n.OriginalOffsetExpr != nil {
+					offset = 1 // known later only: a multiple of nothing
+				}
+				m := pseudoMatcher(offsetMatcher, strconv.FormatInt(offset, 10))
+				// absent() answers with the labels that a selector names once.
+				n.LabelMatchers = append(n.LabelMatchers, m, m)
 			}
-			m := pseudoMatcher(offsetMatcher, strconv.FormatInt(offset, 10))
-			// absent() answers with the labels that a selector names once.
-			v.LabelMatchers = append(v.LabelMatchers, m, m)
+		case *parser.Call:
+			rewriteCall(n)
 		}
 		return nil
 	})
-	return rewrite(expr), nil
+	return expr, nil
 }
 
-func inSubquery(path []parser.Node) bool {
-	for _, node := range path {
-		if _, ok := node.(*parser.SubqueryExpr); ok {
-			return true
-		}
-	}
-	return false
+func isSubquery(node parser.Node) bool {
+	_, ok := node.(*parser.SubqueryExpr)
+	return ok
 }
 
 func pseudoMatcher(name, value string) *labels.Matcher {
 	return labels.MustNewMatcher(labels.MatchEqual, name, value)
 }
 
-// rewrite returns expr with its calls replaced.
-func rewrite(expr parser.Expr) parser.Expr {
-	switch e := expr.(type) {
-	case *parser.AggregateExpr:
-		e.Expr = rewrite(e.Expr)
-		if e.Param != nil {
-			e.Param = rewrite(e.Param)
-		}
-	case *parser.BinaryExpr:
-		e.LHS, e.RHS = rewrite(e.LHS), rewrite(e.RHS)
-	case *parser.ParenExpr:
-		e.Expr = rewrite(e.Expr)
-	case *parser.UnaryExpr:
-		e.Expr = rewrite(e.Expr)
-	case *parser.SubqueryExpr:
-		e.Expr = rewrite(e.Expr)
-	case *parser.StepInvariantExpr:
-		e.Expr = rewrite(e.Expr)
-	case *parser.Call:
-		for i := range e.Args {
-			e.Args[i] = rewrite(e.Args[i])
-		}
-		return rewriteCall(e)
-	}
-	return expr
-}
-
-// rewriteCall returns what a call of a function over time becomes. Over a subquery it stays what it is.
-func rewriteCall(call *parser.Call) parser.Expr {
+// rewriteCall makes a call of a function over time ours. Over a subquery it stays what it is.
+func rewriteCall(call *parser.Call) {
 	if len(call.Args) == 0 {
-		return call
+		return
 	}
 	matrix, ok := unwrap(call.Args[len(call.Args)-1]).(*parser.MatrixSelector)
 	if !ok {
-		return call
+		return
 	}
-	renamed := func(name string) *parser.Call {
-		made := *call
+	if name := call.Func.Name + ofGroups; upstream.FunctionCalls[name] != nil {
 		f := *call.Func
-		f.Name = name
-		made.Func = &f
-		return &made
+		f.Name, call.Func = name, &f
+		return
 	}
-	switch call.Func.Name {
-	case "count_over_time":
-		return renamed(countFunction)
-	case "stddev_over_time":
-		return renamed(stddevFunction)
-	case "stdvar_over_time":
-		return renamed(stdvarFunction)
-	case "avg_over_time":
-		return renamed(avgFunction)
-	case "quantile_over_time":
-		if n, ok := unwrap(call.Args[0]).(*parser.NumberLiteral); ok {
-			var m carbonara.Method
-			switch percent := math.Round(n.Val * 100); {
-			case n.Val == 0:
-				m = carbonara.Min
-			case n.Val == 1:
-				m = carbonara.Max
-			case percent >= 1 && percent <= 99 && percent/100 == n.Val:
-				m = carbonara.PercentileMethod(int(percent))
-			}
-			if m != 0 {
-				vector := matrix.VectorSelector.(*parser.VectorSelector)
-				vector.LabelMatchers = append(vector.LabelMatchers, pseudoMatcher(quantileMatcher, m.String()))
-			}
-		}
+	n, ok := unwrap(call.Args[0]).(*parser.NumberLiteral)
+	if call.Func.Name != quantileFunction || !ok {
+		return
 	}
-	return call
+	var m carbonara.Method
+	switch percent := math.Round(n.Val * 100); {
+	case n.Val == 0:
+		m = carbonara.Min
+	case n.Val == 1:
+		m = carbonara.Max
+	case percent >= 1 && percent <= 99 && percent/100 == n.Val:
+		m = carbonara.PercentileMethod(int(percent))
+	default:
+		return
+	}
+	vector := matrix.VectorSelector.(*parser.VectorSelector)
+	vector.LabelMatchers = append(vector.LabelMatchers, pseudoMatcher(quantileMatcher, m.String()))
 }
 
 // unwrap returns what parentheses hold.

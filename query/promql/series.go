@@ -14,9 +14,10 @@ import (
 
 // seriesSet is the series of a selector.
 type seriesSet struct {
-	series []*series
-	at     int
-	notes  annotations.Annotations
+	series    []storage.Series
+	at        int
+	notes     annotations.Annotations
+	selection *selection // nil for results of a pipeline
 }
 
 // Next implements storage.SeriesSet.

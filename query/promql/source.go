@@ -53,7 +53,7 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 	sel := s.newSelection(hints)
 	for _, m := range matchers {
 		if done, ok := s.computed[m]; ok {
-			return &computedSet{computed: done, at: -1}
+			return done.seriesSet()
 		}
 	}
 	matchers, err := sel.prepare(matchers)
@@ -71,7 +71,11 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 	if err != nil {
 		return storage.ErrSeriesSet(err)
 	}
-	return &seriesSet{series: series, at: -1, notes: sel.notes}
+	set := &seriesSet{at: -1, notes: sel.notes, selection: sel}
+	for _, one := range series {
+		set.series = append(set.series, one)
+	}
+	return set
 }
 
 // seriesBytes is what a series takes of the memory of requests, until the query ends: its labels, twice as the engine

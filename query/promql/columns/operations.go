@@ -110,33 +110,19 @@ func ofBinary(e *parser.BinaryExpr, inner Inner) *Pipeline {
 	if !ok || vector.Type() != parser.ValueTypeVector {
 		return nil
 	}
-	arithmetic, comparison := arithmetics[e.Op], comparisons[e.Op]
-	of := func(f func(a, b float64) float64) func(float64) float64 {
-		if swapped {
-			return func(v float64) float64 { return f(with, v) }
-		}
-		return func(v float64) float64 { return f(v, with) }
-	}
-	switch {
-	case arithmetic != nil:
-		f := of(arithmetic)
-		return Compile(vector, inner).with(operation{func(v float64) (float64, bool) { return f(v), true }, true})
-	case comparison == nil:
+	of := Operator(e.Op, e.ReturnBool)
+	if of == nil {
 		return nil
 	}
-	holds := func(v float64) bool { return comparison(v, with) }
-	if swapped {
-		holds = func(v float64) bool { return comparison(with, v) }
+	apply := func(v float64) (float64, bool) { return of(v, with) }
+	filters := e.Op.IsComparisonOperator() && !e.ReturnBool
+	switch {
+	case swapped && filters: // the vector's value stays
+		apply = func(v float64) (float64, bool) { _, ok := of(with, v); return v, ok }
+	case swapped:
+		apply = func(v float64) (float64, bool) { return of(with, v) }
 	}
-	if e.ReturnBool {
-		return Compile(vector, inner).with(operation{func(v float64) (float64, bool) {
-			if holds(v) {
-				return 1, true
-			}
-			return 0, true
-		}, true})
-	}
-	return Compile(vector, inner).with(operation{apply: func(v float64) (float64, bool) { return v, holds(v) }})
+	return Compile(vector, inner).with(operation{apply, !filters})
 }
 
 var arithmetics = map[parser.ItemType]func(a, b float64) float64{
