@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"os"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,6 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
+	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -185,4 +188,25 @@ func (o *Options) Validate() error {
 		faults = append(faults, errors.New("cluster: checkpoint interval is negative"))
 	}
 	return errors.Join(faults...)
+}
+
+// Machine is what a process runs on. A zero field is that of the machine itself; a simulation has its own.
+type Machine struct {
+	Listen func(network, address string) (net.Listener, error) // to clients and to other processes
+	Dial   peer.Dialer                                         // to other processes
+	Clock  claim.Clock
+	Exit   func(status int) // ends the process, and does not return
+}
+
+func (m *Machine) ensureDefaults() {
+	if m.Listen == nil {
+		m.Listen = net.Listen
+	}
+	if m.Dial == nil {
+		m.Dial = peer.TCP
+	}
+	m.Clock = cmp.Or[claim.Clock](m.Clock, claim.BootClock{})
+	if m.Exit == nil {
+		m.Exit = os.Exit
+	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/activity"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // status returns the status of this process.
@@ -119,4 +121,20 @@ func (p *Process) Status(ctx context.Context) *model.ClusterStatus {
 	slices.SortFunc(cluster.Damaged, func(a, b model.DamagedStore) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(cluster.Claims, func(a, b model.ClusterClaim) int { return strings.Compare(a.Name, b.Name) })
 	return cluster
+}
+
+// OtherActivity asks the other processes that answer queries for theirs. It leaves out those that do not answer.
+func (p *Process) OtherActivity(ctx context.Context, request activity.Request) (reports []*activity.Report) {
+	var mu sync.Mutex
+	err := p.members.askOthers(ctx, statusTimeout, hasRole(RoleAPI), func(ctx context.Context, other *claim.Member) {
+		if report, err := p.members.client.Activity(ctx, other.Address, request); err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, report)
+		}
+	})
+	if err != nil {
+		p.logger.Warn("members not read", "error", err)
+	}
+	return reports
 }

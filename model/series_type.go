@@ -151,3 +151,6 @@ func GrowsByValues(values []float64, n int) bool {
 	}
 	return steps > 0 && (2*rises >= steps || rises >= manyRises) && resets <= all/10
 }
+
+// Metadata describes the pushed series of a name. Kind is a type in Prometheus' words.
+type Metadata struct{ Name, Kind, Help, Unit string }

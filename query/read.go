@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,4 +49,42 @@ type Read struct {
 func (r *Read) Restart() {
 	r.Rows.reset()
 	r.Values.Release()
+}
+
+// RawEnd says which raw measures of a metric are kept.
+type RawEnd struct {
+	KeptFrom carbonara.Timestamp // they are complete from here on
+	Newest   carbonara.Timestamp
+}
+
+// RawEnd returns nil for a metric without measures.
+func (r *Reader) RawEnd(ctx context.Context, metric *model.Metric, staleness *Staleness) (*RawEnd, error) {
+	columns := []carbonara.Column{carbonara.ColumnLast}
+	read := model.Read{Metric: metric, Columns: columns, From: math.MinInt64, To: math.MinInt64}
+	var groups carbonara.Groups
+	if err := r.Archives.Groups(ctx, read, staleness, &groups); err != nil || groups.Len() == 0 {
+		return nil, err
+	}
+	return &RawEnd{groups.Starts[0] + 1, groups.Starts[groups.Len()-1]}, nil
+}
+
+// ReadOf asks for the groups that a method is answered from; from may lie within one.
+func ReadOf(metric *model.Metric, granularity time.Duration, method carbonara.Method,
+	from, to carbonara.Timestamp) model.Read {
+	return model.Read{
+		Metric: metric, Granularity: granularity, Columns: columnsOf(metric, method),
+		From: from.Floor(granularity), To: to, Lead: method.IsCounter(),
+	}
+}
+
+// columnsOf returns the columns that method is derived from. Rates need their count to tell which groups have none.
+func columnsOf(metric *model.Metric, method carbonara.Method) []carbonara.Column {
+	if metric != nil && metric.ArchivePolicy.FromSketch(method) {
+		return []carbonara.Column{carbonara.ColumnSketch}
+	}
+	columns := method.Columns()
+	if count := carbonara.ColumnCount.Rate(); method.IsRate() && columns[0] != count {
+		columns = slices.Insert(columns, 0, count)
+	}
+	return columns
 }

@@ -3,11 +3,13 @@ package server
 import (
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -53,4 +55,28 @@ func residentBytes() int64 {
 		return 0
 	}
 	return resident * int64(os.Getpagesize())
+}
+
+// newReady returns a metric that says what GET /ready does.
+func newReady(reasons func() []string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gnocco_ready",
+		Help: "1 if requests should be sent to this process, 0 while it starts or is about to end.",
+	}, func() float64 {
+		if len(reasons()) > 0 {
+			return 0
+		}
+		return 1
+	})
+}
+
+// newBuildInfo returns a metric whose labels name the build of this program.
+func newBuildInfo() prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gnocco_build_info", Help: "1, labelled by what this program was built from.",
+		ConstLabels: prometheus.Labels{"version": version.Number, "revision": version.Revision(),
+			"goversion": runtime.Version()},
+	})
+	info.Set(1)
+	return info
 }

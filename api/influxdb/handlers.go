@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
@@ -273,4 +274,22 @@ func refuseLines(w http.ResponseWriter, refused *series.RefusedLines, total int)
 		Description any    `json:"description"`
 		Error       string `json:"error"`
 	}{status, http.StatusText(status), web.Bounded(first.Detail), partial + refused.Text(total)})
+}
+
+var createDatabase = regexp.MustCompile(`(?is)^\s*create\s+database\s+` +
+	`(?:"((?:[^"\\]|\\.)+)"|([a-z_][a-z0-9_]*))\s*(?:;\s*|with\s.*)?$`)
+
+var unescapeQuoted = regexp.MustCompile(`\\(.)`)
+
+// ParseCreateDatabase returns the name in a query that creates a database; no other query is understood. How long the
+// database would keep its data is ignored: archive policies say that.
+func ParseCreateDatabase(query string) (name string, ok bool) {
+	groups := createDatabase.FindStringSubmatch(query)
+	if groups == nil {
+		return "", false
+	}
+	if groups[1] != "" {
+		return unescapeQuoted.ReplaceAllString(groups[1], "$1"), true
+	}
+	return strings.TrimSpace(groups[2]), true
 }

@@ -76,3 +76,23 @@ func (d Device) RetainPrimaryCtx() (CUContext, error) {
 func (d Device) ReleasePrimaryCtx() error {
 	return check("cuDevicePrimaryCtxRelease", call(loaded().primaryRelease, uintptr(d)))
 }
+
+// CUContext is what a process holds of a device; it is current on a thread or not.
+type CUContext struct{ handle uintptr }
+
+// SetCurrentContext makes a context the one of the calling thread; the zero CUContext leaves it without.
+func SetCurrentContext(ctx CUContext) error {
+	return check("cuCtxSetCurrent", call(loaded().ctxSetCurrent, ctx.handle))
+}
+
+// DeviceAttribute is a property of a device, all of them integers.
+type DeviceAttribute int32
+
+// The properties that code asks for. Sizes are in bytes.
+const (
+	MultiprocessorCount        DeviceAttribute = 16
+	L2CacheSize                DeviceAttribute = 38
+	ComputeCapabilityMajor     DeviceAttribute = 75
+	ComputeCapabilityMinor     DeviceAttribute = 76
+	MaxSharedMemoryPerBlockOpt DeviceAttribute = 97 // with Function.SetAttribute
+)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
@@ -64,4 +65,15 @@ func ParseChoice(choice string) (int, error) {
 		return 0, fmt.Errorf("--gpu is %q, not auto, off, on or the number of a device", choice)
 	}
 	return only, nil
+}
+
+// Flags say how CUDA devices are found.
+type Flags struct {
+	Driver string
+}
+
+// Define adds the flags.
+func (f *Flags) Define(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Driver, "cuda-driver", "",
+		"path of the CUDA driver's library (default: the system's libcuda.so.1)")
 }

@@ -1,6 +1,8 @@
 package correlations
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -39,3 +41,17 @@ func (q *Request) ChooseGranularity() error {
 	q.Granularity = granularities[len(granularities)-1]
 	return nil
 }
+
+// ErrBusy says that too many jobs are unfinished.
+var ErrBusy = errors.New("correlations: too many are under way")
+
+// A TooManyValuesError says that a request reads more values than a job may hold. It is a model.ErrInvalid.
+type TooManyValuesError struct{ Most int }
+
+// Error implements error.
+func (e *TooManyValuesError) Error() string {
+	return fmt.Sprintf("correlations: more than %d values", e.Most)
+}
+
+// Unwrap returns model.ErrInvalid.
+func (e *TooManyValuesError) Unwrap() error { return model.ErrInvalid }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -75,4 +76,21 @@ func (w *eventListener) logCorruption(err error, args ...any) {
 // fail reports that the store can't be used any more. It returns only if Options.Fail does.
 func (w *eventListener) fail(err error) {
 	w.failed.Do(func() { w.tell(fmt.Errorf("store %s: %w", w.dir, err)) })
+}
+
+// pebbleLogger takes Pebble's own log lines. Its Infof lines (every flush, every compaction) are for debugging.
+type pebbleLogger struct{ *eventListener }
+
+func (l pebbleLogger) Infof(format string, args ...any) {
+	l.logger.Debug("pebble", "dir", l.dir, "text", fmt.Sprintf(format, args...))
+}
+
+func (l pebbleLogger) Errorf(format string, args ...any) {
+	l.logger.Error("pebble", "dir", l.dir, "text", fmt.Sprintf(format, args...))
+}
+
+// Fatalf must not return: Pebble would go on as if the commit had succeeded.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.fail(fmt.Errorf(format, args...))
+	runtime.Goexit()
 }

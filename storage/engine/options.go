@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -68,3 +69,15 @@ func ExitOnFailure(logger *slog.Logger, exit func(status int)) func(error) {
 		exit(1)
 	}
 }
+
+// FastCompression is for stores whose content is soon deleted, or read here and there.
+var FastCompression = pebble.UniformDBCompressionSettings(block.SnappyCompression)
+
+// defaultCompression compresses often rewritten tables quickly, and tables at rest well. On splits zstd takes half the
+// bytes of Snappy.
+var defaultCompression = func() pebble.DBCompressionSettings {
+	settings := pebble.UniformDBCompressionSettings(block.SnappyCompression)
+	settings.Name = "snappy-zstd"
+	settings.Levels[len(settings.Levels)-1] = block.GoodCompression
+	return settings
+}()

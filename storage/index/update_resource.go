@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -158,4 +159,21 @@ func (s *Store) lastRevision() (uint64, error) {
 		return 0, fmt.Errorf("%w: number of revisions", records.ErrCorrupt)
 	}
 	return binary.BigEndian.Uint64(value), nil
+}
+
+// Revive takes the end of resources whose metrics got a measure that is no older: newest has its timestamp, by
+// resource. Each that was ended begins a new revision at the given time.
+func (s *Store) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
+	for id, measure := range newest {
+		_, err := s.UpdateResource(ctx, model.GenericType, id, at, func(r *model.Resource) (*metrics.Set, error) {
+			if r.EndedAt != nil && *r.EndedAt <= measure {
+				r.EndedAt = nil
+			}
+			return nil, nil
+		})
+		if err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
 }
