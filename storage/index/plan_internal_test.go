@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
@@ -665,10 +664,7 @@ func TestUpgradeFromVersion3(t *testing.T) {
 	p.must(p.s.log.Write(context.Background(), func(c *commits.Change) error {
 		for _, id := range p.ids {
 			value, err := p.s.log.Get(keyspace.IDKey(keyspace.Resource, id))
-			if errors.Is(err, pebble.ErrNotFound) {
-				continue
-			}
-			if err == nil {
+			if err == nil && value != nil {
 				_, err = metrics.Unlist(c, id, value)
 			}
 			if err != nil {
