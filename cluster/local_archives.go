@@ -19,8 +19,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// localArchives are the sacks that this process holds. It implements peer.LocalSacks. A read of them is an answer only if
-// the lease is still valid after it. An error of a sack that is not held here is a metricd.ErrNotOwned, and a
+// localArchives are the sacks that this process holds. It implements peer.LocalSacks. A read of them is an answer only
+// if the lease is still valid after it. An error of a sack that is not held here is a metricd.ErrNotOwned, and a
 // peer.ErrElsewhere for other processes.
 type localArchives struct {
 	metricd *metricd.Metricd
@@ -84,8 +84,8 @@ func (l *localArchives) Rebuild(ctx context.Context, metrics []*model.Metric) (m
 	return done, elsewhere(err)
 }
 
-// RefreshSacks refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is about to
-// be opened or adopted.
+// RefreshSacks refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is
+// about to be opened or adopted.
 func (l *localArchives) RefreshSacks(ctx context.Context, sacks []int) error {
 	for deadline := time.Now().Add(holderWait); ; {
 		err := l.reach(ctx, deadline)

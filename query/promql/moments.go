@@ -20,8 +20,8 @@ type moments struct{ count, sum, m2 float64 }
 var overMoments = map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
 	stdvarFunction: variance}
 
-// callOverMoments returns such a function as the engine calls it. The engine's own function of this name answers if each
-// group is one measure, or if a series has plain values.
+// callOverMoments returns such a function as the engine calls it. The engine's own function of this name answers if
+// each group is one measure, or if a series has plain values.
 func callOverMoments(name string, of func([]moments) float64) upstream.FunctionCall {
 	plain := upstream.FunctionCalls[name]
 	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,

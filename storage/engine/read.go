@@ -18,8 +18,8 @@ func Get(from pebble.Reader, key []byte) ([]byte, error) {
 	return append([]byte{}, value...), closer.Close()
 }
 
-// Each calls use with each key from lower to upper, exclusive, and its value, in order, until use returns an error. Both
-// are valid during the call. A nil bound is none.
+// Each calls use with each key from lower to upper, exclusive, and its value, in order, until use returns an error.
+// Both are valid during the call. A nil bound is none.
 func Each(from pebble.Reader, lower, upper []byte, use func(key, value []byte) error) error {
 	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
