@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// closers end the parts of a process, in the reverse order of opening.
-type closers []closer
+// Closers end the parts of a process, in the reverse order of opening.
+type Closers []closer
 
 // closer ends one part, until ctx ends where that may take long.
 type closer struct {
@@ -16,12 +16,13 @@ type closer struct {
 	close func(ctx context.Context) error
 }
 
-func (c *closers) add(name string, close func(context.Context) error) {
+// Add adds a part that was opened.
+func (c *Closers) Add(name string, close func(context.Context) error) {
 	*c = append(*c, closer{name, close})
 }
 
-// close ends all parts, and forgets them.
-func (c *closers) close(ctx context.Context) error {
+// Close ends all parts, and forgets them.
+func (c *Closers) Close(ctx context.Context) error {
 	var errs []error
 	for _, part := range slices.Backward(*c) {
 		if err := part.close(ctx); err != nil {

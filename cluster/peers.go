@@ -27,7 +27,7 @@ type peerServer struct {
 
 // listen takes the port for the other processes. Its connections use no more than its share of the descriptors, so they
 // cost this process neither its heartbeat nor its clients.
-func listen(o *Options, sacks int, key peer.Key, closers *closers) (*peerServer, error) {
+func listen(o *Options, sacks int, key peer.Key, closers *Closers) (*peerServer, error) {
 	config, err := o.PeerTLS.Config()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func listen(o *Options, sacks int, key peer.Key, closers *closers) (*peerServer,
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	// If requests were answered, the HTTP server has closed it before.
-	closers.add("peer listener", func(context.Context) error { listener.Close(); return nil })
+	closers.Add("peer listener", func(context.Context) error { listener.Close(); return nil })
 	address := o.PeerAdvertise
 	if address == "" {
 		tcp := listener.Addr().(*net.TCPAddr)
@@ -141,7 +141,7 @@ func (p *Process) answerWake(ctx context.Context, leaving string) error {
 }
 
 // serve starts to answer. failed is called if answering ends by itself.
-func (s *peerServer) serve(handler http.Handler, closers *closers, failed func(error)) {
+func (s *peerServer) serve(handler http.Handler, closers *Closers, failed func(error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := connections.NewServer(&http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -149,7 +149,7 @@ func (s *peerServer) serve(handler http.Handler, closers *closers, failed func(e
 		ConnState:   s.limiter.Track,
 		ErrorLog:    slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	})
-	closers.add("peers", func(stop context.Context) error {
+	closers.Add("peers", func(stop context.Context) error {
 		cancel() // requests that wait for measures end
 		return server.End(stop)
 	})

@@ -22,7 +22,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 		o := Options{Data: t.TempDir(), PeerTLS: files, Registerer: registry,
 			PeerConnections: func(int) int { return limit }}
 		o.EnsureDefaults()
-		var ends closers
+		var ends Closers
 		server, err := listen(&o, 16, "key", &ends)
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 			t.Errorf("%s is %v, and the limit %d", found[0].GetName(), open, limit)
 		}
 		transport.CloseIdleConnections()
-		if err := ends.close(t.Context()); err != nil {
+		if err := ends.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -36,7 +36,7 @@ type Process struct {
 	options Options
 	logger  *slog.Logger
 	opened  time.Time
-	closers closers
+	closers Closers
 	hurry   func() // makes writes that wait for room on the disk fail; nil until there are any
 	leave   func() // ends taking stores
 
@@ -114,7 +114,7 @@ func (p *Process) enter() (err error) {
 	if p.folder, p.cluster, made, err = datafolder.Enter(o.Data, o.terms()); err != nil {
 		return err
 	}
-	p.closers.add("folder", func(context.Context) error { return p.folder.Release() })
+	p.closers.Add("folder", func(context.Context) error { return p.folder.Release() })
 	if made {
 		o.Logger.Info("made a new data folder", "data", p.folder.Path, "cluster", p.cluster.ID, "sacks", p.cluster.Sacks)
 	}
@@ -156,7 +156,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	}
 	p.logger = o.Logger.With("member", session.Member().ID)
 	p.members = newMembership(session, client, p.logger)
-	p.closers.add("membership", p.members.leave)
+	p.closers.Add("membership", p.members.leave)
 	p.clocks, err = newClocks(p.folder, session.Member().Process.BootID, o.ClockShift, o.Machine.Clock, p.logger)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	recording, stopRecording := context.WithCancel(context.Background())
 	var recorder sync.WaitGroup
 	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })
-	p.closers.add("records", func(context.Context) error { stopRecording(); recorder.Wait(); return nil })
+	p.closers.Add("records", func(context.Context) error { stopRecording(); recorder.Wait(); return nil })
 	return nil
 }
 
@@ -197,7 +197,7 @@ func (p *Process) alignClock(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.Background())
 	var watcher sync.WaitGroup
 	watcher.Go(func() { w.run(watching) })
-	p.closers.add("clock", func(context.Context) error { stop(); watcher.Wait(); return nil })
+	p.closers.Add("clock", func(context.Context) error { stop(); watcher.Wait(); return nil })
 	return nil
 }
 
@@ -209,12 +209,12 @@ func (p *Process) open(ctx context.Context) error {
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
 		ages: o.ResourceAges}
-	p.closers.add("index", p.index.close)
+	p.closers.Add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,
 			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(16, 1, 16<<20), Clock: p.clocks.own},
 		open: make(map[string]*incoming.Store), detach: func(string) {}}
-	p.closers.add("incoming", p.incoming.close)
+	p.closers.Add("incoming", p.incoming.close)
 	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing))
 	if o.Resampler != nil {
 		p.resampler = o.Resampler(o.Registerer)
@@ -226,7 +226,7 @@ func (p *Process) open(ctx context.Context) error {
 	}
 	disk := &stale{fs: o.FS, root: p.folder.Path, sacks: p.cluster.Sacks, cache: e.cache, files: e.files,
 		snapshots: make(map[int]*snapshot)}
-	p.closers.add("snapshots", func(context.Context) error { return disk.close() })
+	p.closers.Add("snapshots", func(context.Context) error { return disk.close() })
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
 	if w := p.workers; w != nil {
 		p.archives.local = &localArchives{metricd: w.metricd, damaged: e.damaged,
@@ -255,7 +255,7 @@ func (p *Process) openWorkers(e *environment, shared *SharedIndex) error {
 	if err != nil {
 		return err
 	}
-	p.closers.add("workers", own.Close)
+	p.closers.Add("workers", own.Close)
 	p.workers = &workers{
 		metricd: own,
 		sacks: &sackReconciler{environment: e, members: p.members, logger: p.logger, metricd: own,
@@ -329,8 +329,8 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 		}
 	}
 	if w := p.workers; w != nil {
-		p.closers.add("sources", func(context.Context) error { w.sources.close(); return nil })
-		p.closers.add("sacks", w.sacks.close)
+		p.closers.Add("sources", func(context.Context) error { w.sources.close(); return nil })
+		p.closers.Add("sacks", w.sacks.close)
 	}
 	if err := p.reconcile(ctx); errors.Is(err, peer.ErrUnreachable) {
 		// A process that hangs must not keep others from starting: it answers later, or it is dead before long.
@@ -345,7 +345,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	background, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
 	reserved := make(chan struct{})
-	p.closers.add("loops", func(context.Context) error {
+	p.closers.Add("loops", func(context.Context) error {
 		stop()
 		loops.Wait()
 		select { // a disk that hangs does not keep the process from ending
@@ -369,7 +369,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 			handlers.Failed(p.whyFenced())
 		}
 	})
-	p.closers.add("hand-over", p.HandOver) // unless it was called before
+	p.closers.Add("hand-over", p.HandOver) // unless it was called before
 	return nil
 }
 
@@ -484,7 +484,7 @@ func (p *Process) notHeld() (string, error) {
 
 // Close brings all accepted measures into the archives, until ctx ends, closes the stores, and lets others take them.
 // Parts close in the reverse order of opening.
-func (p *Process) Close(ctx context.Context) error { return p.closers.close(ctx) }
+func (p *Process) Close(ctx context.Context) error { return p.closers.Close(ctx) }
 
 // Sacks returns the number of sacks.
 func (p *Process) Sacks() int { return p.cluster.Sacks }

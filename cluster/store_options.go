@@ -31,14 +31,14 @@ const fileCacheShards = 8
 
 // newEnvironment makes the caches, whose ends it adds to closers.
 func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease,
-	folder *datafolder.Folder, closers *closers) *environment {
+	folder *datafolder.Folder, closers *Closers) *environment {
 	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes),
 		collector: engine.NewPebbleCollector(), logger: o.Logger, registerer: o.Registerer,
 		fail: failure(lease, folder, o.Logger, o.Machine.Exit)}
-	closers.add("damaged stores", e.giveBackDamaged)
-	closers.add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
+	closers.Add("damaged stores", e.giveBackDamaged)
+	closers.Add("block cache", func(context.Context) error { e.cache.Unref(); return nil })
 	e.files = pebble.NewFileCache(fileCacheShards, o.OpenTables)
-	closers.add("file cache", func(context.Context) error { e.files.Unref(); return nil })
+	closers.Add("file cache", func(context.Context) error { e.files.Unref(); return nil })
 	return e
 }
 

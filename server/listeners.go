@@ -31,7 +31,7 @@ func (s *Server) listen(handler http.Handler, o *Options, registerer prometheus.
 			return err
 		}
 		s.listeners = append(s.listeners, l)
-		s.onClose(options.Protocol, l.Close)
+		s.closers.Add(options.Protocol, l.Close)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (s *Server) serveProfiles(address string) error {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)}
-	s.onClose("profiles", func(context.Context) error { return server.Close() })
+	s.closers.Add("profiles", func(context.Context) error { return server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("server: profiles: %w", err)

@@ -38,18 +38,12 @@ type Server struct {
 	listeners []*listener.Server
 
 	failed  chan error
-	closers []closer // in the order of opening
+	closers cluster.Closers
 
 	drainDelay time.Duration
 	onHandOver func(context.Context) error // gives other processes what this one holds; nil until there is any
 	takeAll    func(context.Context) error // takes all sacks and incoming stores
 	onHurry    func()                      // makes writes that wait for room on the disk fail; nil until there are any
-}
-
-// closer ends one part, until ctx ends where that may take long.
-type closer struct {
-	name  string
-	close func(ctx context.Context) error
 }
 
 // Start opens the data folder, takes this process's share of the stores, and serves. The context is for the start only.
@@ -117,8 +111,8 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		limitByFiles(s.clients, options.MaxConnections, files, process.Sacks(), options.Logger)
 	}
 	s.onHurry = process.Hurry
-	s.onClose("cluster", process.Close)
-	s.onClose("statsd", s.statsd.close)
+	s.closers.Add("cluster", process.Close)
+	s.closers.Add("statsd", s.statsd.close)
 	handler, handlers, err := s.handlers(ctx, process, &options, memory, registry)
 	if err != nil {
 		return nil, err
@@ -135,7 +129,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	if s.listener != nil {
 		s.front.start(process.Fence(handler), process.NotReady)
-		s.onClose("http", s.http.End)
+		s.closers.Add("http", s.http.End)
 		options.warnOfExposure(s.listener.Addr())
 	}
 	member := process.Member()
@@ -169,16 +163,12 @@ func (s *Server) serve(clients *connections.Limiter) {
 	if s.tls != nil {
 		s.tls.secure(s.http.Server)
 	}
-	s.onClose("listener", func(context.Context) error { return s.http.Close() })
+	s.closers.Add("listener", func(context.Context) error { return s.http.Close() })
 	go func() {
 		if err := serveOn(s.http.Server, clients); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("server: %w", err)
 		}
 	}()
-}
-
-func (s *Server) onClose(name string, close func(context.Context) error) {
-	s.closers = append(s.closers, closer{name, close})
 }
 
 // URL returns the address of the server, as http://127.0.0.1:8041, or https; "" if it does not listen.
@@ -247,12 +237,5 @@ func (s *Server) closeParts(ctx context.Context) error {
 	if s.onHurry != nil {
 		defer context.AfterFunc(ctx, s.onHurry)()
 	}
-	var errs []error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		if err := s.closers[i].close(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("close %s: %w", s.closers[i].name, err))
-		}
-	}
-	s.closers = nil
-	return errors.Join(errs...)
+	return s.closers.Close(ctx)
 }

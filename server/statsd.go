@@ -40,7 +40,7 @@ func (s *Server) listenForStatsd(store listener.Store, o *Options, registerer pr
 	}
 	options := *o.Statsd
 	options.Store = listener.Retry(store, statsdRetry)
-	s.onClose("statsd", s.labelled.close)
+	s.closers.Add("statsd", s.labelled.close)
 	return s.labelled.listen(context.Background(), options, o, registerer)
 }
 
