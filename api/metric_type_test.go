@@ -41,6 +41,7 @@ func TestTypesOfMetrics(t *testing.T) {
 		s.want(t, "GET /v1/metric?name=size_total", "", 200, `~"type": "gauge"`, "user", "jd")
 		s.want(t, "GET /v1/metric?name=hits_total", "", 200, `~"type_guess": "counter"`, "user", "jd")
 		s.want(t, "GET /api/v1/series?ids=true&match[]=size_total", "", 200, `~"metric_type":"gauge"`, "user", "jd")
+		s.want(t, "GET /api/v1/series?ids=true&match[]=hits_total", "", 200, `~"metric_type_guess":"counter"`, "user", "jd")
 		s.want(t, "GET /api/v1/metadata?metric=size_total", "", 200, `~"type":"gauge"`, "user", "jd")
 		registry := prometheus.NewRegistry() // as after a start
 		s.options.Registerer, s.options.Gatherer = registry, registry

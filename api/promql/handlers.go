@@ -339,7 +339,7 @@ func (a Handlers) listSeries(r *request) (*Answer, error) {
 	return answer, nil
 }
 
-// describe adds the type of its metric to each series that has its ID, and the unit that senders name.
+// describe adds the type of its metric, or the guess, to each series that has its ID, and the unit that senders name.
 func (a Handlers) describe(found []labels.Labels, sent map[string]series.Metadata) {
 	builder := labels.NewBuilder(labels.EmptyLabels())
 	for i, l := range found {
@@ -349,7 +349,10 @@ func (a Handlers) describe(found []labels.Labels, sent map[string]series.Metadat
 		}
 		builder.Reset(l)
 		if metric := a.Index.Lookup(id); metric != nil {
-			if t, source := a.TypeOf(metric); source != model.TypeIsUnknown {
+			switch t, source := a.TypeOf(metric); {
+			case source.IsGuess():
+				builder.Set("metric_type_guess", string(t))
+			case source != model.TypeIsUnknown:
 				builder.Set("metric_type", string(t))
 			}
 		}

@@ -1,9 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
-import { address } from "./api";
 import { lazy } from "./lazy";
 import { axisOf, AxisMenu } from "./axis";
 import { Chart, type Line } from "./chart";
-import { duration, moment, perSecond, unitOf } from "./format";
+import { duration, moment } from "./format";
 import {
   archiveFor,
   isCounter,
@@ -12,6 +11,7 @@ import {
   readColumns,
   readRaw,
   readShown,
+  shownUnit,
   standardSpan,
   titles,
   usualMethod,
@@ -20,13 +20,14 @@ import {
   type Policy,
 } from "./metrics";
 import { quote } from "./paths";
-import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
+import { Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
 import { readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
 import { DataTable, Summary, useHidden, type Row } from "./table";
 
 const Changed = lazy(() => import("./lazy_pages").then((m) => m.Changed));
+const CopyButtons = lazy(() => import("./lazy_pages").then((m) => m.CopyButtons));
 
 const mostBands = 4,
   mostRaw = 5000;
@@ -111,12 +112,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort(
     (a, b) => a - b,
   );
-  const units = new Set(
-    metrics.map((m) => {
-      const unit = unitOf(m.name ?? "", m.unit);
-      return rated && isCounter(m) ? perSecond(unit) : unit;
-    }),
-  );
+  const units = new Set((value?.columns.map((c) => c.metric) ?? metrics).map((m) => shownUnit(m, rated)));
   const unit = units.size === 1 ? [...units][0] : "",
     zone = zoneOf();
   const axis = axisOf(params, unit),
@@ -339,62 +335,6 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
     : "";
   return "Drawn from " + [...all].join("; ") + (tooMany ? "; zoom in to see raw measures" : dots);
 }
-
-function CopyButtons({
-  metrics,
-  columns,
-  method,
-  range,
-}: {
-  metrics: Metric[];
-  columns?: Columns[];
-  method: string;
-  range: { from: number; to: number };
-}) {
-  const start = Math.floor(range.from),
-    stop = Math.ceil(range.to),
-    first = metrics[0];
-  const g = columns?.[0]?.item.granularity ?? first.policy.items[0].granularity;
-  const query = `start=${start}&stop=${stop}&granularity=${g}&aggregation=${encodeURIComponent(method)}`;
-  const each = (write: (m: Metric) => string) => metrics.map(write).join("\n");
-  return (
-    <>
-      <Copy
-        label="curl"
-        title="Copy as curl"
-        text={each((m) => `curl -u USER: '${address(`/v1/metric/${m.id}/measures?${query}`)}'`)}
-      />
-      <Copy
-        label="Python"
-        title="Copy as Python"
-        text={python(
-          metrics.map((m) => m.id),
-          query,
-        )}
-      />
-      <Copy
-        label="gnocchi"
-        title="Copy for Gnocchi's client"
-        text={each(
-          (m) =>
-            `gnocchi measures show ${m.id} --aggregation ${method} --granularity ${g} --start ${start} --stop ${stop}`,
-        )}
-      />
-      <Copy label="PromQL" title="Copy as PromQL" text={metrics.map(promqlOf).join(" or ")} />
-    </>
-  );
-}
-
-// python needs nothing but Python.
-const python = (ids: string[], query: string) => `import base64, json, urllib.request
-
-user, password = "USER", ""
-for metric in ${JSON.stringify(ids)}:
-    request = urllib.request.Request(${JSON.stringify(address("/v1/metric/"))} + metric + ${JSON.stringify("/measures?" + query)})
-    request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode())
-    for timestamp, granularity, value in json.load(urllib.request.urlopen(request)):
-        print(metric, timestamp, value)
-`;
 
 export const promqlOf = (m: Metric) =>
   `{${[quote(m.name ?? ""), ...(m.resource ? [`resource_id=${quote(m.resource)}`] : [])].join(", ")}}`;

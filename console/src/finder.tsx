@@ -2,12 +2,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
 import { countFound, countNames, findSeries, isNative, metricsOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
-import { lazy } from "./lazy";
 import { Notice, useLoad } from "./widgets";
 import { find, selector } from "./paths";
 import { change } from "./router";
-
-const Questions = lazy(() => import("./lazy_pages").then((m) => m.Questions));
 
 const firstFacets = 4, // the others are in a box
   mostOfName = 40; // series of a name that one chart has
@@ -199,8 +196,8 @@ function Members({ name, text, labels, chosen }: NameProps) {
     async (signal) => {
       const series = await findSeries(text, [...labels, ["__name__", name]], signal);
       // Questions stand above the series: they come at once, so that nothing moves below the pointer.
-      const [[first]] = await Promise.all([metricsOf(series.slice(0, 1)), import("./lazy_pages")]);
-      return { series, first };
+      const [[first], { Questions }] = await Promise.all([metricsOf(series.slice(0, 1)), import("./lazy_pages")]);
+      return { series, first, Questions };
     },
     [name, text, labels.join("\n")],
   );
@@ -217,7 +214,7 @@ function Members({ name, text, labels, chosen }: NameProps) {
     its = selector("", [...labels, ["__name__", name]]);
   return (
     <ul>
-      <Questions {...{ name, series, its }} metric={value.first} />
+      <value.Questions {...{ name, series, its }} metric={value.first} />
       {!series.some(isNative) && (
         <li>
           <button

@@ -8,6 +8,7 @@ export const perSecond = (unit: Unit): Unit =>
 
 export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
+  if (/_(count|bucket)$/.test(name)) return ""; // observations, whatever is observed
   if (/byte/i.test(text) || unit === "B") return "bytes";
   if (/percent|%/i.test(text)) return "percent";
   if (/_ratio\b|^ratio /.test(text)) return "ratio";
@@ -103,7 +104,8 @@ export const count = (n: number, noun: string) =>
 
 // unitOfQuery guesses the unit of an expression's values from the names in it; "" where they do not agree.
 export function unitOfQuery(query: string): Unit {
-  const bare = query.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, ""),
+  const quantiles = query.includes("histogram_quantile"),
+    bare = query.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, ""),
     names = [...query.matchAll(/(?:\{\s*|\b__name__=)"([^"]+)"/g)].map((m) => m[1]),
     words =
       bare.replace(/\{[^}]*\}|\b(by|without|on|ignoring)\s*\([^)]*\)/g, " ").match(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g) ??
@@ -112,9 +114,11 @@ export function unitOfQuery(query: string): Unit {
   if (/\b100\s*\*|\*\s*100\b/.test(bare)) return "percent";
   if (bare.includes("/")) return "";
   const units = new Set(
-    [...names, ...words].map((name) => unitOf(name.replace(/_(bucket|sum|total)$/, ""))).filter(Boolean),
+    [...names, ...words]
+      .map((name) => unitOf(name.replace(quantiles ? "_bucket" : /_(sum|total)$/, "")))
+      .filter(Boolean),
   );
-  if (units.size !== 1) return "";
-  const [unit] = units;
-  return /\b(i?rate|deriv)\s*\(/.test(bare) && !bare.includes("histogram_quantile") ? perSecond(unit) : unit;
+  if (units.size > 1) return "";
+  const [unit = ""] = units;
+  return /\b(i?rate|deriv)\s*\(/.test(bare) && !quantiles ? perSecond(unit) : unit;
 }

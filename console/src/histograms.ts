@@ -1,4 +1,5 @@
 import { read } from "./api";
+import { unitOf } from "./format";
 import type { Columns, Matrix, Metric, Series } from "./metrics";
 import { quote, selector } from "./paths";
 import { change } from "./router";
@@ -48,7 +49,8 @@ export async function readQuantiles(
 ): Promise<{ query: string; columns: Columns[] }> {
   const item = metric.policy.items[0],
     step = Math.max(item.granularity, Math.ceil((to - from) / 300)),
-    query = quantilesOf(selector("", [...labels, ["__name__", series.name]]), series);
+    query = quantilesOf(selector("", [...labels, ["__name__", series.name]]), series),
+    unit = unitOf(series.name.replace(/_bucket$/, ""), metric.unit);
   const { data } = await read<Matrix>(
     "/api/v1/query_range?" +
       new URLSearchParams({
@@ -61,7 +63,7 @@ export async function readQuantiles(
     signal,
   );
   const columns = data.result.map(({ metric: { quantile }, values }, i) => ({
-    metric: { ...metric, id: i ? metric.id + quantile : metric.id, name: quantile, place: {}, type: "gauge" },
+    metric: { ...metric, id: i ? metric.id + quantile : metric.id, name: quantile, unit, place: {}, type: "gauge" },
     item: { ...item, granularity: step },
     times: values.map(([time]) => time),
     values: { quantile: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },

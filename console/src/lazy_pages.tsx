@@ -1,5 +1,6 @@
 // What is loaded when it is first used, as one file.
 export { Changed } from "./changes_panel";
+export { CopyButtons } from "./copy_buttons";
 export { First } from "./empty_state";
 export { MetricPage } from "./pages/metric";
 export { drawNative, readQuantiles } from "./histograms";

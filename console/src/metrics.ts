@@ -1,5 +1,5 @@
 import { read } from "./api";
-import { timespan } from "./format";
+import { perSecond, timespan, unitOf, type Unit } from "./format";
 import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
 
 export interface Item {
@@ -24,7 +24,8 @@ export interface Metric {
   place: Labels;
   policy: Policy;
   type?: string;
-} // creator: if it was read by its ID
+  guessed?: boolean;
+} // creator: if it was read by its ID; guessed: nobody said its type
 
 interface APIPolicy {
   name: string;
@@ -69,6 +70,7 @@ function keep(m: APIMetric): Metric {
     place,
     policy: readPolicy(m.archive_policy),
     type: m.type ?? m.type_guess ?? undefined,
+    guessed: !m.type,
   };
   known.set(m.id, metric);
   return metric;
@@ -109,7 +111,7 @@ export interface Series {
   resource: string;
   place: Labels;
   labels: Labels;
-  of: { name: string | null; unit: string | null; policy: string; type?: string };
+  of: { name: string | null; unit: string | null; policy: string; type?: string; guessed: boolean };
 }
 
 // isNative reports whether a series stands for a native histogram.
@@ -139,8 +141,7 @@ export async function metricsOf(all: Series[]): Promise<Metric[]> {
     const policies = await policiesWith(missing.map((s) => s.of.policy)).catch(() => new Map<string, Policy>());
     for (const { id, resource, place, of } of missing) {
       const policy = policies.get(of.policy);
-      if (policy)
-        known.set(id, { id, name: of.name, unit: of.unit, resource: resource || null, place, policy, type: of.type });
+      if (policy) known.set(id, { id, ...of, resource: resource || null, place, policy });
     }
   }
   return (await Promise.all(all.map((s) => metricByID(s.id).catch(() => null)))).filter((m): m is Metric => m !== null);
@@ -195,6 +196,7 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       metric_name,
       metric_unit,
       metric_type: type,
+      metric_type_guess: guess,
       archive_policy,
       resource_id: resource = "",
       original_resource_id: original,
@@ -205,7 +207,13 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       resource,
       place: resource ? { "": hostOf(labels, original) || resource } : labels,
       labels,
-      of: { name: metric_name ?? null, unit: metric_unit ?? null, policy: archive_policy, type },
+      of: {
+        name: metric_name ?? null,
+        unit: metric_unit ?? null,
+        policy: archive_policy,
+        type: type ?? guess,
+        guessed: !type,
+      },
     }),
   );
   return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
@@ -295,12 +303,16 @@ function columns(metric: Metric, item: Item, times: number[], rows: Record<strin
 }
 
 // isCounter reports whether rates of a metric can be read: it only grows, as the API says, else by its policy, which
-// counters of remote write have, or by its name; and its policy has what rates are computed from.
-export const isCounter = ({ type, policy: { methods }, resource, name }: Metric) =>
+// counters of remote write have; and its policy has what rates are computed from.
+export const isCounter = ({ type, policy: { methods } }: Metric) =>
   methods.some((m) => m === "last" || m === "max") &&
-  (type
-    ? type === "counter" || type === "histogram"
-    : methods.includes("increase") || (!resource && /_(total|count|sum|bucket)$/.test(name ?? "")));
+  (type ? type === "counter" || type === "histogram" : methods.includes("increase"));
+
+// shownUnit is the unit of a metric's values, or of a counter's rates.
+export const shownUnit = (m: Metric, rated = true): Unit => {
+  const unit = unitOf(m.name ?? "", m.unit);
+  return rated && isCounter(m) ? perSecond(unit) : unit;
+};
 
 // usualMethod is what a chart of a metric shows: of Ceilometer's counters, which have no rates, by how much they grow
 // from group to group.
@@ -368,7 +380,8 @@ export async function readRates(
   return metrics.map((m) => found.get(m.id)!);
 }
 
-// readShown reads rates of counters, and aggregates of other metrics.
+// readShown reads rates of counters, and aggregates of other metrics. What is called _count may be a number of things,
+// such as of processors: if nobody said that it is a counter, and it does not grow, it is none.
 export async function readShown(
   metrics: Metric[],
   from: number,
@@ -378,7 +391,21 @@ export async function readShown(
 ): Promise<Columns[]> {
   const others = metrics.filter((m) => !isCounter(m));
   const all = await Promise.all([
-    readRates(metrics.filter(isCounter), from, to, choose, signal),
+    readRates(metrics.filter(isCounter), from, to, choose, signal).then(async (rates) => {
+      const still = rates.filter(
+        ({ metric: { guessed, name }, values }) => guessed && name?.endsWith("_count") && !values.rate.some(Boolean),
+      );
+      return rates.concat(
+        await readColumns(
+          still.map(({ metric }) => ({ ...metric, type: "gauge" })),
+          ["mean"],
+          from,
+          to,
+          choose,
+          signal,
+        ),
+      );
+    }),
     ...["mean", "rate:mean"].map((method) =>
       readColumns(
         others.filter((m) => usualMethod(m) === method),

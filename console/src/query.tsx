@@ -167,7 +167,11 @@ export function QueryView() {
               />
             ))}
           {!value && loading && <p class="hint">Evaluating …</p>}
-          {value && !rows.length && !error && <p class="hint">The answer is empty for this time.</p>}
+          {value && !error && rows.every((r) => r.values.every((v) => v === null)) && (
+            <p class="hint">
+              The answer is empty for this time{rows.length ? ": without observations there are no quantiles." : "."}
+            </p>
+          )}
         </Panel>
       )}
       {rows.length > 0 && !instant && <Summary rows={rows} unit={axis.unit} legend={legend} />}

@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
-import { perSecond, show, unitOf } from "./format";
+import { show } from "./format";
 import {
   archiveFor,
-  isCounter,
   isNative,
   metricsOf,
   newestBefore,
   readShown,
+  shownUnit,
   standardSpan,
   titles,
   type Columns,
@@ -138,8 +138,7 @@ function group(series: Series[]): [string, Series[]][] {
 function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
   if (!drawn?.columns.length) return null;
   const { columns, range, query } = drawn;
-  const plain = unitOf(name, columns[0].metric.unit),
-    unit = isCounter(columns[0].metric) ? perSecond(plain) : plain;
+  const unit = shownUnit(columns[0].metric);
   const names = titles(columns.map((c) => c.metric));
   const lines: Line[] = columns.map((c, i) => ({
     label: names[i],
@@ -161,7 +160,7 @@ function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
           {last
             .slice(0, 3)
             .map((v) => show(v, unit, 3))
-            .join(" · ")}
+            .join(" · ") || "no values"}
           {last.length > 3 && " …"}
         </span>
       </header>

@@ -13,21 +13,30 @@ import (
 	"github.com/prometheus/prometheus/prompb"
 )
 
-// A counter is drawn as its rate, or as it stands; a histogram as quantiles.
+// A counter is drawn as its rate, or as it stands; a histogram as quantiles. What is called _count and stands still is
+// no counter, unless its sender says so.
 func TestRates(t *testing.T) {
 	s, _ := start(t, nil)
 	push(t, s.URL(), func(line func(format string, args ...any)) {
-		for i := range 60 {
+		line("# TYPE quiet_seconds summary")
+		for i := range 120 { // up to five minutes from now, for a slow machine
 			at := time.Now().Add(time.Duration(i-60) * 5 * time.Second).UnixMilli()
+			line(`cpu_count{job="a"} 4 %d`, at)
+			line(`idle_seconds_bucket{job="a",le="1"} 0 %d`, at)
+			line(`idle_seconds_bucket{job="a",le="+Inf"} 0 %d`, at)
+			line(`quiet_seconds_count{job="a"} 7 %d`, at)
+			line(`wait_seconds_count{job="a"} %d %d`, 10*i, at)
 			line(`requests_total{job="a"} %d %d`, 1000+10*i, at)
 			line(`wait_seconds_bucket{job="a",le="1"} %d %d`, 10*i, at)
 			line(`wait_seconds_bucket{job="a",le="+Inf"} %d %d`, 10*i, at)
 		}
 	})
 	b := open(t, s.URL(), "#/explore?from=10m")
-	b.wait("document.querySelector('.tile[data-name=requests_total] .now')?.textContent === '2 /s'")
-	b.wait("document.querySelector('.tile[data-name^=wait_seconds_bucket] .now')?.textContent === " +
-		"'500 ms · 900 ms · 990 ms'")
+	for name, now := range map[string]string{"requests_total": "2 /s", "wait_seconds_count": "2 /s", "cpu_count": "4",
+		"quiet_seconds_count": "0 /s", "idle_seconds_bucket": "no values",
+		"wait_seconds_bucket": "500 ms · 900 ms · 990 ms"} {
+		b.wait(fmt.Sprintf("document.querySelector('.tile[data-name^=%s] .now')?.textContent === %q", name, now))
+	}
 	b.click(".found button", "requests_total")
 	mean := "Number(document.querySelector('[data-figure=mean]')?.dataset.value)"
 	b.wait(mean + " > 0")
@@ -36,8 +45,13 @@ func TestRates(t *testing.T) {
 	}
 	b.click("#drawn button", "Rate")
 	b.wait(mean + " > 1000")
-	b.click(".found button", "wait_seconds_bucket")
+	b.visitHash("explore?from=10m&q=rate(wait_seconds_count[1m])")
+	b.wait("document.querySelector('[data-figure=mean]')?.textContent.endsWith(' /s')")
+	b.click(".tile, .found button", "idle_seconds_bucket")
 	b.click(".found ul button", "Quantiles")
+	b.waitText("without observations there are no quantiles")
+	b.click(".found button", "wait_seconds_bucket")
+	b.click(".found > li:nth-child(5) ul button", "Quantiles")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 3")
 	if got := b.figure("{quantile=0.9}", "mean"); math.Abs(got-0.9) > 1e-6 {
 		t.Errorf("90th percentile %v, want 0.9", got)

@@ -1,1 +1,0 @@
-import"./chunk-OUGNOC5H.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-D5ULKV7R.js";import"./chunk-UFALDGWE.js";
