@@ -328,7 +328,7 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
   if (low === 0 && high === 0) return [0, 1];
   if (high - low <= 1e-12 * Math.abs(high)) {
     // One value, but for the last bits of a sum.
-    const d = Math.abs(low) * 0.1 || 1;
+    const d = unit === "time" ? 3600 : Math.abs(low) * 0.1 || 1;
     low -= d;
     high += d;
   }

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
+import { count } from "./format";
 import { countFound, countNames, findSeries, isNative, metricsOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
@@ -91,7 +92,7 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
       </div>
       {facets.length > firstFacets && (
         <details class="more">
-          <summary>{facets.length - firstFacets} more labels</summary>
+          <summary>{count(facets.length - firstFacets, "more label")}</summary>
           <div class="facets">
             {facets.slice(firstFacets).map((f) => (
               <Filter key={f.name} facet={f} labels={labels} />

@@ -8,24 +8,29 @@ const named = (quantile: string, query: string) =>
     `label_replace(histogram_quantile(${quantile}, ${query}), "quantile", "${quantile}", "", "")`,
   three = (query: string) => ["0.5", "0.9", "0.99"].map((q) => named(q, query)).join(" or ");
 
+// windowOf is how far a query looks back: so many minutes, or three groups.
+export const windowOf = (metric: Metric | undefined, minutes: number) =>
+  `[${Math.ceil(Math.max(minutes, (metric?.policy.items[0].granularity ?? 0) / 20))}m]`;
+
 // summed is a query for the sum of the histograms, by a label if one is given, to which one of the selected series
 // belongs.
-function summed(selector: string, { labels }: Series, by: string[] = []): string {
+function summed(selector: string, { labels }: Series, metric?: Metric, by: string[] = []): string {
   const part = labels.__histogram__ ?? "",
     kept = part ? by : ["le", ...by];
   return (
     "sum" +
     (kept.length ? ` by (${kept.join(", ")}) ` : "") +
-    (part.startsWith("gauge:") ? `(${selector})` : `(rate(${selector}[5m]))`)
+    (part.startsWith("gauge:") ? `(${selector})` : `(rate(${selector}${windowOf(metric, 5)}))`)
   );
 }
 
 // quantilesOf is a query for three quantiles of the histograms to which a series belongs.
-export const quantilesOf = (selector: string, series: Series) => three(summed(selector, series));
+export const quantilesOf = (selector: string, series: Series, metric?: Metric) =>
+  three(summed(selector, series, metric));
 
 // quantileBy is a query for the 99th percentile of histograms by a label.
-export const quantileBy = (selector: string, series: Series, label: string) =>
-  `histogram_quantile(0.99, ${summed(selector, series, [/^[A-Za-z_]\w*$/.test(label) ? label : quote(label)])})`;
+export const quantileBy = (selector: string, series: Series, metric: Metric | undefined, label: string) =>
+  `histogram_quantile(0.99, ${summed(selector, series, metric, [/^[A-Za-z_]\w*$/.test(label) ? label : quote(label)])})`;
 
 // quantilesIn is a query for three quantiles of the native histograms that another one gives.
 export const quantilesIn = (query: string) => three(`(${query})`);
@@ -49,7 +54,7 @@ export async function readQuantiles(
 ): Promise<{ query: string; columns: Columns[] }> {
   const item = metric.policy.items[0],
     step = Math.max(item.granularity, Math.ceil((to - from) / 300)),
-    query = quantilesOf(selector("", [...labels, ["__name__", series.name]]), series),
+    query = quantilesOf(selector("", [...labels, ["__name__", series.name]]), series, metric),
     unit = unitOf(series.name.replace(/_bucket$/, ""), metric.unit);
   const { data } = await read<Matrix>(
     "/api/v1/query_range?" +
@@ -68,5 +73,7 @@ export async function readQuantiles(
     times: values.map(([time]) => time),
     values: { quantile: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
   }));
+  if (!columns.length)
+    columns.push({ metric: { ...metric, type: "gauge" }, item, times: [], values: { quantile: [] } });
   return { query, columns };
 }

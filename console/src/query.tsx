@@ -3,7 +3,8 @@ import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
 import { axisOf, AxisMenu } from "./axis";
-import { duration, moment, show, unitOfQuery, type Unit } from "./format";
+import { breakable } from "./finder";
+import { duration, moment, show, unitOf, unitOfQuery, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { quantilesIn } from "./histograms";
@@ -303,9 +304,9 @@ function Values({ rows, unit }: { rows: Row[]; unit: Unit }) {
         <tbody>
           {sorted.map((row) => (
             <tr key={row.id}>
-              <td>{row.label}</td>
+              <td>{breakable(row.label)}</td>
               <td class="number" data-value={row.values.at(-1) ?? ""}>
-                {show(row.values.at(-1), unit, 6)}
+                {show(row.values.at(-1), unit || unitOf(row.label.split("{")[0]), 6)}
               </td>
             </tr>
           ))}

@@ -1,5 +1,5 @@
 import { bounds, order } from "./finder";
-import { quantileBy, quantilesOf } from "./histograms";
+import { quantileBy, quantilesOf, windowOf } from "./histograms";
 import { isCounter, isNative, usualMethod } from "./metrics";
 import type { Metric, Series } from "./metrics";
 import { change } from "./router";
@@ -18,12 +18,12 @@ export function Questions({ name, series, metric, its }: Asked) {
   if (series.length && (name.endsWith("_bucket") || series.every(isNative)))
     return (
       <>
-        <Question text="Quantiles 0.5, 0.9, 0.99" asked={() => ask(quantilesOf(its, series[0]))} />
+        <Question text="Quantiles 0.5, 0.9, 0.99" asked={() => ask(quantilesOf(its, series[0], metric))} />
         {splitting(series).map((label) => (
           <Question
             key={label}
             text={`99th percentile by ${label}`}
-            asked={() => ask(quantileBy(its, series[0], label))}
+            asked={() => ask(quantileBy(its, series[0], metric, label))}
           />
         ))}
       </>
@@ -33,6 +33,9 @@ export function Questions({ name, series, metric, its }: Asked) {
     percentile = Math.max(...kept.map(Number));
   return (
     <>
+      {series.some(({ labels }) => labels.mode === "idle") && (
+        <Question text="Busiest instance" asked={() => ask(busiestOf(metric, its), "instant")} />
+      )}
       <Question text="Highest now" asked={() => ask(highestOf(metric, its), "instant")} />
       {percentile > 0 && !isCounter(metric) && (
         <Question text={`${percentile}th percentile of each`} asked={() => ask(by(its, `${percentile}pct`))} />
@@ -62,9 +65,15 @@ function splitting(series: Series[]): string[] {
 // by selects the same series, by one of their aggregation methods.
 const by = (selector: string, method: string) => selector.replace(/}$/, `,__aggregation__="${method}"}`);
 
+// busiestOf is a query for the share of time that the processors of each instance work, from their seconds in each mode.
+function busiestOf(metric: Metric, selector: string): string {
+  const spent = (s: string) => `sum by (instance) (rate(${s}${windowOf(metric, 10)}))`;
+  return `100 * ${spent(selector.replace(/}$/, ',mode!~"idle|iowait"}'))} / ${spent(selector)}`;
+}
+
 // highestOf is a query for the series of a name that are highest over ten minutes, or over three groups.
 function highestOf(metric: Metric, selector: string): string {
-  const span = `[${Math.ceil(Math.max(10, metric.policy.items[0].granularity / 20))}m]`;
+  const span = windowOf(metric, 10);
   if (isCounter(metric)) return `topk(40, rate(${selector}${span}))`;
   const method = usualMethod(metric);
   return `topk(40, avg_over_time(${method === "mean" ? selector : by(selector, method)}${span}))`;

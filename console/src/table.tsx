@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { colorOf, type Line } from "./chart";
+import { breakable } from "./finder";
 import { moment, show, type Unit } from "./format";
 import { nth } from "./quickselect";
 import { Panel, save } from "./widgets";
@@ -116,7 +117,7 @@ export function Summary({
                   >
                     <i class="dot" style={{ background: colorOf(row.color) }} />
                   </button>
-                  {href && !row.derived ? <a href={href(row.id)}>{row.label}</a> : row.label}
+                  {href && !row.derived ? <a href={href(row.id)}>{breakable(row.label)}</a> : breakable(row.label)}
                 </td>
                 {columns.map((c) => (
                   <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>

@@ -19,6 +19,7 @@ func TestRates(t *testing.T) {
 	s, _ := start(t, nil)
 	push(t, s.URL(), func(line func(format string, args ...any)) {
 		line("# TYPE quiet_seconds summary")
+		line(`once_seconds_bucket{job="a",le="+Inf"} 1 %d`, time.Now().UnixMilli())
 		for i := range 120 { // up to five minutes from now, for a slow machine
 			at := time.Now().Add(time.Duration(i-60) * 5 * time.Second).UnixMilli()
 			line(`cpu_count{job="a"} 4 %d`, at)
@@ -34,6 +35,7 @@ func TestRates(t *testing.T) {
 	b := open(t, s.URL(), "#/explore?from=10m")
 	for name, now := range map[string]string{"requests_total": "2 /s", "wait_seconds_count": "2 /s", "cpu_count": "4",
 		"quiet_seconds_count": "0 /s", "idle_seconds_bucket": "no values",
+		"once_seconds_bucket": "no values",
 		"wait_seconds_bucket": "500 ms · 900 ms · 990 ms"} {
 		b.wait(fmt.Sprintf("document.querySelector('.tile[data-name^=%s] .now')?.textContent === %q", name, now))
 	}
@@ -51,11 +53,30 @@ func TestRates(t *testing.T) {
 	b.click(".found ul button", "Quantiles")
 	b.waitText("without observations there are no quantiles")
 	b.click(".found button", "wait_seconds_bucket")
-	b.click(".found > li:nth-child(5) ul button", "Quantiles")
+	b.click(".found > li:nth-child(6) ul button", "Quantiles")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 3")
 	if got := b.figure("{quantile=0.9}", "mean"); math.Abs(got-0.9) > 1e-6 {
 		t.Errorf("90th percentile %v, want 0.9", got)
 	}
+}
+
+// Of the seconds that processors spent in each mode, as node exporters count them, a click makes the busiest instance.
+func TestBusiestInstance(t *testing.T) {
+	s, _ := start(t, nil)
+	push(t, s.URL(), func(line func(format string, args ...any)) {
+		for i := range 120 {
+			at := time.Now().Add(time.Duration(i-60) * 5 * time.Second).UnixMilli()
+			for host, busy := range []int{1, 4} { // of five seconds
+				line(`node_cpu_seconds_total{job="node",instance="host%d",cpu="0",mode="idle"} %d %d`, host, (5-busy)*i, at)
+				line(`node_cpu_seconds_total{job="node",instance="host%d",cpu="0",mode="user"} %d %d`, host, busy*i, at)
+			}
+		}
+	})
+	b := open(t, s.URL(), "#/explore")
+	b.click(".found button", "node_cpu_seconds_total")
+	b.click(".found ul button", "Busiest instance")
+	b.wait("document.querySelector('#instant tbody tr:first-child')?.innerText.includes('instance=host1')")
+	b.wait("[...document.querySelectorAll('#instant .number')].map(e => e.textContent).join() === '80 %,20 %'")
 }
 
 // Counters of Ceilometer's archive policy, which has nothing that a rate is computed from, are drawn by their growth

@@ -136,7 +136,7 @@ function List({ all, chosen, readOnly }: { all: Listed[]; chosen: string | null;
       }
     >
       <div class="scroll">
-        <table>
+        <table class="stack">
           <thead>
             <tr>
               <th scope="col">Policy</th>

@@ -181,7 +181,11 @@ function State() {
                 value={show(total(now, "gnocco_incoming_backlog_measures"))}
                 about={"lag " + show(Math.max(0, total(now, "gnocco_incoming_backlog_age_seconds") ?? 0), "seconds", 3)}
               />
-              <Figure id="metrics" name="Metrics" value={show(total(now, "gnocco_index_metrics"), "", 12)} />
+              <Figure
+                id="metrics"
+                name="Metrics"
+                value={total(now, "gnocco_index_metrics")?.toLocaleString("en") ?? "–"}
+              />
               <Figure
                 id="requests"
                 name="Requests"

@@ -31,7 +31,7 @@ function Table({
       {rows && !rows.length && <p class="hint">{empty}</p>}
       {rows && rows.length > 0 && (
         <div class="scroll">
-          <table>
+          <table class={columns.length > 3 ? "stack" : undefined}>
             <thead>
               <tr>
                 {columns.map((c) => (
@@ -45,7 +45,11 @@ function Table({
               {rows.map((cells, i) => (
                 <tr key={i}>
                   {cells.map((cell, k) => (
-                    <td key={k} class={columns[k].startsWith("#") ? "number" : undefined}>
+                    <td
+                      key={k}
+                      class={columns[k].startsWith("#") ? "number" : undefined}
+                      data-label={columns[k].replace("#", "")}
+                    >
                       {cell}
                     </td>
                   ))}
@@ -159,9 +163,7 @@ export function ProjectsTab() {
     10,
   );
   const of = (used: number, most: number) =>
-    most < 0
-      ? show(used, "", 6)
-      : `${show(used, "", 6)} of ${whole(most)} (${show((100 * used) / most, "percent", 3)})`;
+    most < 0 ? whole(used) : `${whole(used)} of ${whole(most)} (${show((100 * used) / most, "percent", 3)})`;
   return (
     <>
       {error && <Notice bad>{error}</Notice>}
@@ -306,7 +308,9 @@ function byName(list: Unread["list"]) {
   return [...all.values()]
     .sort((a, b) => b.length - a.length)
     .map(([m, ...others]) => [
-      <a href={others.length ? link("explore", { find: m.name }) : link("metric", { id: m.id })}>{m.name || m.id}</a>,
+      <a href={others.length ? link("explore", { find: m.name }) : link("metric", { id: m.id })}>
+        {breakable(m.name || m.id)}
+      </a>,
       whole(1 + others.length),
       <a href={link("policies", { policy: m.archive_policy_name })}>{m.archive_policy_name}</a>,
     ]);

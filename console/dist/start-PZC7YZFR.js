@@ -1,1 +1,0 @@
-import"./chunk-D5ULKV7R.js";import"./chunk-UFALDGWE.js";

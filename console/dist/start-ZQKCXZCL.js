@@ -1,0 +1,1 @@
+import"./chunk-T5SSAXLO.js";import"./chunk-UFALDGWE.js";
