@@ -17,17 +17,18 @@ type clusterCollector struct {
 	incoming   *incomingStores
 	sacks      int // of the cluster
 	missing    func() []string
+	index      *indexReconciler
 
-	members, missed, damaged, measures, age *prometheus.Desc
+	members, missed, damaged, measures, age, backup *prometheus.Desc
 }
 
 func newClusterCollector(members *membership, stores *incomingStores, sacks int,
-	missing func() []string) *clusterCollector {
-	describe := func(name, help, label string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, []string{label}, nil)
+	missing func() []string, index *indexReconciler) *clusterCollector {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return &clusterCollector{
-		membership: members, incoming: stores, sacks: sacks, missing: missing,
+		membership: members, incoming: stores, sacks: sacks, missing: missing, index: index,
 		members: describe("gnocco_cluster_members", "Live processes of the cluster, by role.", "role"),
 		missed: describe("gnocco_cluster_missing",
 			"Stores that no process of the cluster holds, by kind: index or sacks.", "kind"),
@@ -37,20 +38,25 @@ func newClusterCollector(members *membership, stores *incomingStores, sacks int,
 		measures: describe("gnocco_sack_backlog_measures",
 			"Measures in this process's incoming stores that are not processed, by sack.", "sack"),
 		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited, of sacks that have any.", "sack"),
+		backup: describe("gnocco_backup_last_success_timestamp_seconds",
+			"When the last backup ended that did not fail, as the process knows that holds the index."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.members, c.missed, c.damaged, c.measures, c.age} {
+	for _, d := range []*prometheus.Desc{c.members, c.missed, c.damaged, c.measures, c.age, c.backup} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, value float64, label string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, label)
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if ended := c.index.lastBackup.ended.Load(); ended > 0 && c.index.shared.local.Load() != nil {
+		gauge(c.backup, float64(ended))
 	}
 	if members, err := c.membership.session.Members(context.Background()); err == nil {
 		for _, role := range RoleBoth.names() {

@@ -208,14 +208,15 @@ func (p *Process) open(ctx context.Context) error {
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups, o.Quotas)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
-		ages: o.ResourceAges}
+		ages: o.ResourceAges, lastBackup: &lastBackup{folder: p.folder, logger: p.logger}}
 	p.closers.Add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,
 			MinFreeBytes: o.MinFreeBytes, MemTableSize: o.Memory.memTable(16, 1, 16<<20), Clock: p.clocks.own},
 		open: make(map[string]*incoming.Store), detach: func(string) {}}
 	p.closers.Add("incoming", p.incoming.close)
-	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing))
+	o.Registerer.MustRegister(e.collector, newClusterCollector(p.members, p.incoming, p.cluster.Sacks, p.Missing,
+		p.index))
 	if o.Resampler != nil {
 		p.resampler = o.Resampler(o.Registerer)
 	}

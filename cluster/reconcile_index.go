@@ -28,6 +28,7 @@ type indexReconciler struct {
 
 	rebuilding   *rebuilding // while this process holds the index, as is the next
 	resourceEnds *resourceEnds
+	lastBackup   *lastBackup
 }
 
 // reconcile takes the index if nobody holds it. A live holder keeps it: handing it over would lose all of its caches.
@@ -69,6 +70,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	r.shared.local.Store(local)
 	r.rebuilding = startRebuilding(local, r.archives, r.logger)
 	r.resourceEnds = startResourceEnds(r.ages, local.Store, r.archives, r.logger)
+	r.lastBackup.start()
 	r.logger.Info("holding the index", "epoch", epoch)
 	return nil
 }
@@ -119,6 +121,7 @@ func (r *indexReconciler) close(ctx context.Context) error {
 func (r *indexReconciler) giveBack(ctx context.Context, local *localIndex) error {
 	r.rebuilding.close()
 	r.resourceEnds.close()
+	r.lastBackup.stop()
 	if err := local.Close(); err != nil {
 		return err // others can take it when this process is gone
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -45,26 +46,51 @@ func (f *Folder) RecordBackup(b *model.Backup) error {
 
 // Backups returns what is known of backups, the newest first.
 func (f *Folder) Backups() ([]model.Backup, error) {
-	names, err := f.backupNames()
+	all := []model.Backup{}
+	err := f.eachBackup(func(b model.Backup) bool {
+		all = append(all, b)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := []model.Backup{}
+	return all, nil
+}
+
+// LastBackup returns when the newest backup ended that did not fail, the zero time without one.
+func (f *Folder) LastBackup() (ended time.Time, err error) {
+	err = f.eachBackup(func(b model.Backup) bool {
+		if b.Error == "" {
+			ended = b.Ended
+		}
+		return b.Error != ""
+	})
+	return ended, err
+}
+
+// eachBackup calls visit with what is known of backups, the newest first, as long as it returns true.
+func (f *Folder) eachBackup(visit func(model.Backup) bool) error {
+	names, err := f.backupNames()
+	if err != nil {
+		return err
+	}
 	for _, name := range slices.Backward(names) {
 		text, err := os.ReadFile(filepath.Join(f.Path, backupsFolder, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("datafolder: %w", err)
+			return fmt.Errorf("datafolder: %w", err)
 		}
 		var b model.Backup
 		if err := json.Unmarshal(text, &b); err != nil {
 			b.Error = fmt.Sprintf("the record backups/%s is damaged: %v", name, err)
 		}
-		all = append(all, b)
+		if !visit(b) {
+			break
+		}
 	}
-	return all, nil
+	return nil
 }
 
 // backupNames returns the names of the records, the earliest first. A file that was being written is none.

@@ -21,7 +21,8 @@ func TestBackupsAreKnown(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range 120 {
 		i = i * 7 % 120
-		b := model.Backup{Begun: begun.Add(time.Duration(i) * time.Hour), To: fmt.Sprint("to ", i), Files: i,
+		b := model.Backup{Begun: begun.Add(time.Duration(i) * time.Hour),
+			Ended: begun.Add(time.Duration(i)*time.Hour + time.Minute), To: fmt.Sprint("to ", i), Files: i,
 			Incremental: i > 0}
 		if err := f.RecordBackup(&b); err != nil {
 			t.Fatal(err)
@@ -49,5 +50,8 @@ func TestBackupsAreKnown(t *testing.T) {
 	}
 	if all, err := f.Backups(); err != nil || len(all) != 100 || !strings.Contains(all[0].Error, "is damaged") {
 		t.Errorf("with a damaged one: %d, %+v (%v)", len(all), all[0], err)
+	}
+	if last, err := f.LastBackup(); err != nil || !last.Equal(all[1].Ended) || last.IsZero() {
+		t.Errorf("the last one ended %v (%v)", last, err)
 	}
 }

@@ -1,10 +1,17 @@
 package main_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 // The cluster knows the backups that were made of it, and those that failed.
@@ -49,4 +56,27 @@ func TestBackupsAreListed(t *testing.T) {
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("somebody gets %s", answer.Status)
 	}
+
+	// The next process finds when the last one ended that did not fail.
+	s.end(syscall.SIGTERM)
+	backups, err := (&datafolder.Folder{Path: data}).Backups()
+	if err != nil || len(backups) != 3 {
+		t.Fatalf("%d backups: %v", len(backups), err)
+	}
+	s = serve(t, "--data", data)
+	want := fmt.Sprintf("\ngnocco_backup_last_success_timestamp_seconds %g\n", float64(backups[1].Ended.Unix()))
+	var figures []byte
+	for range 100 { // it is read apart from the start
+		answer, err := http.Get(s.url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures, err = io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err == nil && strings.Contains(string(figures), want) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("not%sin\n%s", want, figures)
 }

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/model"
+)
+
+// A backup is known a minute after its end. One that failed, and a process without the index, change nothing.
+func TestLastBackup(t *testing.T) {
+	folder := &datafolder.Folder{Path: t.TempDir()}
+	synctest.Test(t, func(t *testing.T) {
+		l := &lastBackup{folder: folder, logger: slog.New(slog.DiscardHandler)}
+		l.start()
+		began := time.Now()
+		record := func(ended time.Duration, fault string, want int64) {
+			t.Helper()
+			b := model.Backup{Begun: time.Now(), Ended: began.Add(ended), Error: fault}
+			if err := folder.RecordBackup(&b); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(backupInterval)
+			synctest.Wait()
+			if got := l.ended.Load(); got != want {
+				t.Errorf("the last backup ended at %d, want %d", got, want)
+			}
+		}
+		record(time.Second, "it failed", 0)
+		record(time.Second, "", began.Unix()+1)
+		record(time.Hour, "", began.Unix()+3600)
+		record(2*time.Hour, "it failed", began.Unix()+3600)
+		l.stop()
+		record(3*time.Hour, "", began.Unix()+3600)
+	})
+}
