@@ -1,10 +1,10 @@
 // unitOf guesses from a metric's name how its values are to be read.
-export type Unit = "bytes" | "percent" | "ratio" | "seconds" | "time" | "" | "bytes/s" | "/s";
+// Units that are not known stand behind the values as senders write them.
+export type Unit = string;
 export const allUnits: Unit[] = ["bytes", "percent", "ratio", "seconds", "time", "bytes/s", "/s"];
 
 // perSecond is the unit of a counter's rate. Seconds of a second are a number.
-export const perSecond = (unit: Unit): Unit =>
-  unit === "bytes" ? "bytes/s" : unit === "seconds" || unit === "time" ? "" : "/s";
+export const perSecond = (unit: Unit): Unit => (unit === "seconds" || unit === "time" ? "" : unit + "/s");
 
 export function unitOf(name: string, unit?: string | null): Unit {
   const text = (unit ?? "") + " " + name;
@@ -13,8 +13,8 @@ export function unitOf(name: string, unit?: string | null): Unit {
   if (/percent|%/i.test(text)) return "percent";
   if (/_ratio\b|^ratio /.test(text)) return "ratio";
   if (/_time(stamp)?_seconds$/.test(name)) return "time";
-  if (/(?<!milli|micro|nano)seconds?(?![a-z])/i.test(text)) return "seconds";
-  return "";
+  if (/(?<!milli|micro|nano)seconds?(?![a-z])/i.test(text) || unit === "s") return "seconds";
+  return unit ?? "";
 }
 
 const large = ["", "k", "M", "G", "T", "P", "E"];
@@ -28,10 +28,8 @@ function digits(value: number, significant: number): string {
 // show writes a value for people.
 export function show(value: number | null | undefined, unit: Unit = "", significant = 4): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  if (unit === "bytes/s" || unit === "/s") {
-    const text = show(value, unit === "/s" ? "" : "bytes", significant);
-    return text + (unit === "/s" ? " /s" : "/s");
-  }
+  if (unit.endsWith("/s")) return show(value, unit.slice(0, -2), significant) + (unit === "/s" ? " /s" : "/s");
+  if (unit === "ns") return show(value / 1e9, "seconds", significant);
   if (unit === "ratio") return show(100 * value, "percent", significant);
   const size = Math.abs(value);
   if (unit === "time") return size < 1e9 ? show(value, "seconds", significant) : moment(value, "UTC");
@@ -47,7 +45,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   }
   if (unit === "seconds" && size > 0 && size < 1)
     return size < 1e-3 ? digits(value * 1e6, significant) + " µs" : digits(value * 1e3, significant) + " ms";
-  const suffix = unit === "seconds" ? " s" : "";
+  const suffix = unit === "seconds" ? " s" : unit && " " + unit;
   if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
   let i = 0,
     v = value;

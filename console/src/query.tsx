@@ -3,7 +3,6 @@ import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
 import { axisOf, AxisMenu } from "./axis";
-import { breakable } from "./finder";
 import { duration, moment, show, unitOf, unitOfQuery, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
@@ -11,7 +10,7 @@ import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
 import { readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
-import { DataTable, figures, Summary, useHidden, type Row } from "./table";
+import { DataTable, figures, label, Summary, useHidden, type Row } from "./table";
 
 const mostSeries = 40;
 
@@ -304,7 +303,7 @@ function Values({ rows, unit }: { rows: Row[]; unit: Unit }) {
         <tbody>
           {sorted.map((row) => (
             <tr key={row.id}>
-              <td>{breakable(row.label)}</td>
+              <td>{label(row)}</td>
               <td class="number" data-value={row.values.at(-1) ?? ""}>
                 {show(row.values.at(-1), unit || unitOf(row.label.split("{")[0]), 6)}
               </td>

@@ -17,6 +17,12 @@ export interface Row {
   derived?: boolean;
 } // derived: of another row's metric
 
+// label is a row's label, of which a line holds whole words, and of a long name parts.
+export function label({ label }: Row) {
+  const end = label.search(/\{| · |$/);
+  return [breakable(label.slice(0, end)), <wbr key="" />, label.slice(end)];
+}
+
 interface Figures {
   last: number | null;
   min: number | null;
@@ -117,7 +123,7 @@ export function Summary({
                   >
                     <i class="dot" style={{ background: colorOf(row.color) }} />
                   </button>
-                  {href && !row.derived ? <a href={href(row.id)}>{breakable(row.label)}</a> : breakable(row.label)}
+                  {href && !row.derived ? <a href={href(row.id)}>{label(row)}</a> : label(row)}
                 </td>
                 {columns.map((c) => (
                   <td class="number" key={c} data-value={figures[c] ?? ""} data-figure={c}>

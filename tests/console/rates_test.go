@@ -102,7 +102,7 @@ func TestCeilometersCounters(t *testing.T) {
 	}
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/resources/metrics/measures", measures, nil))
 	b := open(t, s.URL(), "#/explore")
-	b.wait("[...document.querySelectorAll('.tile .now')].map(e => e.textContent).sort().join() === '10,20,30'")
+	b.wait("[...document.querySelectorAll('.tile .now')].map(e => e.textContent).sort().join() === '0.01 µs,0.02 µs,0.03 µs'")
 	b.click(".found button", "cpu")
 	b.click(".found ul button", "Highest now")
 	b.wait("document.querySelectorAll('#instant tbody tr').length === 3")

@@ -150,7 +150,7 @@ function Ask({ onStarted }: { onStarted: () => void }) {
           Granularity
           <select value={granularity} onChange={(e) => setGranularity(e.currentTarget.value)}>
             {[
-              ["", "finest in common"],
+              ["", "finest shared"],
               ["1", "1 s"],
               ["10", "10 s"],
               ["60", "1 min"],

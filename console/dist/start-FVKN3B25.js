@@ -1,0 +1,1 @@
+import"./chunk-XB7WIQLH.js";import"./chunk-UFALDGWE.js";

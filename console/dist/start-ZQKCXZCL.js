@@ -1,1 +1,0 @@
-import"./chunk-T5SSAXLO.js";import"./chunk-UFALDGWE.js";
