@@ -68,7 +68,7 @@ func (f *Folder) LastBackup() (ended time.Time, err error) {
 	return ended, err
 }
 
-// eachBackup calls visit with what is known of backups, the newest first, as long as it returns true.
+// eachBackup calls visit with each record of a backup, the newest first, as long as it returns true.
 func (f *Folder) eachBackup(visit func(model.Backup) bool) error {
 	names, err := f.backupNames()
 	if err != nil {

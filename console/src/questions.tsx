@@ -65,7 +65,7 @@ function splitting(series: Series[]): string[] {
 // by selects the same series, by one of their aggregation methods.
 const by = (selector: string, method: string) => selector.replace(/}$/, `,__aggregation__="${method}"}`);
 
-// busiestOf is a query for the share of time that the processors of each instance work, from their seconds in each mode.
+// busiestOf is a query for the share of time that the processors of each instance work, from their seconds by mode.
 function busiestOf(metric: Metric, selector: string): string {
   const spent = (s: string) => `sum by (instance) (rate(${s}${windowOf(metric, 10)}))`;
   return `100 * ${spent(selector.replace(/}$/, ',mode!~"idle|iowait"}'))} / ${spent(selector)}`;

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/prometheus/prompb"
 )
 
-// A counter is drawn as its rate, or as it stands; a histogram as quantiles. What is called _count and stands still is
-// no counter, unless its sender says so.
+// A counter is drawn as its rate, or as it stands; a histogram as quantiles. A series called _count that stands
+// still is no counter, unless its sender says so.
 func TestRates(t *testing.T) {
 	s, _ := start(t, nil)
 	push(t, s.URL(), func(line func(format string, args ...any)) {

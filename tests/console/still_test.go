@@ -40,7 +40,7 @@ func TestEvenLine(t *testing.T) {
 	}
 }
 
-// What a name offers is there as soon as its list: nothing moves below the pointer.
+// The list of a name stands still below the pointer: its questions come with it.
 func TestListStands(t *testing.T) {
 	s, c := start(t, nil)
 	for _, host := range []string{"web", "db"} {
