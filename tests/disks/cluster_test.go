@@ -63,11 +63,12 @@ func newCluster(t *testing.T, files *fileSystem, name string, flags func(*node) 
 				program = programs + "/metricd"
 			}
 			p.args = fmt.Sprintf("%s --data %s --state %s --node %s --listen %s:804%d --peer-listen %s:805%d "+
-				"--min-free-bytes 8MiB --log-level debug %s", program, c.folder(n), c.state(n), p.name, n.address, 1+port,
-				n.address, 1+port, flags(n))
+				"--min-free-bytes 8MiB --lease-ttl %ds --log-level debug %s", program, c.folder(n), c.state(n), p.name,
+				n.address, 1+port, n.address, 1+port, 10*files.slow, flags(n))
 			c.processes = append(c.processes, p)
 		}
 	}
+	client.Timeout = time.Duration(files.slow) * clientTime
 	for _, p := range c.processes {
 		p.start(t)
 	}
@@ -131,26 +132,31 @@ func (p *process) stop(t *testing.T) {
 	}
 }
 
+// patience is how long the cluster may take to become ready.
+func (c *cluster) patience() time.Duration { return time.Duration(c.files.slow) * 3 * time.Minute }
+
 // await waits until processes are ready.
 func (c *cluster) await(processes ...*process) {
 	c.t.Helper()
 	for _, p := range processes {
-		eventually(c.t, 3*time.Minute, p.name+" is ready", func() bool {
+		eventually(c.t, c.patience(), p.name+" is ready", func() bool {
 			status, _, _ := ask("GET", p.url+"/ready", "")
 			return status == 200
 		})
 	}
 }
 
-// awaitBacklog waits until all measures are in the archives.
+// awaitBacklog waits until all measures are in the archives, as all members say: those of a silent one are not counted.
 func (c *cluster) awaitBacklog() {
 	c.t.Helper()
-	eventually(c.t, 3*time.Minute, "the backlog is empty", func() bool {
+	eventually(c.t, c.patience(), "the backlog is empty", func() bool {
 		var status struct {
 			Storage struct{ Summary struct{ Measures int } }
+			Cluster struct{ Silent []string }
 		}
 		code, text, _ := ask("GET", c.apis()[0].url+"/v1/status", "")
-		return code == 200 && json.Unmarshal(text, &status) == nil && status.Storage.Summary.Measures == 0
+		return code == 200 && json.Unmarshal(text, &status) == nil && status.Storage.Summary.Measures == 0 &&
+			len(status.Cluster.Silent) == 0
 	})
 }
 

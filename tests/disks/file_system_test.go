@@ -19,7 +19,7 @@ type fileSystem struct {
 	needs   []string // programs
 	setUp   func()
 	cleanUp func() // nil: none beside processes of namespaces and mounts
-	untimed bool   // its nodes are so slow that no time is judged
+	slow    int    // times that leases, pauses of clients and patience are longer; above 1 no time is judged
 	mount   func(*node)
 	crash   func(*node)        // ends the node's mount as a power failure would
 	link    func(*node) string // the switch's end of the node's link to its disk
@@ -33,7 +33,7 @@ type fileSystem struct {
 // newFileSystem brings up a file system and its mounts, or skips.
 func newFileSystem(t *testing.T, kind string) *fileSystem {
 	t.Helper()
-	f := &fileSystem{t: t}
+	f := &fileSystem{t: t, slow: 1}
 	switch kind {
 	case "local":
 		f.local()

@@ -143,7 +143,7 @@ func newLoad(c *cluster) *load {
 				select {
 				case <-l.done:
 					return
-				case <-time.After(pause):
+				case <-time.After(pause * time.Duration(c.files.slow)):
 					do()
 				}
 			}
