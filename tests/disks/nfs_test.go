@@ -1,6 +1,7 @@
 package disks_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -82,9 +83,9 @@ func (g *guest) boot() {
 // tap is the switch's end of the guest's link.
 func (g *guest) tap() string { return "t" + g.name }
 
-// powerOff ends the guest as a power cut does.
+// powerOff ends the guest as a power cut does, if there is one.
 func (g *guest) powerOff() {
-	if g.group != "" {
+	if g != nil && g.group != "" {
 		_, _ = output("sh", "-c", "kill -9 -"+g.group)
 		g.group = ""
 	}
@@ -130,6 +131,9 @@ func (f *fileSystem) nfs() {
 	server := &guest{f: f, name: "server", address: nfsServer, begins: serverBegins, memory: 512}
 	guests := make([]*guest, nodes)
 	f.setUp = func() {
+		if cpu, _ := os.ReadFile("/proc/cpuinfo"); bytes.Contains(cpu, []byte("amx_tile")) {
+			f.t.Skip("nfs: guests of user-mode Linux 6.1 do not start on a processor with AMX")
+		}
 		// Guests have the addresses of the namespaces.
 		must(f.t, `cd %s; truncate -s 700M img; mkfs.ext4 -q img; mkdir -p modules/lib
 ln -s /usr/lib/uml/modules modules/lib/modules; for i in 0 1 2; do ip link set vn$i down; done; ip neigh flush all`, f.work)
@@ -142,9 +146,7 @@ ln -s /usr/lib/uml/modules modules/lib/modules; for i in 0 1 2; do ip link set v
 	}
 	f.cleanUp = func() {
 		for _, g := range append(guests, server) {
-			if g != nil {
-				g.powerOff()
-			}
+			g.powerOff()
 		}
 		must(f.t, "for i in 0 1 2; do ip link set vn$i up; done; ip neigh flush all")
 	}
