@@ -22,7 +22,7 @@ const (
 	cpuSmallRequests  = 1.63e-6          // seconds of CPU a measure, in requests of 1,000 metrics with a measure each
 	cpuLargeRequests  = 0.71e-6          // of 10,000
 	figuresOfFleet    = "gnocco-bench fleet, 2026-11-25, 56b7473, two cores"
-	indexPerMetric    = 340 // a million series with their labels: docs/benchmarks/peers.csv, 2026-11-26
+	indexPerMetric    = 344 // a million series with their labels: docs/benchmarks/peers.csv, 2026-11-27
 	splitKeyBytes     = 34
 	reserveFile       = 16 << 20
 	logsOfMeasures    = 96 << 20
