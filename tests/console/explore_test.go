@@ -392,7 +392,8 @@ func TestMetricArchive(t *testing.T) {
 	b.wait("document.querySelector('#history')?.textContent.includes('project_id: – → moved')")
 	// the ledger's entry is a flag of the chart, which the mouse finds
 	b.wait(`(() => {
-		const chart = document.querySelector('.u-over'), box = chart.getBoundingClientRect();
+		const chart = document.querySelector('.u-over'), box = chart?.getBoundingClientRect();
+		if (!box) return false; // it is being drawn anew
 		window.share = ((window.share ?? 0.4) + 0.005) % 1;
 		chart.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * share, clientY: box.top + 9}));
 		return document.body.textContent.includes('deletion by admin: a spike');
