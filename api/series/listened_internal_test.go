@@ -22,7 +22,7 @@ func FuzzListened(f *testing.F) {
 	labels.Set("host", "a")
 	labels.Set(model.LabelName, "m")
 	nan := math.Float64frombits(0x7ff8000000000005)
-	for _, err := range []error{sent.Add(labels, -1, 2.5), sent.Measure(1, nan), sent.AddHead([]byte("am"), 3, -0.0)} {
+	for _, err := range []error{sent.Add(labels, -1, 2.5), sent.Measure(1, nan), sent.AddHead([]byte("am"), 3, math.Copysign(0, -1))} {
 		if err != nil {
 			f.Fatal(err)
 		}
