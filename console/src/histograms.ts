@@ -74,6 +74,11 @@ export async function readQuantiles(
     values: { quantile: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
   }));
   if (!columns.length)
-    columns.push({ metric: { ...metric, type: "gauge" }, item, times: [], values: { quantile: [] } });
+    columns.push({
+      metric: { ...metric, name: series.name, unit, place: {}, type: "gauge" },
+      item,
+      times: [],
+      values: { quantile: [] },
+    });
   return { query, columns };
 }

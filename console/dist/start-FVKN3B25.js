@@ -1,1 +1,0 @@
-import"./chunk-XB7WIQLH.js";import"./chunk-UFALDGWE.js";

@@ -1,0 +1,1 @@
+import"./chunk-F4UNSYIN.js";import"./chunk-UFALDGWE.js";
