@@ -36,7 +36,6 @@ type accountWriter struct {
 	admitted bool // memory is taken for all of the answer
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *accountWriter) WriteHeader(status int) {
 	w.begun = w.begun || status >= http.StatusOK
 	if length := w.Header()["Content-Length"]; !w.admitted && len(length) == 1 && len(length[0]) > len("65536") {
@@ -59,7 +58,6 @@ func (w *accountWriter) Admit(bytes int) error {
 	return err
 }
 
-// Write implements http.ResponseWriter.
 func (w *accountWriter) Write(b []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)

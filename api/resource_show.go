@@ -36,7 +36,6 @@ func asType(r *model.Resource, resourceType string) *model.Resource {
 	return r
 }
 
-// MarshalJSON implements json.Marshaler.
 func (r resourceJSON) MarshalJSON() ([]byte, error) {
 	return r.append(make([]byte, 0, 768), ""), nil
 }

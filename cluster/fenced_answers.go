@@ -21,13 +21,11 @@ type fencedWriter struct {
 	begun bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *fencedWriter) WriteHeader(status int) {
 	w.begin()
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (w *fencedWriter) Write(p []byte) (int, error) {
 	w.begin()
 	return w.ResponseWriter.Write(p)

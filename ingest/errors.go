@@ -9,13 +9,11 @@ import (
 // A ResourceIDError says that a name cannot be the ID of a resource.
 type ResourceIDError struct{ Reason string }
 
-// Error implements error.
 func (e *ResourceIDError) Error() string { return "ingest: resource ID: " + e.Reason }
 
 // A ResourceTypeError says that a resource exists and has another type than the protocol's.
 type ResourceTypeError struct{ ID uuid.UUID }
 
-// Error implements error.
 func (e *ResourceTypeError) Error() string {
 	return fmt.Sprintf("ingest: resource %s has another type", e.ID)
 }
@@ -26,7 +24,6 @@ type NoPolicyError struct {
 	Err    error
 }
 
-// Error implements error.
 func (e *NoPolicyError) Error() string {
 	return fmt.Sprintf("ingest: archive policy of metric %s: %v", e.Metric, e.Err)
 }
@@ -37,7 +34,6 @@ func (e *NoPolicyError) Unwrap() error { return e.Err }
 // An AttributeError says that something new cannot have such a name or attribute.
 type AttributeError struct{ Name, Reason string }
 
-// Error implements error.
 func (e *AttributeError) Error() string {
 	return fmt.Sprintf("ingest: attribute %s: %s", e.Name, e.Reason)
 }

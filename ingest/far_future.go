@@ -25,7 +25,6 @@ const (
 	MaxFutureOfSenders     = 24 * time.Hour   // of line protocol, statsd and files
 )
 
-// Error implements error.
 func (e *FutureError) Error() string {
 	return fmt.Sprintf("ingest: a measure of metric %s is more than %s ahead of the clock", e.Metric, e.Most)
 }

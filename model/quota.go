@@ -51,7 +51,6 @@ type QuotaError struct {
 	After   time.Duration // until it may try again; 0: until series are deleted, or the quota is raised
 }
 
-// Error implements error.
 func (e *QuotaError) Error() string {
 	text := fmt.Sprintf("Project %s has a quota of %d %s", e.Project, e.Most, e.Of)
 	if e.Grew != "" {

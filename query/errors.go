@@ -14,7 +14,6 @@ type ArgumentError struct {
 	Reason   string // a sentence for the client
 }
 
-// Error implements error.
 func (e *ArgumentError) Error() string { return "query: " + e.Argument + ": " + e.Reason }
 
 // Unwrap returns model.ErrInvalid.
@@ -26,7 +25,6 @@ type PredicateError struct {
 	Reason string
 }
 
-// Error implements error.
 func (e *PredicateError) Error() string { return "query: " + e.Reason }
 
 // Unwrap returns model.ErrInvalid.
@@ -39,7 +37,6 @@ type UnaggregableError struct {
 	Granularity time.Duration // that the metrics lack; 0 if that is not the reason
 }
 
-// Error implements error.
 func (e *UnaggregableError) Error() string { return "query: " + e.Reason }
 
 // Unwrap returns model.ErrInvalid.
@@ -52,7 +49,6 @@ type UnknownAggregationError struct {
 	Aggregation string
 }
 
-// Error implements error.
 func (e *UnknownAggregationError) Error() string {
 	return "query: metric " + e.Metric.String() + " has no aggregation " + e.Aggregation
 }
@@ -68,7 +64,6 @@ type AbsentAggregationError struct {
 	Granularity time.Duration // 0: the policy has it at no granularity
 }
 
-// Error implements error.
 func (e *AbsentAggregationError) Error() string {
 	return "query: metric " + e.Metric.String() + " lacks " + e.Aggregation
 }

@@ -34,7 +34,6 @@ func (r *Rows) charge(n int) error {
 // A TooManyRowsError says that an answer would have more rows than it may. It is a model.ErrInvalid.
 type TooManyRowsError struct{ Most int }
 
-// Error implements error.
 func (e *TooManyRowsError) Error() string {
 	return fmt.Sprintf("query: the answer has more than %d rows", e.Most)
 }

@@ -63,7 +63,6 @@ func (b *timedBody) allowGrace() {
 	}
 }
 
-// Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	if b.began.IsZero() || b.received-b.moved >= bodyProgress {
 		if b.began.IsZero() {

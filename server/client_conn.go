@@ -40,7 +40,6 @@ func newClientServer(clients *connections.Limiter, handler http.Handler) *http.S
 // clientListener is a listener for clients, who have to read what they asked for.
 type clientListener struct{ net.Listener }
 
-// Accept implements net.Listener.
 func (l clientListener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
@@ -68,7 +67,6 @@ type clientConn struct {
 	moved time.Time // when the deadline of writes was moved
 }
 
-// Write implements net.Conn.
 func (c *clientConn) Write(b []byte) (written int, err error) {
 	for {
 		chunk := b[written:min(len(b), written+writeChunk)]
@@ -93,7 +91,6 @@ func (c *clientConn) extend() error {
 	return c.Conn.SetWriteDeadline(c.moved.Add(writeTimeout))
 }
 
-// SetDeadline implements net.Conn.
 func (c *clientConn) SetDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +98,6 @@ func (c *clientConn) SetDeadline(t time.Time) error {
 	return c.Conn.SetDeadline(t)
 }
 
-// SetWriteDeadline implements net.Conn.
 func (c *clientConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

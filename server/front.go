@@ -41,7 +41,6 @@ var serverHeader = []string{"gnocco/" + version.Number}
 // startWait is how long a request waits for a process that starts.
 const startWait = 2 * time.Second
 
-// ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Server"] = serverHeader
 	probe := strings.TrimPrefix(r.URL.Path, f.prefix)

@@ -70,17 +70,14 @@ type listenedAnswer struct {
 	text   strings.Builder
 }
 
-// Header implements http.ResponseWriter.
 func (w *listenedAnswer) Header() http.Header { return w.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *listenedAnswer) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 	}
 }
 
-// Write implements http.ResponseWriter.
 func (w *listenedAnswer) Write(text []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.text.Write(text)

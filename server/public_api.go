@@ -23,7 +23,6 @@ type public struct {
 	whole        atomic.Pointer[http.Handler] // as of the last index that this process held
 }
 
-// ServeHTTP implements http.Handler.
 func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if release := p.index.Use(); release != nil {
 		defer release()

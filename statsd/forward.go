@@ -73,7 +73,7 @@ func Forward(ctx context.Context, from, to string, logger *slog.Logger, ready fu
 			continue
 		}
 		// A server that was started anew has a new socket at the same path.
-		for attempt := 0; attempt < 2; attempt++ {
+		for range 2 {
 			if out == nil {
 				if out, err = net.Dial(network, to); err != nil {
 					out = nil

@@ -41,7 +41,6 @@ const (
 // TooManyLoginsError says that an address has to wait before a password of its is checked.
 type TooManyLoginsError struct{ RetryAfter time.Duration }
 
-// Error implements error.
 func (e *TooManyLoginsError) Error() string {
 	return fmt.Sprintf("auth: too many wrong passwords from this address; the next is checked in %s", e.RetryAfter)
 }

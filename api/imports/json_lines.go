@@ -43,7 +43,6 @@ func (b *body) decodeJSON() error {
 // A lineError refuses a line.
 type lineError struct{ reason string }
 
-// Error implements error.
 func (e *lineError) Error() string { return e.reason }
 
 func refuse(format string, args ...any) error { return &lineError{fmt.Sprintf(format, args...)} }

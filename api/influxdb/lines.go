@@ -47,7 +47,6 @@ type LineError struct {
 	Reason string
 }
 
-// Error implements error.
 func (e *LineError) Error() string { return fmt.Sprintf("influxdb: line %d: %s", e.Line, e.Reason) }
 
 // MaxBody is the length of the largest body that Decode accepts.

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // question is what a check is asked.
 type question struct {
@@ -76,12 +79,7 @@ func (c attributeCheck) passes(q *question) bool {
 	case null || want == "":
 		return false
 	case c.credential == "roles":
-		for _, role := range q.who.Roles {
-			if role == want {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(q.who.Roles, want)
 	}
 	return q.who.Attributes[c.credential] == want
 }

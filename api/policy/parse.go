@@ -32,7 +32,7 @@ func parse(text string) (check, error) {
 // tokenize cuts an expression at white space, and parentheses off both ends of each word: "%(id)s" keeps its own.
 func tokenize(text string) []string {
 	var tokens []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		inner := strings.TrimLeft(word, "(")
 		for range len(word) - len(inner) {
 			tokens = append(tokens, "(")

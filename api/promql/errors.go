@@ -31,7 +31,6 @@ type Error struct {
 	Err    error
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns what lies behind e.

@@ -29,7 +29,6 @@ type batchBody struct {
 // Body returns the body of a request that Listened answers. The batch stays the caller's.
 func (b *Batch) Body(protocol string) io.ReadCloser { return &batchBody{batch: b, protocol: protocol} }
 
-// Read implements io.Reader.
 func (b *batchBody) Read(p []byte) (int, error) {
 	if b.encoded == nil {
 		b.encoded = bytes.NewReader(b.batch.encode(b.protocol))
@@ -37,7 +36,6 @@ func (b *batchBody) Read(p []byte) (int, error) {
 	return b.encoded.Read(p)
 }
 
-// Close implements io.Closer.
 func (b *batchBody) Close() error { return nil }
 
 // encode returns the protocol, and of each row the labels and the measures, each with its length. A measure is its time

@@ -59,7 +59,6 @@ func Compressed(contentType, policy string, gzip []byte) *File {
 	return &File{contentType, policy, func() []byte { return gzip }, tagOf(gzip), asked}
 }
 
-// ServeHTTP implements http.Handler.
 func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", f.contentType)

@@ -8,7 +8,6 @@ import (
 // Seconds is a number that JSON shows with a point, such as a granularity in an error.
 type Seconds float64
 
-// MarshalJSON implements json.Marshaler.
 func (s Seconds) MarshalJSON() ([]byte, error) { return AppendFloat(nil, float64(s)), nil }
 
 // AppendFloat appends f as Python's repr writes it: the shortest text that reads back as f, always with a point or an

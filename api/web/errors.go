@@ -41,7 +41,6 @@ type Cause struct {
 	Element []string `json:"element,omitempty"` // path to the fault, where it goes deeper than Detail
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("api: %d %s", e.Status, http.StatusText(e.Status))
 	if e.Detail != nil {

@@ -58,7 +58,6 @@ type agingWriter struct {
 	begun     bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *agingWriter) WriteHeader(status int) {
 	if age := w.staleness.Age(); !w.begun && age > 0 && status < http.StatusBadRequest {
 		seconds := (age + time.Second - 1) / time.Second
@@ -68,7 +67,6 @@ func (w *agingWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (w *agingWriter) Write(b []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)

@@ -40,7 +40,6 @@ type timedContext struct {
 // KilledError is the cause of a context whose query was killed.
 type KilledError struct{ By string }
 
-// Error implements error.
 func (e *KilledError) Error() string { return "The query was ended by user " + e.By + "." }
 
 // Killed returns the KilledError of a context, nil if its query was not killed.
@@ -117,7 +116,6 @@ func (d *queryDeadline) withTimer() *timedContext {
 	return timed
 }
 
-// Deadline implements context.Context.
 func (d *queryDeadline) Deadline() (time.Time, bool) {
 	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
 		return at, true
@@ -125,10 +123,8 @@ func (d *queryDeadline) Deadline() (time.Time, bool) {
 	return d.at, true
 }
 
-// Done implements context.Context.
 func (d *queryDeadline) Done() <-chan struct{} { return d.withTimer().Done() }
 
-// Err implements context.Context.
 func (d *queryDeadline) Err() error {
 	if d.timed.Load() == nil && !d.ended.Load() && d.asked.Add(1) < clockAsks && d.Context.Err() == nil &&
 		time.Until(d.at) > 0 {

@@ -196,7 +196,6 @@ type turnWriter struct {
 	release func()
 }
 
-// Write implements http.ResponseWriter.
 func (w *turnWriter) Write(part []byte) (int, error) {
 	w.release()
 	return w.ResponseWriter.Write(part)

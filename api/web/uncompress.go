@@ -67,7 +67,6 @@ type unpackedBody struct {
 // packedBody is the compressed side of a body.
 type packedBody struct{ *unpackedBody }
 
-// Read implements io.Reader.
 func (b packedBody) Read(p []byte) (n int, err error) {
 	if n, err = b.in.Read(p); err != nil && err != io.EOF {
 		b.inErr = err
@@ -75,7 +74,6 @@ func (b packedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Read implements io.Reader.
 func (b *unpackedBody) Read(p []byte) (n int, err error) {
 	if n, err = b.out.Read(p); err != nil && err != io.EOF {
 		err = b.fault(err)
@@ -83,7 +81,6 @@ func (b *unpackedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (b *unpackedBody) Close() error { return cmp.Or(b.out.Close(), b.in.Close()) }
 
 // fault returns an error of the connection as it is, and one of the decoder as damage.
@@ -133,7 +130,6 @@ func newZstdReader(ctx context.Context, in io.Reader, use budget.Use) (io.ReadCl
 	return r, err
 }
 
-// Close implements io.Closer.
 func (r *zstdReader) Close() error {
 	r.Decoder.Close()
 	r.account.Release(r.use, r.bytes)

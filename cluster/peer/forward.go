@@ -73,7 +73,6 @@ type forwarder struct {
 	ask    AskHolder
 }
 
-// RoundTrip implements http.RoundTripper.
 func (f *forwarder) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	body := &unreadBody{body: r.Body}
 	var final error // of a request that some process may have acted on
@@ -130,7 +129,6 @@ func (f *forwarder) try(r *http.Request, address string, body *unreadBody) (*htt
 // valueless is a context without values: the reverse proxy's trace among them would pass on interim answers.
 type valueless struct{ context.Context }
 
-// Value implements context.Context.
 func (valueless) Value(any) any { return nil }
 
 // watchedAnswer is an answer's body, whose end is the end of the request.
@@ -139,7 +137,6 @@ type watchedAnswer struct {
 	done func()
 }
 
-// Close implements io.Closer.
 func (b *watchedAnswer) Close() error {
 	err := b.ReadCloser.Close()
 	b.done()
@@ -165,7 +162,6 @@ type lentBody struct {
 	ended bool
 }
 
-// Read implements io.Reader.
 func (b *lentBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	if b.ended {

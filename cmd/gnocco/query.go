@@ -70,7 +70,6 @@ type promSample struct {
 	value any
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (s *promSample) UnmarshalJSON(text []byte) error {
 	var seconds json.Number
 	var value string

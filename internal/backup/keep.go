@@ -33,7 +33,7 @@ func ParseKeep(text string) (k Keep, err error) {
 	if text == "" {
 		return nil, nil
 	}
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		digits := strings.TrimRight(part, "hdwmy")
 		count, err := strconv.Atoi(digits)
 		of := periods[part[len(digits):]]

@@ -273,7 +273,6 @@ func (a *Account) With(ctx context.Context) context.Context {
 
 type accountKey struct{}
 
-// Value implements context.Context.
 func (c *Context) Value(key any) any {
 	if key == (accountKey{}) {
 		return &c.Account

@@ -18,7 +18,6 @@ var units = []struct {
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1}, {"", 1},
 }
 
-// Set implements pflag.Value.
 func (b *Size) Set(text string) error {
 	text = strings.TrimSpace(text)
 	for _, unit := range units {
@@ -36,7 +35,6 @@ func (b *Size) Set(text string) error {
 	return fmt.Errorf("%q is not a size like 64MiB", text)
 }
 
-// String implements pflag.Value.
 func (b *Size) String() string {
 	for _, unit := range units[:4] {
 		if size := int64(unit.size); *b > 0 && int64(*b)%size == 0 {
@@ -46,5 +44,4 @@ func (b *Size) String() string {
 	return strconv.FormatInt(int64(*b), 10)
 }
 
-// Type implements pflag.Value.
 func (b *Size) Type() string { return "size" }

@@ -43,7 +43,6 @@ func Limit(listener net.Listener, limit int, prefix, who string, registerer prom
 	return l
 }
 
-// Accept implements net.Listener.
 func (l *Limiter) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
@@ -136,7 +135,6 @@ type connection struct {
 	idle atomic.Int64 // since when, as of Limiter.now; also if it has sent nothing yet; 0: in use
 }
 
-// Close implements net.Conn.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)

@@ -71,7 +71,6 @@ type utf16Reader struct {
 	first  rune // of a pair, 0 for none
 }
 
-// Read implements io.Reader.
 func (r *utf16Reader) Read(p []byte) (n int, err error) {
 	for n+2*utf8.UTFMax <= len(p) {
 		pair, err := r.source.Peek(2)

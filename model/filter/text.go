@@ -1,6 +1,9 @@
 package filter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ParseText reads a filter from text: comparisons such as field = 'text', joined by and, or and not, in parentheses or
 // not; not binds most, or least. Errors are *model.FieldError.
@@ -35,13 +38,11 @@ func (p *parser) accept(texts ...string) bool {
 	if p.token.kind != tokenSign && p.token.kind != tokenWord {
 		return false
 	}
-	for _, text := range texts {
-		if p.token.text == text {
-			p.advance()
-			return true
-		}
+	if !slices.Contains(texts, p.token.text) {
+		return false
 	}
-	return false
+	p.advance()
+	return true
 }
 
 func (p *parser) or() (*Expr, error)  { return p.joined(opOr, p.and, "or", "∨") }

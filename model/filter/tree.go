@@ -11,7 +11,6 @@ type TreeError struct {
 	Path   []any  // into the tree: keys (string) and positions (int)
 }
 
-// Error implements error.
 func (e *TreeError) Error() string { return fmt.Sprintf("%s @ data%v", e.Reason, e.Path) }
 
 // ParseTree reads a filter from JSON decoded into maps, lists, strings, json.Numbers, booleans and nil. An empty object

@@ -3,7 +3,6 @@ package aggregates
 // SyntaxError says that an S-expression cannot be read.
 type SyntaxError struct{ Reason string }
 
-// Error implements error.
 func (e *SyntaxError) Error() string { return "aggregates: " + e.Reason }
 
 // InvalidError says what is wrong with an operation.
@@ -12,7 +11,6 @@ type InvalidError struct {
 	Detail string // which argument, and what it has to be; "" where Reason says it all
 }
 
-// Error implements error.
 func (e *InvalidError) Error() string {
 	if e.Detail == "" {
 		return "aggregates: " + e.Reason
@@ -23,7 +21,6 @@ func (e *InvalidError) Error() string {
 // UnaggregableError says why an operation does not fit the series that it was given.
 type UnaggregableError struct{ Reason string }
 
-// Error implements error.
 func (e *UnaggregableError) Error() string { return "aggregates: " + e.Reason }
 
 // ErrNoMetric is what Parse returns for operations that read nothing.

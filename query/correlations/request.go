@@ -48,7 +48,6 @@ var ErrBusy = errors.New("correlations: too many are under way")
 // A TooManyValuesError says that a request reads more values than a job may hold. It is a model.ErrInvalid.
 type TooManyValuesError struct{ Most int }
 
-// Error implements error.
 func (e *TooManyValuesError) Error() string {
 	return fmt.Sprintf("correlations: more than %d values", e.Most)
 }

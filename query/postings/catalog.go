@@ -71,7 +71,6 @@ func New(index Index, o Options) *Catalog {
 // A SizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
 type SizeError struct{ Metrics, Bytes int64 }
 
-// Error implements error.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf(
 		"the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit",

@@ -153,7 +153,6 @@ func (m *valueMerger) foldAll(operands [][]byte) bool {
 // maxMergerMemory is how much memory a merger that waits to be used again may hold of its operands, in bytes.
 const maxMergerMemory = 128 << 10
 
-// Close implements io.Closer.
 func (m *valueMerger) Close() error {
 	clear(m.newer)
 	clear(m.older)

@@ -344,7 +344,6 @@ func (w *Walk) get(key []byte) ([]byte, io.Closer, error) {
 // nothing is closed.
 type nothing struct{}
 
-// Close implements io.Closer.
 func (nothing) Close() error { return nil }
 
 // readRaw calls decode with the raw series of a metric, if it has one: once, or, if that fails, again without the

@@ -185,5 +185,4 @@ type sharedHandle struct{ vfs.File }
 // Read is not for a file that several share the position of.
 func (sharedHandle) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
-// Close implements io.Closer.
 func (sharedHandle) Close() error { return nil }

@@ -205,7 +205,7 @@ func (m *mapping) paste() {
 		if !strings.HasPrefix(k.section, "pipeline:") || k.name != "pipeline" {
 			continue
 		}
-		for _, filter := range strings.Fields(file.raw(k)) {
+		for filter := range strings.FieldsSeq(file.raw(k)) {
 			if !slices.Contains(own, normal(filter)) {
 				m.fault("api", "paste_config", "%s has a filter %s, which would not be asked any more", path, filter)
 			}
