@@ -2,6 +2,8 @@ package carbonara
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -60,4 +62,11 @@ func openFrame(src []byte, version byte) (payload, rest []byte, err error) {
 		return nil, nil, corrupt("checksum mismatch")
 	}
 	return payload, rest, nil
+}
+
+// ErrCorrupt is wrapped by the errors of decoders: the bytes are not what an encoder of ours wrote.
+var ErrCorrupt = errors.New("corrupt")
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -98,4 +99,63 @@ func (flags *importCSVFlags) parse() error {
 		return fmt.Errorf("--delimiter: %q is not one ASCII character", flags.comma)
 	}
 	return nil
+}
+
+func newImportLines() *cobra.Command {
+	var flags importFlags
+	cmd := &cobra.Command{
+		Use:   "jsonl FILE...",
+		Short: "Send the measures of JSON lines to a server",
+		Long: `Send the measures of files of JSON lines to a server, through its REST API; - means standard input.
+
+A line is a metric, as gnocco export jsonl and VictoriaMetrics write it: an object with the labels of
+"metric", the numbers of "values" and of "timestamps", in milliseconds. Each set of labels is a series
+of its own, the one that senders push with them. In an export of Gnocco's, the member "gnocco" names
+the resource, the unit and the archive policy, and the metric goes back to where it was.
+
+Order, history, compression, reports and exit statuses are those of gnocco import csv.`,
+		Example: `  gnocco export jsonl --url http://old:8041 > all.jsonl
+  gnocco import jsonl --url http://new:8041 all.jsonl
+  gnocco import jsonl --archive-policy auto victoria.jsonl.gz`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return flags.run(cmd, files, (*csvimport.Importer).Lines)
+		},
+	}
+	flags.define(cmd.Flags())
+	completeFlags(cmd, &flags.remote)
+	return cmd
+}
+
+func newImportBlocks() *cobra.Command {
+	var flags importFlags
+	cmd := &cobra.Command{
+		Use:   "blocks DIR...",
+		Short: "Send the samples of Prometheus' blocks to a server",
+		Long: `Send the samples of blocks of Prometheus, Thanos or Mimir to a server, through its REST API. DIR is a
+block or a folder with blocks below it, such as Prometheus' data folder or a snapshot of it. Samples
+that only the write-ahead log has are in no block. Blocks are only read.
+
+Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write.
+Labels that Thanos or Mimir has for a whole block count as well. Native histograms are named and left
+out.
+
+Aggregates of 5 minutes and an hour, in blocks that Thanos downsampled, become the groups of that
+width and of its multiples that the archive policy has; they need the role admin. Where a metric has
+other measures, these stay. Import all blocks of a series at once, or older ones later.
+
+Order, history, reports and exit statuses are those of gnocco import csv. Samples wait in a temporary
+file (20 bytes each; TMPDIR).`,
+		Example: `  gnocco import blocks --dry-run --archive-policy prometheus /var/lib/prometheus
+  gnocco import blocks --archive-policy prometheus snapshots/20260101T000000Z-0123456789abcdef`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, folders []string) error {
+			return flags.run(cmd, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
+				return i.Blocks(cmd.Context(), folder)
+			})
+		},
+	}
+	flags.define(cmd.Flags())
+	completeFlags(cmd, &flags.remote)
+	return cmd
 }

@@ -51,3 +51,29 @@ its mount is missing or dead.`,
 	flags.defineFor(cmd.Flags(), cluster.RoleMetricd, shared.StateFolder("gnocco"))
 	return cmd
 }
+
+func newAPI() *cobra.Command {
+	var flags serverFlags
+	cmd := &cobra.Command{
+		Use:   "api",
+		Short: "Serve the API, as one process of a cluster",
+		Long: `Serve the REST API over a data folder that several processes share, on one machine or on a disk
+that several machines have mounted. The API accepts measures even while no other process runs;
+processes of "gnocco metricd" turn them into aggregates. Any number of both may start and stop
+in any order.
+
+One of these processes holds the index; the others forward the requests that need it. The flags
+about users (--auth-mode and those that belong to it) must be the same for all of them.
+
+Exit status 3 means that the process lost its lease, because it could not write to the data
+folder for too long: start it again. Status 4 means that the data folder is not the cluster's own:
+its mount is missing or dead.`,
+		Example: `  gnocco init --data /srv/gnocco
+  gnocco api --data /srv/gnocco --listen 127.0.0.1:8041
+  gnocco api --data /mnt/shared --listen :8041 --auth-mode htpasswd --htpasswd-file users --peer-listen 10.0.0.5:8042`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },
+	}
+	flags.defineFor(cmd.Flags(), cluster.RoleAPI, shared.StateFolder("gnocco"))
+	return cmd
+}

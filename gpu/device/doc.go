@@ -1,7 +1,7 @@
 // Package device runs jobs on a CUDA device: its memory, its streams, and the goroutine that owns them. Packages
 // resample and correlate bring the kernels and say what to copy where; package cu makes the driver's calls.
 //
-// Read device.go first, then job.go, stream.go and owner_goroutine.go. docs/explain/gpu.md says how well it does.
+// Read device.go first, then engine.go, stream.go and owner_goroutine.go. docs/explain/gpu.md says how well it does.
 //
 //	workers --Run(Job)--> owner: one goroutine, one thread, one device
 //	                        | Start: take memory, queue upload, kernels, download on a free stream

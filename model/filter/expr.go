@@ -67,3 +67,19 @@ var operators = map[string]operator{
 const maxDepth = 200
 
 var errTooDeep = &model.FieldError{Field: "filter", Reason: "Invalid filter: nested too deep"}
+
+// truth is what a condition is: SQL knows a third, where a value that it asks about is null.
+type truth int8
+
+const (
+	no      truth = -1
+	unknown truth = 0
+	yes     truth = 1
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}

@@ -8,7 +8,7 @@
 //
 // Before the engine runs, package columns evaluates the parts of the expression that are pipelines: selectors with
 // functions over their ranges, operations and aggregations (pipelines.go, rows.go). Selectors of the results take their
-// places (computed_series.go); a query that is one pipeline needs no engine.
+// places (series.go); a query that is one pipeline needs no engine.
 //
 // # How a group becomes a sample
 //
@@ -52,7 +52,7 @@
 // they are the mean of the last group.
 //
 // Groups from before their archive policy had the columns count as one measure each, or are left out: a warning says
-// so, once the groups are read (older_groups.go).
+// so, once the groups are read (reading.go).
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says

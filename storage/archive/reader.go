@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -16,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 // bytesTaken is how much memory for groups is taken at once.
@@ -410,4 +413,62 @@ func (w *Walk) Oldest(metric uuid.UUID, granularity time.Duration) (start carbon
 		start, ok = key.Start, true
 	}
 	return start, ok, nil
+}
+
+// maxReported bounds the keys remembered as reported. Beyond, damage is only counted: there is enough to look at.
+const maxReported = 1000
+
+// reported are the keys whose damage was logged, so that a metric that is read every second does not fill the log.
+type reported struct {
+	mu   sync.Mutex
+	keys map[string]bool
+}
+
+func (r *reported) first(key []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keys[string(key)] || len(r.keys) >= maxReported {
+		return false
+	}
+	if r.keys == nil {
+		r.keys = make(map[string]bool)
+	}
+	r.keys[string(key)] = true
+	return true
+}
+
+// reportCorrupt logs, once a key, that operands of a value do not decode. They are left out of the answer, and stay.
+func (s *Store) reportCorrupt(key []byte, operands int) {
+	if !s.reported.first(key) {
+		return
+	}
+	metric, kind, split, _ := ParseKey(key)
+	if kind == KindSplit {
+		s.logger.Error("split does not decode", "metric", metric, "granularity", split.Granularity, "start",
+			split.Start.Time(), "operands", operands)
+		return
+	}
+	s.logger.Error("raw series does not decode", "metric", metric, "operands", operands)
+}
+
+// Size returns what a metric takes. Values are not decoded.
+func (s *Store) Size(metric uuid.UUID) (size model.ArchiveSize, err error) {
+	size.Splits = make(map[time.Duration]int64)
+	err = engine.Each(s.reads(), metricKey(nil, metric, 0), metricEnd(nil, metric), func(key, value []byte) error {
+		bytes := int64(len(key) + len(value))
+		if len(key) == splitKeySize && key[kindOffset] == kindSplit {
+			size.Splits[time.Duration(binary.BigEndian.Uint64(key[kindOffset+1:]))] += bytes
+		} else if key[kindOffset] == kindRaw {
+			size.Raw += bytes
+		}
+		return nil
+	})
+	if err != nil {
+		return size, fmt.Errorf("archive: size of %s: %w", metric, err)
+	}
+	if size.Dropped, err = s.Dropped(metric); err != nil {
+		return size, err
+	}
+	size.Late, err = s.Late(metric)
+	return size, err
 }

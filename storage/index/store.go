@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -147,3 +148,33 @@ func (s *Store) ChangesSince(number uint64) (metrics, resources []uuid.UUID, las
 // SessionOf returns the session that wrote the change of a number, the last one of its commit; false if the store does
 // not remember it. Number and session together identify a state of the store.
 func (s *Store) SessionOf(number uint64) (session uint64, ok bool) { return s.log.SessionOf(number) }
+
+// The questions that callers put to a Store, by the names that they use.
+type (
+	MetricQuery   = metrics.Query
+	MetricSet     = metrics.Set
+	SortKey       = metrics.SortKey
+	ResourceQuery = search.Query
+)
+
+// Where metrics without a sort key's value stand.
+const (
+	NullsDefault = metrics.NullsDefault
+	NullsFirst   = metrics.NullsFirst
+	NullsLast    = metrics.NullsLast
+)
+
+// EachMetric calls f for all metrics that are not marked deleted.
+func (s *Store) EachMetric(ctx context.Context, f func(*model.Metric)) error {
+	return s.Table.EachMetric(ctx, f)
+}
+
+// FindCurrent is Find without the cache, which learns of a change once it is durable, and so after ChangesSince.
+func (s *Store) FindCurrent(ids []uuid.UUID, found []*model.Metric) error {
+	return s.Table.FindCurrent(ids, found)
+}
+
+// EachLiveResource calls f for all resources as they are, without their metrics, one after the other.
+func (s *Store) EachLiveResource(ctx context.Context, f func(*model.Resource)) error {
+	return s.Resources.EachLiveResource(ctx, f)
+}

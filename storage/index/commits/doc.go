@@ -2,7 +2,7 @@
 // log, and is answered when it is durable.
 //
 // Every change of metrics and resources is a Change that Log.Write commits; policies and types go by WriteSynced. Reads
-// use Log.DB and call WaitDurable before they answer. Read log.go first, then sync.go.
+// use Log.DB and call WaitDurable before they answer. Read log.go first.
 //
 // Log.mu is held from the check of a write to its entry into the log, not through the sync, so that concurrent writes
 // share one. It comes before every other lock of the index. Invariants:

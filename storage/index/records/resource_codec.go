@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
 	"unsafe"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -348,5 +350,27 @@ func (in *fieldReader) value() any {
 		return carbonara.Timestamp(in.uint64())
 	}
 	in.short = true
+	return nil
+}
+
+// jsonVersion comes before the JSON of a value.
+const jsonVersion = 1
+
+func SetJSON(b *pebble.Batch, key []byte, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return b.Set(key, append([]byte{jsonVersion}, text...), nil)
+}
+
+// DecodeJSON returns a storage.ErrCorrupt if value is not of SetJSON.
+func DecodeJSON(value []byte, v any) error {
+	if len(value) == 0 || value[0] != jsonVersion {
+		return fmt.Errorf("%w: unknown version", ErrCorrupt)
+	}
+	if err := json.Unmarshal(value[1:], v); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
 	return nil
 }

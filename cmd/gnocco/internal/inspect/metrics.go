@@ -96,3 +96,8 @@ func find(ctx context.Context, d *offline.Data, id uuid.UUID) (*model.Metric, er
 	}
 	return nil, nil
 }
+
+// inMetricSack calls f with the store of a metric's sack, if it has one.
+func inMetricSack(d *offline.Data, metric uuid.UUID, f func(*archive.Store) error) error {
+	return d.InSack(model.Sack(metric, d.Cluster.Sacks), f)
+}
