@@ -33,22 +33,23 @@ type ledgerJSON struct {
 	Failed   int       `json:"failed"`
 }
 
-// listLedger serves GET /v1/ledger: deletions and corrections of measures, the earliest first. metric asks for those of
-// one metric, without those of more than model.MostLedgerMetrics at once.
+// listLedger serves GET /v1/ledger: deletions and corrections of measures, of all metrics or some, the earliest first.
 func (a *api) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, after, err := a.ParseIDPage(r.URL.Query(), "an entry")
 	if err != nil {
 		return err
 	}
-	var metric uuid.UUID
-	if text := r.URL.Query().Get("metric"); text != "" {
-		if metric, err = model.ParseUUID(text); err != nil {
+	metrics := map[uuid.UUID]bool{}
+	for _, text := range r.URL.Query()["metric"] {
+		id, err := model.ParseUUID(text)
+		if err != nil {
 			return web.BadArgument("metric", "Must be the ID of a metric")
 		}
+		metrics[id] = true
 	}
 	shown := []ledgerJSON{}
 	err = a.Index.Ledger(r.Context(), after, func(e *model.LedgerEntry) bool {
-		if metric != uuid.Nil && !slices.Contains(e.Metrics, metric) {
+		if len(metrics) > 0 && !slices.ContainsFunc(e.Metrics, func(id uuid.UUID) bool { return metrics[id] }) {
 			return true
 		}
 		shown = append(shown, showLedger(e))
@@ -72,8 +73,7 @@ func showLedger(e *model.LedgerEntry) ledgerJSON {
 		shown.Kind = "correction"
 	}
 	if e.To < carbonara.MaxTimestamp {
-		stop := web.ShowTime(e.To)
-		shown.Stop = &stop
+		shown.Stop = new(web.ShowTime(e.To))
 	}
 	return shown
 }

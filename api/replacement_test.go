@@ -130,6 +130,7 @@ func TestCorrectMeasures(t *testing.T) {
 	s.want(t, "GET /v1/ledger?metric="+id, "", http.StatusOK, `~"reason": "unit"`, "user", "admin")
 	other := s.create(t, "/v1/metric", `{"archive_policy_name":"p"}`, "user", "jd")
 	s.want(t, "GET /v1/ledger?metric="+other, "", http.StatusOK, "[]", "user", "admin")
+	s.want(t, "GET /v1/ledger?metric="+other+"&metric="+id, "", http.StatusOK, `~"reason": "unit"`, "user", "admin")
 	s.want(t, "GET /v1/ledger?metric=a", "", http.StatusBadRequest, "~Must be the ID of a metric", "user", "admin")
 	s.want(t, "GET /v1/ledger", "", http.StatusOK, `~"kind": "correction"`, "user", "admin")
 }

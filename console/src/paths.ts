@@ -22,8 +22,10 @@ export function selector(text: string, labels: [string, string][]): string {
 }
 
 export const mostFound = 300;
-const series = (match: string, limit: number) =>
-  "/api/v1/series?" + new URLSearchParams({ "match[]": match, limit: String(limit), ids: "true" });
+export const seriesPath = (matches: string[], limit: number) =>
+  "/api/v1/series?" +
+  new URLSearchParams([...matches.map((m) => ["match[]", m]), ["limit", String(limit)], ["ids", "true"]]);
+const series = (match: string, limit: number) => seriesPath([match], limit);
 export const foundPath = (text: string, labels: [string, string][]) => series(selector(text, labels), mostFound);
 export const chosenPath = (ids: string[]) => series(`{metric_id=~${quote(ids.map(escape).join("|"))}}`, 0);
 export const ofResourcesPath = (ids: string[]) => series(`{resource_id=~${quote(ids.join("|"))}}`, 0);

@@ -2,7 +2,9 @@ package console_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,4 +138,49 @@ func upload(b *tab, text string) {
 	b.act("((input, data) => { data.items.add(new File([" + string(quoted) + "], 'board.json')); " +
 		"input.files = data.files; input.dispatchEvent(new Event('change', {bubbles: true})) })" +
 		"(document.querySelector('input[type=file]'), new DataTransfer())")
+}
+
+// Charts of a board have flags where their resources changed and the ledger has entries, which a list below them names.
+// Events that lie close together share a flag, and those of other metrics are not on the chart.
+func TestFlagsOnBoards(t *testing.T) {
+	s, c := start(t, nil)
+	end := time.Now().Add(-time.Minute)
+	ids := send(t, c, "host", end, 250, "a", "b")
+	send(t, c, "another", end, 250, "c")
+	host, err := c.EnsureResource(t.Context(), "host")
+	check(t, err)
+	check(t, c.Do(t.Context(), http.MethodPatch, "/v1/resource/generic/"+host, map[string]any{"project_id": "moved"}, nil))
+	for i := range 2 {
+		spike := end.Unix() - 100 + int64(i)
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/measures/delete", map[string]any{"metrics": []string{ids["a"]},
+			"start": spike, "stop": spike + 1, "reason": fmt.Sprintf("spike %d", i)}, nil))
+	}
+	var panels []map[string]string
+	for _, name := range []string{"a", "b", "c"} {
+		panels = append(panels, map[string]string{"title": name, "view": "explore?q=sum(" + name + "%2B0)"})
+	}
+	var board struct{ ID string }
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/boards", map[string]any{"name": "Flags", "panels": panels}, &board))
+	b := open(t, s.URL(), "#/boards?from=10m&id="+board.ID)
+	b.size(390, 1500)
+	b.wait("document.querySelectorAll('.board-panels canvas').length === 3 && document.querySelector('.flags')")
+	moved := "host: project_id: – → moved"
+	want := []string{"deletion by admin: spike 0|deletion by admin: spike 1|" + moved, moved, ""}
+	got := eval[[]string](b, "[...document.querySelectorAll('.board-panels .panel')].map("+
+		"p => [...p.querySelectorAll('.flags li span')].map(e => e.textContent).join('|'))")
+	if !slices.Equal(got, want) {
+		t.Errorf("events: %q, want %q", got, want)
+	}
+	b.click(".flags summary", "3 events")
+	if wide := b.box(".flags li:last-child span"); wide[2] < 150 || wide[0]+wide[2] > 390 {
+		t.Errorf("an event is drawn at %v", wide)
+	}
+	b.wait(`(() => {
+		const chart = document.querySelector('.board-panels .u-over'), box = chart?.getBoundingClientRect();
+		if (!box) return false; // it is being drawn anew
+		window.share = ((window.share ?? 0.4) + 0.005) % 1;
+		chart.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + box.width * share, clientY: box.top + 9}));
+		return document.body.textContent.includes('deletion by admin: spike 0 and 1 more');
+	})()`)
+	b.picture("flags")
 }

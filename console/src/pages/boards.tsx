@@ -12,6 +12,7 @@ import {
   type Panel,
 } from "../boards";
 import { Chart } from "../chart";
+import { readFlags, type Flags } from "../flags";
 import { count, moment } from "../format";
 import { boardPath, parse } from "../paths";
 import { evaluate, queriesOf, unitOfQueries } from "../query";
@@ -134,7 +135,16 @@ function OneBoard({ id }: { id: string }) {
     [edits, setEdits] = useState(false),
     [sure, setSure] = useState(false);
   const { value, error } = useLoad((signal) => read<Board>(boardPath(id), undefined, signal), [id]);
-  const now = board ?? value;
+  const now = board ?? value,
+    charts = (now?.panels ?? []).map(({ view }) => readView(view).queries);
+  const { value: flags } = useLoad(
+    async (signal) => {
+      const { from, to } = readRange(params, standard);
+      return readFlags(charts, from, to, signal);
+    },
+    [JSON.stringify(charts), params.get("from"), params.get("to")],
+    60,
+  );
   if (!now) return error ? <Notice bad>{error}</Notice> : null;
   const mine = now.owner === who || now.owner.split(":")[0] === who || who === "admin";
   const attempt = (work: Promise<unknown>) =>
@@ -201,6 +211,7 @@ function OneBoard({ id }: { id: string }) {
           <OnePanel
             key={panel.title + panel.view}
             panel={panel}
+            flags={flags?.[i]}
             onRemove={
               edits && now.panels.length > 1
                 ? () => void put({ panels: now.panels.filter((_, k) => k !== i) })
@@ -213,11 +224,16 @@ function OneBoard({ id }: { id: string }) {
   );
 }
 
+// readView reads the address of a view: with the expressions that a board draws, if it has some.
+function readView(view: string) {
+  const { page, params } = parse(view);
+  return { page, params, queries: page === "explore" && !params.has("lang") ? queriesOf(params) : [] };
+}
+
 // OnePanel draws expressions, over the board's time, and leads to other views.
-function OnePanel({ panel, onRemove }: { panel: Panel; onRemove?: () => void }) {
+function OnePanel({ panel, flags, onRemove }: { panel: Panel; flags?: Flags; onRemove?: () => void }) {
   const { params: own } = route.use(),
-    { page, params } = parse(panel.view);
-  const queries = page === "explore" && !params.has("lang") ? queriesOf(params) : [];
+    { page, params, queries } = readView(panel.view);
   const times = ["from", "to"].map((name) => [name, own.get(name)] as const).filter(([, v]) => v);
   const href = link(page, new URLSearchParams([...params, ...(queries.length ? (times as [string, string][]) : [])]));
   const range = readRange(own, standard);
@@ -258,9 +274,22 @@ function OnePanel({ panel, onRemove }: { panel: Panel; onRemove?: () => void }) 
             {...axisOf(params, unitOfQueries(queries))}
             zone={zoneOf()}
             title={panel.title}
+            marks={flags?.marks}
             onZoom={look}
             onPan={look}
           />
+          {flags && flags.events.length > 0 && (
+            <details class="more flags">
+              <summary>{count(flags.events.length, "event")}</summary>
+              <ul class="others">
+                {flags.events.map((e) => (
+                  <li key={e.time + e.label}>
+                    <time class="mono">{moment(e.time, zoneOf())}</time> <span>{e.label}</span>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
           {value.total > value.rows.length && (
             <p class="hint">
               Top {value.rows.length} of {value.total.toLocaleString("en")} by mean

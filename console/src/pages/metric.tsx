@@ -2,7 +2,8 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf } from "../format";
-import { hostOf, readArchive, readMetric, type Item, type Metric } from "../metrics";
+import { called, changesOf, hidden, readLedger, words, type Attributes } from "../flags";
+import { readArchive, readMetric, type Item, type Metric } from "../metrics";
 import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
@@ -68,12 +69,9 @@ export function MetricPage() {
   }, [metric]);
   const { value: archive } = useLoad((signal) => readArchive(id, signal), [id], 10);
   const resource = useResource(metric?.resource);
-  const ledger = useLoad((signal) => readLedger(id, signal), [id], 10);
+  const ledger = useLoad((signal) => readLedger([["metric", id]], signal), [id], 10);
   const marks = useMemo<Mark[]>(
-    () => [
-      ...(resource.value?.changes ?? []).map((c) => ({ time: c.at, label: c.what.join(", ") || "metrics" })),
-      ...(ledger.value ?? []),
-    ],
+    () => [...(resource.value?.changes ?? []), ...(ledger.value ?? [])],
     [resource.value, ledger.value],
   );
   if (error) return <Notice bad>{error}</Notice>;
@@ -192,22 +190,10 @@ const end = (first: number, last: number, granularity: number, marks: Mark[]) =>
     ...marks.map((m) => m.time).filter((t) => t < last + Math.max(0.1 * (last - first), 2 * granularity)),
   );
 
-type Attributes = Record<string, unknown>;
-const hidden = ["metrics", "created_by_user_id", "created_by_project_id", "revision_start", "revision_end"];
-const words = (v: unknown) =>
-  v === null || v === undefined || v === "" ? "–" : typeof v === "string" ? v : JSON.stringify(v);
-
 interface State {
   now: Attributes;
-  changes: { at: number; what: string[] }[];
+  changes: Mark[];
 }
-
-// called is what people call a resource.
-const called = (now: Attributes) =>
-  hostOf(
-    Object.fromEntries(Object.entries(now).map(([n, v]) => [n, typeof v === "string" ? v : ""])),
-    String(now.original_resource_id),
-  );
 
 // useResource reads a resource, and what changed in it when.
 function useResource(id?: string | null): Loaded<State | null> {
@@ -220,28 +206,10 @@ function useResource(id?: string | null): Loaded<State | null> {
         read<Attributes>(path, undefined, signal),
         read<Attributes[]>(path + "/history?limit=100&sort=revision_start:asc", undefined, signal),
       ]);
-      const changes = history.slice(1).map((state, i) => ({
-        at: Date.parse(String(state.revision_start)) / 1000,
-        what: Object.keys(state)
-          .filter((n) => !hidden.includes(n) && words(state[n]) !== words(history[i][n]))
-          .map((n) => `${n}: ${words(history[i][n])} → ${words(state[n])}`),
-      }));
-      return { now, changes };
+      return { now, changes: changesOf(history) };
     },
     [id],
   );
-}
-
-// readLedger reads who took measures out of a metric, or put others in. Other users than administrators see none.
-async function readLedger(id: string, signal: AbortSignal): Promise<Mark[]> {
-  const all = await read<
-    { kind: string; user: string; at: string; start: string; stop: string | null; reason: string }[]
-  >("/v1/ledger?limit=100&metric=" + id, undefined, signal).catch(() => []);
-  const time = (text: string) => Date.parse(text) / 1000;
-  return all.map((e) => ({
-    time: Number.isFinite(time(e.start)) ? time(e.start) : time(e.at),
-    label: `${e.kind} by ${e.user}: ${e.reason || "no reason"}`,
-  }));
 }
 
 // Resource shows the attributes of a resource, and its history, which the charts above have as flags.
@@ -266,8 +234,8 @@ function Resource({ value, error, zone }: Loaded<State | null> & { zone: string 
             <tbody>
               {[...changes].reverse().map((c, i) => (
                 <tr key={i}>
-                  <td class="mono">{moment(c.at, zone)}</td>
-                  <td>{c.what.join(", ") || "metrics"}</td>
+                  <td class="mono">{moment(c.time, zone)}</td>
+                  <td>{c.label}</td>
                 </tr>
               ))}
             </tbody>

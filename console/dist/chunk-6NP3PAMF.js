@@ -1,0 +1,14 @@
+var _=new URL("..",location.href.split("#")[0]).href.replace(/\/$/,""),i=document.documentElement.dataset.credentials||"none";function y(t,e){let r=new TextEncoder().encode(t+":"+e);return{Authorization:"\
+Basic "+btoa(String.fromCharCode(...r))}}var D=i==="password"||i==="token",R={"X-Gnocco-Session":"1"},S="user of "+new URL(_).pathname,P=localStorage.getItem(S)||null,f=i==="none"?{}:i==="name"?y(P??"\
+admin",""):P===null?null:R,U=(t,e,r)=>fetch(_+t,{method:"GET",headers:{Accept:"application/json",...e},signal:r,credentials:C(e)}),C=t=>t===R?"same-origin":"omit",c=new Map,j=3e3;function J(t){if(!f||
+c.has(t))return;let e=U(t,f);e.catch(()=>{}),c.set(t,e)}async function N(t){let e=c.get(t);if(c.delete(t),!e||performance.now()>j)return null;let r=await e.catch(()=>null);return r?.ok?r:null}var b=t=>t.replace(/[\\^$.|?*+()[\]{}]/g,"\\$&"),a=t=>'"'+t.replace(/\\/g,"\\\\").replace(/"/g,'\\"').replace(/\n/g,"\\n")+'"';function p(t,e){let r=t.trim().split(/\s+/).filter(Boolean).map(n=>`__nam\
+e__=~${a("(?is).*"+b(n)+".*")}`);return"{"+[...r.length||e.some(([n])=>n==="__name__")?r:['__name__!=""'],...e.map(([n,s])=>`${n}=${a(s)}`)].join(",")+"}"}var $=300,L=(t,e)=>"/api/v1/series?"+new URLSearchParams(
+[...t.map(r=>["match[]",r]),["limit",String(e)],["ids","true"]]),h=(t,e)=>L([t],e),k=(t,e)=>h(p(t,e),$),A=t=>h(`{metric_id=~${a(t.map(b).join("|"))}}`,0),Q=t=>h(`{resource_id=~${a(t.join("|"))}}`,0),I=(t,e)=>[
+u(p(t,e),[]),...e.map(([r])=>u(p(t,e.filter(([n])=>n!==r)),[r]))],u=(t,e,r="50")=>"/api/v1/series_count?"+new URLSearchParams([["match[]",t],["limit",r],...e.map(n=>["label",n])]),q=(t,e)=>u(p(t,e),["\
+__name__"],"1000"),d="/v1/archive_policy",E="/v1/archive_policy_rule",F="/v1/rebuild",B="/v1/resource_type",w="/v1/correlations",G=t=>w+"/"+encodeURIComponent(t),v="/v1/boards",H=t=>v+"/"+encodeURIComponent(
+t),T="/v1/status?details=false",z="/metrics",m=t=>"/v1/metric/"+encodeURIComponent(t),K=t=>d+"/"+encodeURIComponent(t)+"/cost",M=t=>({text:t.get("find")??"",labels:t.getAll("l").map(e=>e.split(/=(.*)/s).
+slice(0,2))});function X(t){let[e,r]=t.replace(/^#\/?/,"").split(/\?(.*)/s);return{page:e||"explore",params:new URLSearchParams(r??"")}}function V(t){let{page:e,params:r}=X(t),n=r.get("id"),s=r.get("j\
+ob"),x=r.get("policy");switch(e){case"explore":{let{text:g,labels:l}=M(r),o=r.getAll("m");return[...o.length===1?[m(o[0])]:[...o.length?[A(o)]:[],d],k(g,l),...I(g,l),q(g,l)]}case"metric":return n?[m(n),
+m(n)+"/archive"]:[];case"policies":return[d,E,F,...x?[K(x)]:[]];case"boards":return[r.has("id")?H(r.get("id")):v];case"correlations":return[w,B,...s?[G(s)+"?limit=1"]:[]];case"server":return r.has("ta\
+b")?[]:[T,z]}return[]}export{_ as a,i as b,y as c,D as d,R as e,S as f,P as g,f as h,U as i,C as j,J as k,N as l,a as m,p as n,L as o,k as p,A as q,Q as r,I as s,q as t,d as u,E as v,F as w,B as x,w as y,G as z,v as A,H as B,
+T as C,z as D,m as E,K as F,M as G,X as H,V as I};

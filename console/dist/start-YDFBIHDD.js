@@ -1,1 +1,0 @@
-import"./chunk-F4UNSYIN.js";import"./chunk-UFALDGWE.js";
