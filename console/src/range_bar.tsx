@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { moment } from "./format";
+import { duration, moment } from "./format";
 import { parseTimes, spans, zoneOf, type Range } from "./range";
 import { lazy } from "./lazy";
 import { change, route } from "./router";
@@ -16,7 +16,13 @@ const refreshes: [string, string][] = [
   ["0", "Paused"],
 ];
 
-// RangeBar chooses the time that is shown.
+// writtenOf is a time as people write it.
+function writtenOf(range: Range): string {
+  const [from, to] = [range.from, range.to].map((t) => moment(t, zoneOf()));
+  return `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
+}
+
+// RangeBar chooses the time that is shown. A phone has one row, whose first button says the time and opens the rest.
 export function RangeBar({ range, children }: { range: Range; children?: ComponentChildren }) {
   const { page, params } = route.use();
   const named = params.get("from") ?? spans.find(([, span]) => span === range.span)?.[0];
@@ -25,23 +31,30 @@ export function RangeBar({ range, children }: { range: Range; children?: Compone
       from: String(Math.floor(range.from + share * range.span)),
       to: String(Math.ceil(range.to + by * range.span)),
     });
-  const [saves, setSaves] = useState(false);
+  const [saves, setSaves] = useState(false),
+    [open, setOpen] = useState(false);
   return (
     <>
-      <div class="bar" role="group" aria-label="Time">
+      <div class={open ? "bar" : "bar short"} role="group" aria-label="Time">
+        <button type="button" class="window" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {range.live ? "Last " + duration(Math.round(range.span)) : writtenOf(range).replace(/:\d\d(?= |$)/g, "")}
+        </button>
         <div class="group">
           {spans.map(([name]) => (
             <button
               type="button"
               key={name}
               aria-pressed={!params.get("to") && named === name}
-              onClick={() => change({ from: name, to: null })}
+              onClick={() => {
+                setOpen(false);
+                change({ from: name, to: null });
+              }}
             >
               {name}
             </button>
           ))}
         </div>
-        <div class="group">
+        <div class="group arrows">
           <button type="button" aria-label="Earlier" title="Earlier" onClick={() => move(-0.5)}>
             ‹
           </button>
@@ -81,12 +94,9 @@ export function RangeBar({ range, children }: { range: Range; children?: Compone
 
 // Times is the field of the time that is shown, to read and to type.
 function Times({ range }: { range: Range }) {
-  const { params } = route.use(),
-    zone = zoneOf();
+  const { params } = route.use();
   const [typed, setTyped] = useState<string | null>(null),
     [wrong, setWrong] = useState(false);
-  const [from, to] = [range.from, range.to].map((t) => moment(t, zone));
-  const written = `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
   const relative = params.get("from")?.startsWith("now")
     ? params.get("from")! + (params.get("to") ? " to " + params.get("to")! : "")
     : "";
@@ -105,7 +115,7 @@ function Times({ range }: { range: Range }) {
         aria-label="Time"
         class="mono"
         size={42}
-        value={typed ?? (relative || written)}
+        value={typed ?? (relative || writtenOf(range))}
         aria-invalid={wrong}
         title="2026-11-24 14:00 to 15:00, yesterday 14:00 to 15:00, now-10m, now-2h to now-1h, 90m, 2026-11-24: Enter shows it"
         onInput={(e) => setTyped(e.currentTarget.value)}

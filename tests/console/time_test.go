@@ -115,3 +115,35 @@ func TestPercentileOfEach(t *testing.T) {
 		b.waitText("latency" + name)
 	}
 }
+
+// On a phone one row above the first chart says the time, moves it, and opens the other controls until a span is chosen.
+func TestTimeOnAPhone(t *testing.T) {
+	s, c := start(t, nil)
+	id := send(t, c, "host", time.Now(), 250, "cpu0.percent")["cpu0.percent"]
+	b := open(t, s.URL(), "#/explore?m="+id)
+	b.size(390, 860)
+	b.wait("document.querySelector('#drawn canvas') && document.documentElement.clientWidth === 390")
+	const row = 60 // a row and its margin
+	if box := b.box("[aria-label=Time]"); box[3] > row {
+		t.Errorf("the controls take %v pixels", box[3])
+	}
+	if got := eval[string](b, "document.querySelector('.window').innerText"); got != "Last 5 min" {
+		t.Errorf("the time is %q", got)
+	}
+	b.picture("phone-closed")
+	b.click(".window", "")
+	b.wait("document.querySelector('[aria-label=\"Aggregation method\"]').offsetParent && " +
+		"document.querySelector('.times').offsetParent")
+	b.picture("phone-open")
+	b.click(".group button", "10m")
+	b.wait("document.querySelector('.window').innerText === 'Last 10 min' && !document.querySelector('.times').offsetParent")
+	b.visitHash("explore?tz=UTC&from=1764252000&to=1764255600&m=" + id)
+	b.wait("document.querySelector('.window').innerText === '2025-11-27 14:00 to 15:00'")
+	if box := b.box("[aria-label=Time]"); box[3] > row {
+		t.Errorf("the controls of a chosen time take %v pixels", box[3])
+	}
+	b.size(1280, 860)
+	b.wait("document.querySelector('.times').offsetParent && !document.querySelector('.window').offsetParent")
+	b.visitHash("explore")
+	b.wait("document.querySelector('.tile .now')?.offsetParent") // has its figure
+}

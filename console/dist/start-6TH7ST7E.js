@@ -1,1 +1,0 @@
-import"./chunk-G47RJW3U.js";import"./chunk-6NP3PAMF.js";
