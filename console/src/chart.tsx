@@ -214,7 +214,7 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
         : { range: (_, low, high) => bounds(low, high, p.unit) },
     },
     axes: [
-      { ...axis, space: p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
+      { ...axis, space: width < 400 ? 46 : p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
       {
         ...axis,
         space: p.small ? 28 : 40,
@@ -324,7 +324,7 @@ function bounds(low: number | null, high: number | null, unit: Unit): uPlot.Rang
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high))
     return [0, unit === "percent" ? 100 : 1];
   const whole = unit === "percent" ? 100 : unit === "ratio" ? 1 : 0;
-  if (whole && low >= 0 && high <= whole) return [0, whole];
+  if (whole && low >= 0 && high <= 1.02 * whole) return [0, Math.max(whole, high)];
   if (low === 0 && high === 0) return [0, 1];
   if (high - low <= 1e-12 * Math.abs(high)) {
     // One value, but for the last bits of a sum.
@@ -353,7 +353,7 @@ function labels(times: number[], zone: string): string[] {
     if (step >= 86400) return date.slice(5);
     const begins = date !== day && (day !== "" || time === "00:00:00");
     day = date;
-    return begins ? date.slice(5) : step < 60 ? time : time.slice(0, 5);
+    return begins ? date.slice(5) : step && step < 60 ? time : time.slice(0, 5);
   });
 }
 
