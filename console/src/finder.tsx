@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { count } from "./format";
+import { count, short } from "./format";
 import { countFound, countNames, findSeries, isNative, metricsOf, titles as titlesOf } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
@@ -120,7 +120,8 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
 
 // Filter chooses a value of a label.
 function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; labels: [string, string][] }) {
-  const chosen = labels.find(([n]) => n === name)?.[1] ?? "";
+  const chosen = labels.find(([n]) => n === name)?.[1] ?? "",
+    shown = (value: string) => (name === "project_id" ? short(value) : value);
   return (
     <select
       aria-label={label(name)}
@@ -136,10 +137,10 @@ function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; lab
       }
     >
       <option value="">{label(name)}</option>
-      {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{chosen}</option>}
+      {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{shown(chosen)}</option>}
       {counts.map((c) => (
-        <option key={c.name} value={c.name}>
-          {c.name} ({c.value.toLocaleString("en")})
+        <option key={c.name} value={c.name} title={c.name}>
+          {shown(c.name)} ({c.value.toLocaleString("en")})
         </option>
       ))}
       {values > counts.length && <option disabled>and {(values - counts.length).toLocaleString("en")} more</option>}

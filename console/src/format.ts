@@ -97,6 +97,9 @@ export function moment(seconds: number, zone: string): string {
   return format.format(seconds * 1000);
 }
 
+// short is a text with the beginnings of its UUIDs, which have dashes or, as Keystone's, none.
+export const short = (text: string) => text.replace(/\b([\da-f]{8})(-?[\da-f]{4}){3}-?[\da-f]{12}\b/gi, "$1…");
+
 export const count = (n: number, noun: string) =>
   n.toLocaleString("en") + " " + noun + (n === 1 || noun.endsWith("s") ? "" : "s");
 

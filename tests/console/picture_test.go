@@ -18,6 +18,7 @@ func TestPicture(t *testing.T) {
 		t.Skip("-pictured: no demo is named")
 	}
 	b := open(t, *pictured, "#/explore?tz=UTC")
+	state := b.beside("#/server?tz=UTC") // its chart begins now
 	b.size(1280, 830)
 	b.wait("document.querySelectorAll('.tile canvas').length >= 6")
 	b.picture("console")
@@ -65,9 +66,8 @@ func TestPicture(t *testing.T) {
 	b.picture("console-board")
 	check(t, c.Do(t.Context(), http.MethodDelete, "/v1/boards/"+board.ID, nil, nil))
 
-	b.size(1280, 900)
-	b.visitHash("server?tz=UTC")
-	b.wait("document.querySelectorAll('#members tbody tr').length === 1")
-	b.wait("document.querySelector('#processed').textContent !== '–'")
-	b.picture("console-server")
+	state.size(1280, 830)
+	state.wait("document.querySelectorAll('#members tbody tr').length === 1")
+	state.wait("document.querySelector('#processed').textContent !== '–'")
+	state.picture("console-server")
 }

@@ -102,3 +102,32 @@ func TestServerTabs(t *testing.T) {
 		t.Errorf("ended %s", got)
 	}
 }
+
+// Projects are called by the attribute project_name of their resources, else by the beginning of a UUID; the whole is
+// in the title.
+func TestProjectsByName(t *testing.T) {
+	s, c := start(t, nil)
+	const billing, other = "6f1d2c3b4a59687786950a1b2c3d4e5f", "1e9b8a3c-5d47-4f60-9a2b-7c8d9e0f1a2b"
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type", map[string]any{"name": "box",
+		"attributes": map[string]any{"project_name": map[string]any{"type": "string", "required": false}}}, nil))
+	for _, resource := range []struct{ kind, id, project string }{{"box", "b", billing}, {"generic", "g", other}} {
+		body := map[string]any{"id": resource.id, "project_id": resource.project,
+			"metrics": map[string]any{"load": map[string]any{"archive_policy_name": "console"}}}
+		if resource.kind == "box" {
+			body["project_name"] = "billing"
+		}
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource/"+resource.kind, body, nil))
+		check(t, c.Do(t.Context(), http.MethodPut, "/v1/quotas/"+resource.project, map[string]any{"series": 5}, nil))
+	}
+	b := open(t, s.URL(), "#/server?tab=series")
+	shown := func(table string) string {
+		return fmt.Sprintf("[...document.querySelectorAll('%s tbody td:first-child span')].map("+
+			"e => e.textContent + '=' + e.title).filter(t => !t.startsWith('admin')).sort().join(' ')", table)
+	}
+	want := "1e9b8a3c…=" + other + " billing=" + billing
+	b.wait(shown("#projects") + " === '" + want + "'")
+	b.click(".tabs a", "Projects")
+	b.wait(shown("#quotas") + " === '" + want + "'")
+	b.visitHash("explore")
+	b.wait("document.querySelector('[data-label=project_id] [title=\"" + other + "\"]')?.textContent === '1e9b8a3c… (1)'")
+}

@@ -13,7 +13,7 @@ import {
 } from "../boards";
 import { Chart } from "../chart";
 import { readFlags, type Flags } from "../flags";
-import { count, moment } from "../format";
+import { count, moment, short } from "../format";
 import { boardPath, parse } from "../paths";
 import { evaluate, queriesOf, unitOfQueries } from "../query";
 import { RangeBar } from "../range_bar";
@@ -113,7 +113,7 @@ function List() {
                       <a href={link("boards", { id: b.id })}>{b.name}</a>
                     </td>
                     <td class="number">{b.panels.length}</td>
-                    <td>{b.owner}</td>
+                    <td title={b.owner}>{short(b.owner)}</td>
                     <td>{b.shared ? "all" : "the owner"}</td>
                     <td>{moment(Date.parse(b.changed_at) / 1000, zoneOf())}</td>
                   </tr>
@@ -173,8 +173,8 @@ function OneBoard({ id }: { id: string }) {
         ) : (
           <h2>{now.name}</h2>
         )}
-        <span class="hint">
-          {now.shared ? "shared, " : ""}of {now.owner}
+        <span class="hint" title={now.owner}>
+          {now.shared ? "shared, " : ""}of {short(now.owner)}
         </span>
         <span class="grow" />
         <button type="button" onClick={() => save(new Blob([exported(now)]), now.name + ".json")}>

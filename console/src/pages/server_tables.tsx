@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { read, request, type APIError } from "../api";
 import { breakable } from "../finder";
-import { count, duration, moment, show } from "../format";
+import { count, duration, moment, short, show } from "../format";
 import { listSeries, type Facet } from "../metrics";
 import { ofResourcesPath, quote } from "../paths";
 import { zoneOf } from "../range";
@@ -66,6 +66,30 @@ function Table({
 const time = (seconds: number) => (seconds < 1 ? show(1000 * seconds, "", 3) + " ms" : show(seconds, "seconds", 4));
 const whole = (n: number) => n.toLocaleString("en");
 
+// useProjects returns what projects are called: as the resources' attribute project_name says, else by their IDs.
+function useProjects(ids: string[]) {
+  const { value: names } = useLoad(
+    async (signal) => {
+      const nameIn = async (match: Record<string, string>) =>
+        (
+          await read<{ data: { labels: Facet[] } }>(
+            "/api/v1/series_count?" + new URLSearchParams({ ...match, label: "project_name", limit: "1" }),
+            undefined,
+            signal,
+          )
+        ).data.labels[0]?.counts[0]?.name;
+      if (!ids.length || !(await nameIn({}))) return new Map<string, string | undefined>();
+      return new Map(
+        await Promise.all(
+          ids.slice(0, 100).map(async (id) => [id, await nameIn({ "match[]": `{project_id=${quote(id)}}` })] as const),
+        ),
+      );
+    },
+    [ids.join("\n")],
+  );
+  return (id: string) => <span title={id}>{names?.get(id) || short(id)}</span>;
+}
+
 // SeriesTab is how many series there are, by label, name and project.
 export function SeriesTab() {
   const { value, error } = useLoad(async (signal) => {
@@ -87,11 +111,16 @@ export function SeriesTab() {
     const [named, inProject, made] = [names, projects, grown].map((c) => c.labels[0] as Facet | undefined);
     return { total: labels.total, labels: labels.labels, names: named, projects: inProject, grown: made };
   }, []);
+  const project = useProjects(value?.projects?.counts.map((c) => c.name) ?? []);
   if (!value) return error ? <Notice bad>{error}</Notice> : <Notice>Counting …</Notice>;
   const share = (n: number) => show((100 * n) / Math.max(1, value.total), "percent", 3);
-  const counted = (facet: Facet | undefined, view: (name: string) => Record<string, string>) =>
+  const counted = (
+    facet: Facet | undefined,
+    view: (name: string) => Record<string, string>,
+    called: (name: string) => ComponentChildren = breakable,
+  ) =>
     (facet?.counts ?? []).map(({ name, value }) => [
-      <a href={link("explore", view(name))}>{breakable(name)}</a>,
+      <a href={link("explore", view(name))}>{called(name)}</a>,
       whole(value),
       share(value),
     ]);
@@ -118,7 +147,7 @@ export function SeriesTab() {
           id="projects"
           columns={["Project", "#Series", "#Share"]}
           empty="No resource has a project."
-          rows={counted(value.projects, (name) => ({ l: "project_id=" + name }))}
+          rows={counted(value.projects, (name) => ({ l: "project_id=" + name }), project)}
         />
       </div>
       <Table
@@ -130,7 +159,11 @@ export function SeriesTab() {
         rows={[...value.labels]
           .sort((a, b) => b.values - a.values)
           .slice(0, 20)
-          .map((l) => [l.name, whole(l.values), l.counts.map((c) => `${c.name} (${whole(c.value)})`).join(", ")])}
+          .map((l) => [
+            l.name,
+            whole(l.values),
+            l.counts.map((c) => `${l.name === "project_id" ? short(c.name) : c.name} (${whole(c.value)})`).join(", "),
+          ])}
       />
     </>
   );
@@ -162,6 +195,8 @@ export function ProjectsTab() {
     [own],
     10,
   );
+  const sorted = value && [...value].sort((a, b) => b.series - a.series),
+    project = useProjects(sorted?.map((u) => u.project).filter(Boolean) ?? []);
   const of = (used: number, most: number) =>
     most < 0 ? whole(used) : `${whole(used)} of ${whole(most)} (${show((100 * used) / most, "percent", 3)})`;
   return (
@@ -173,18 +208,13 @@ export function ProjectsTab() {
         columns={["Project", "#Series", "#Measures/s", "#Requests/s", "Quota"]}
         aside="measures and requests of the last 10 s"
         empty="No project has series or sends measures."
-        rows={
-          value &&
-          [...value]
-            .sort((a, b) => b.series - a.series)
-            .map((u) => [
-              u.project || "(none)",
-              of(u.series, u.quota.series),
-              of(u.measures_per_second, u.quota.measures_per_second),
-              of(u.requests_per_second, u.quota.requests_per_second),
-              u.own_quota ? "its own" : "the default",
-            ])
-        }
+        rows={sorted?.map((u) => [
+          u.project ? project(u.project) : "(none)",
+          of(u.series, u.quota.series),
+          of(u.measures_per_second, u.quota.measures_per_second),
+          of(u.requests_per_second, u.quota.requests_per_second),
+          u.own_quota ? "its own" : "the default",
+        ])}
       />
     </>
   );
