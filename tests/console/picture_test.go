@@ -20,7 +20,7 @@ func TestPicture(t *testing.T) {
 	b := open(t, *pictured, "#/explore?tz=UTC")
 	state := b.beside("#/server?tz=UTC") // its chart begins now
 	b.size(1280, 830)
-	b.wait("document.querySelectorAll('.tile canvas').length >= 6")
+	b.wait("document.querySelectorAll('.tile canvas').length >= 6 && document.querySelectorAll('.tile .now').length >= 6")
 	b.picture("console")
 
 	b.size(1280, 1000)
@@ -42,7 +42,7 @@ func TestPicture(t *testing.T) {
 	b.size(1400, 740)
 	b.visitHash("explore?tz=UTC&from=3m&stack=1&" + url.Values{"q": {`{"memory.used.bytes"}`,
 		`{"memory.available.bytes"}`}}.Encode())
-	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 2 && " + content)
 	b.picture("console-query")
 
 	b.size(1280, 780)
@@ -68,6 +68,6 @@ func TestPicture(t *testing.T) {
 
 	state.size(1280, 830)
 	state.wait("document.querySelectorAll('#members tbody tr').length === 1")
-	state.wait("document.querySelector('#processed').textContent !== '–'")
+	state.wait("document.querySelector('#processed').textContent !== '–' && performance.now() > 1e5")
 	state.picture("console-server")
 }

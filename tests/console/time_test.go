@@ -116,7 +116,8 @@ func TestPercentileOfEach(t *testing.T) {
 	}
 }
 
-// On a phone one row above the first chart says the time, moves it, and opens the other controls until a span is chosen.
+// On a phone one row above the first chart says the time and moves it. It opens the other controls until a span is
+// chosen.
 func TestTimeOnAPhone(t *testing.T) {
 	s, c := start(t, nil)
 	id := send(t, c, "host", time.Now(), 250, "cpu0.percent")["cpu0.percent"]
