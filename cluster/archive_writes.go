@@ -12,50 +12,30 @@ import (
 
 // Backfill implements query.Archives.
 func (a *Router) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
-	done model.Backfilled, err error) {
-	err = a.atHolder(ctx, a.Sack(to),
-		func() (err error) {
-			done, err = a.local.Backfill(ctx, to, from, at)
-			return err
-		},
-		func(address string) (err error) {
-			done, err = a.client.Backfill(ctx, address, to, from, at)
-			return err
-		})
-	return done, err
+	model.Backfilled, error) {
+	return answerAtHolder(ctx, a, a.Sack(to),
+		func() (model.Backfilled, error) { return a.local.Backfill(ctx, to, from, at) },
+		func(address string) (model.Backfilled, error) { return a.client.Backfill(ctx, address, to, from, at) })
 }
 
 // Backfill implements peer.LocalSacks.
 func (l *localArchives) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (
 	model.Backfilled, error) {
 	done, err := l.metricd.Backfill(ctx, to, from, at)
-	if err != nil {
-		return done, l.explain(err)
-	}
-	return done, l.valid()
+	return done, l.answered(err)
 }
 
 // Content implements query.Archives.
-func (a *Router) Content(ctx context.Context, r *model.ContentRequest) (c model.Content, err error) {
-	err = a.atHolder(ctx, a.Sack(r.Metric),
-		func() (err error) {
-			c, err = a.local.Content(ctx, r)
-			return err
-		},
-		func(address string) (err error) {
-			c, err = a.client.Content(ctx, address, r)
-			return err
-		})
-	return c, err
+func (a *Router) Content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
+	return answerAtHolder(ctx, a, a.Sack(r.Metric),
+		func() (model.Content, error) { return a.local.Content(ctx, r) },
+		func(address string) (model.Content, error) { return a.client.Content(ctx, address, r) })
 }
 
 // Content implements peer.LocalSacks.
 func (l *localArchives) Content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
 	c, err := l.metricd.Content(ctx, r)
-	if err != nil {
-		return c, l.explain(err)
-	}
-	return c, l.valid()
+	return c, l.answered(err)
 }
 
 // replacedAtOnce is how many metrics one request to a holder replaces: it answers within the time that peers wait.
@@ -70,16 +50,9 @@ func (a *Router) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Repl
 	}
 	for sack, metrics := range bySack {
 		for some := range slices.Chunk(metrics, replacedAtOnce) {
-			var one model.Replaced
-			err := a.atHolder(ctx, sack,
-				func() (err error) {
-					one, err = a.local.Replace(ctx, some, r)
-					return err
-				},
-				func(address string) (err error) {
-					one, err = a.client.Replace(ctx, address, some, r)
-					return err
-				})
+			one, err := answerAtHolder(ctx, a, sack,
+				func() (model.Replaced, error) { return a.local.Replace(ctx, some, r) },
+				func(address string) (model.Replaced, error) { return a.client.Replace(ctx, address, some, r) })
 			if err != nil {
 				return done, err
 			}
@@ -96,8 +69,6 @@ func (l *localArchives) Replace(ctx context.Context, metrics []uuid.UUID, r *mod
 	if err := l.RefreshSacks(ctx, []int{model.Sack(metrics[0], l.sacks)}); err != nil {
 		return done, err
 	}
-	if done, err = l.metricd.Replace(ctx, metrics, r); err != nil {
-		return done, l.explain(err)
-	}
-	return done, l.valid()
+	done, err = l.metricd.Replace(ctx, metrics, r)
+	return done, l.answered(err)
 }

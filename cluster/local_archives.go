@@ -31,9 +31,12 @@ type localArchives struct {
 	reach func(ctx context.Context, deadline time.Time) error
 }
 
-// valid returns an error once this process may hold nothing any more.
-func (l *localArchives) valid() error {
-	if !l.lease.Valid() {
+// answered returns why an answer of metricd does not count, nil if it does.
+func (l *localArchives) answered(err error) error {
+	if err != nil {
+		return l.explain(err)
+	}
+	if !l.lease.Valid() { // this process may hold nothing any more
 		return errors.Join(model.ErrUnavailable, l.lease.Err())
 	}
 	return nil
@@ -41,37 +44,25 @@ func (l *localArchives) valid() error {
 
 // Groups reads the groups of a metric.
 func (l *localArchives) Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error {
-	if err := l.metricd.Groups(ctx, read, dst); err != nil {
-		return l.explain(err)
-	}
-	return l.valid()
+	return l.answered(l.metricd.Groups(ctx, read, dst))
 }
 
 // eachGroups reads the groups of metrics of one sack. A metricd.ErrNotOwned comes before the first use.
 func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst *carbonara.Groups,
 	use func(i int) error) error {
-	if err := l.metricd.EachGroups(ctx, reads, dst, use); err != nil {
-		return l.explain(err)
-	}
-	return nil
+	return l.explain(l.metricd.EachGroups(ctx, reads, dst, use))
 }
 
 // Sizes returns the sizes of metrics' archives.
 func (l *localArchives) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
 	sizes, err := l.metricd.Sizes(ctx, metrics)
-	if err != nil {
-		return nil, l.explain(err)
-	}
-	return sizes, l.valid()
+	return sizes, l.answered(err)
 }
 
 // LastMeasures returns the timestamps of metrics' newest measures.
 func (l *localArchives) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
 	last, err := l.metricd.LastMeasures(ctx, metrics)
-	if err != nil {
-		return nil, l.explain(err)
-	}
-	return last, l.valid()
+	return last, l.answered(err)
 }
 
 // Rebuild rebuilds metrics' archives. Metrics of damaged sacks count as failed: others need not wait for them.

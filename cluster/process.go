@@ -175,10 +175,8 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
 		check: p.folder.Check, held: make(map[string]held)}
-	recording, stopRecording := context.WithCancel(context.Background())
-	var recorder sync.WaitGroup
-	recorder.Go(func() { p.ownership.recordUntil(recording, claimOptions.Beat) })
-	p.closers.Add("records", func(context.Context) error { stopRecording(); recorder.Wait(); return nil })
+	stop := pause.Go(func(ctx context.Context) { p.ownership.recordUntil(ctx, claimOptions.Beat) })
+	p.closers.Add("records", func(context.Context) error { stop(); return nil })
 	return nil
 }
 
@@ -194,10 +192,8 @@ func (p *Process) alignClock(ctx context.Context) error {
 		keep: p.folder.KeepReading,
 		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, *own) }}
 	own.Check = w.check
-	watching, stop := context.WithCancel(context.Background())
-	var watcher sync.WaitGroup
-	watcher.Go(func() { w.run(watching) })
-	p.closers.Add("clock", func(context.Context) error { stop(); watcher.Wait(); return nil })
+	stop := pause.Go(w.run)
+	p.closers.Add("clock", func(context.Context) error { stop(); return nil })
 	return nil
 }
 

@@ -181,15 +181,8 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 
 // adopt takes an incoming store if its process is gone.
 func (s *incomingStores) adopt(ctx context.Context, name string) error {
-	if _, holds := s.environment.ownership.holds(name); !holds { // else it is damaged, and tried again
-		holder, err := s.members.session.Holder(ctx, name)
-		if err != nil {
-			return err
-		}
-		if holder.Live() {
-			s.environment.damaged.forget(name)
-			return nil
-		}
+	if free, err := s.environment.isFree(ctx, name); err != nil || !free {
+		return err
 	}
 	store, err := s.openStore(ctx, name, nil)
 	if err != nil {

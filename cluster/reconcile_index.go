@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -41,15 +43,8 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	if e.damaged.of(datafolder.IndexName) != nil && !e.damaged.due(datafolder.IndexName) {
 		return nil
 	}
-	if _, holds := e.ownership.holds(datafolder.IndexName); !holds { // else it is damaged, and tried again
-		holder, err := r.members.session.Holder(ctx, datafolder.IndexName)
-		if err != nil {
-			return err
-		}
-		if holder.Live() {
-			e.damaged.forget(datafolder.IndexName)
-			return nil
-		}
+	if free, err := e.isFree(ctx, datafolder.IndexName); err != nil || !free {
+		return err
 	}
 	var store *index.Store
 	err := e.open(ctx, datafolder.IndexName, func(dir string) (err error) {
@@ -64,7 +59,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 		return tookNothing(datafolder.IndexName, err)
 	}
 	epoch, _ := e.ownership.holds(datafolder.IndexName)
-	local := newLocalIndex(store, epoch)
+	local := &localIndex{store, epoch, semaphore.NewWeighted(allUsers)}
 	if err := r.taken(local.Store); err != nil {
 		return errors.Join(err, store.Close(), e.ownership.giveBack(ctx, datafolder.IndexName))
 	}
@@ -120,8 +115,8 @@ func (r *indexReconciler) close(ctx context.Context) error {
 
 // giveBack closes the index, which nobody uses any more, and lets others take it.
 func (r *indexReconciler) giveBack(ctx context.Context, local *localIndex) error {
-	r.rebuilding.close()
-	r.resourceEnds.close()
+	r.rebuilding.stop()
+	r.resourceEnds.stop()
 	r.lastBackup.stop()
 	if err := local.Close(); err != nil {
 		return err // others can take it when this process is gone

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -20,13 +21,12 @@ import (
 // sack, and writes down how far it has come. The batch in work when the process ends is rebuilt once more, which
 // changes nothing.
 
-// rebuilding is the background work on a held index; close ends it.
+// rebuilding is the background work on a held index.
 type rebuilding struct {
 	index    *localIndex
 	archives *Router
 	logger   *slog.Logger
-	stop     context.CancelFunc
-	loop     sync.WaitGroup
+	stop     func()
 }
 
 const (
@@ -35,15 +35,9 @@ const (
 )
 
 func startRebuilding(local *localIndex, archives *Router, logger *slog.Logger) *rebuilding {
-	ctx, stop := context.WithCancel(context.Background())
-	r := &rebuilding{index: local, archives: archives, logger: logger, stop: stop}
-	r.loop.Go(func() { r.run(ctx) })
+	r := &rebuilding{index: local, archives: archives, logger: logger}
+	r.stop = pause.Go(r.run)
 	return r
-}
-
-func (r *rebuilding) close() {
-	r.stop()
-	r.loop.Wait()
 }
 
 func (r *rebuilding) run(ctx context.Context) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,28 +54,21 @@ func (a *ResourceAges) interval() time.Duration {
 // resourcesAtOnce bounds how many resources are in memory.
 const resourcesAtOnce = 1000
 
-// resourceEnds is the background work on the resources of a held index; close ends it.
+// resourceEnds is the background work on the resources of a held index.
 type resourceEnds struct {
 	ResourceAges
 	index    *index.Store
 	archives *Router
 	logger   *slog.Logger
-	stop     context.CancelFunc
-	loop     sync.WaitGroup
+	stop     func()
 }
 
 func startResourceEnds(ages ResourceAges, store *index.Store, archives *Router, logger *slog.Logger) *resourceEnds {
-	ctx, stop := context.WithCancel(context.Background())
-	e := &resourceEnds{ResourceAges: ages, index: store, archives: archives, logger: logger, stop: stop}
+	e := &resourceEnds{ResourceAges: ages, index: store, archives: archives, logger: logger, stop: func() {}}
 	if ages != (ResourceAges{}) {
-		e.loop.Go(func() { e.run(ctx) })
+		e.stop = pause.Go(e.run)
 	}
 	return e
-}
-
-func (e *resourceEnds) close() {
-	e.stop()
-	e.loop.Wait()
 }
 
 func (e *resourceEnds) run(ctx context.Context) {

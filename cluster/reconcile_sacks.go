@@ -199,15 +199,8 @@ func (r *sackReconciler) claimAll(ctx context.Context, sacks []int) error {
 
 func (r *sackReconciler) claim(ctx context.Context, sack int) (ok bool, err error) {
 	name := datafolder.SackName(sack)
-	if _, holds := r.environment.ownership.holds(name); !holds { // else it is damaged, and tried again
-		holder, err := r.members.session.Holder(ctx, name)
-		if err != nil {
-			return false, err
-		}
-		if holder.Live() {
-			r.environment.damaged.forget(name)
-			return false, nil
-		}
+	if free, err := r.environment.isFree(ctx, name); err != nil || !free {
+		return false, err
 	}
 	err = r.environment.open(ctx, name, func(dir string) error { return r.metricd.Open(sack, dir) })
 	return err == nil, tookNothing(name, err)

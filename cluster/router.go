@@ -124,6 +124,15 @@ func (a *Router) atHolder(ctx context.Context, sack int, here func() error, ther
 	})
 }
 
+// answerAtHolder is atHolder for calls that return an answer.
+func answerAtHolder[T any](ctx context.Context, a *Router, sack int, here func() (T, error),
+	there func(address string) (T, error)) (answer T, err error) {
+	err = a.atHolder(ctx, sack,
+		func() (err error) { answer, err = here(); return err },
+		func(address string) (err error) { answer, err = there(address); return err })
+	return answer, err
+}
+
 // Refresh implements query.Archives. One request refreshes all sacks of a process.
 func (a *Router) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i], a.sacks) }, a.holder)

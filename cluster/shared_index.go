@@ -28,10 +28,6 @@ type localIndex struct {
 
 const allUsers = 1 << 32
 
-func newLocalIndex(store *index.Store, epoch uint64) *localIndex {
-	return &localIndex{store, epoch, semaphore.NewWeighted(allUsers)}
-}
-
 // release ends a use.
 func (l *localIndex) release() { l.users.Release(1) }
 

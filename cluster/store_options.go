@@ -43,6 +43,22 @@ func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease 
 	return e
 }
 
+// isFree reports whether this process may take a store: no process holds it, or this one does, and tries again what was
+// damaged. The damage of a store that another process holds is forgotten.
+func (e *environment) isFree(ctx context.Context, name string) (bool, error) {
+	if _, holds := e.ownership.holds(name); holds {
+		return true, nil
+	}
+	holder, err := e.ownership.session.Holder(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if holder.Live() {
+		e.damaged.forget(name)
+	}
+	return !holder.Live(), nil
+}
+
 // open takes a store and calls open with its folder. A store that is damaged stays claimed, if it was: no other process
 // tries in vain. One that is locked, or lacks what any store needs, is given back, since another machine may have it
 // sooner. The error is a model.DamagedError in all cases, and the store is not due for a while.

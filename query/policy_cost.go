@@ -90,7 +90,7 @@ func CostOf(ctx context.Context, archives Archives, metrics []*model.Metric, pol
 	var groups carbonara.Groups
 	for i := range reads {
 		if i == 0 || reads[i].Metric != reads[i-1].Metric {
-			c.nextMetric()
+			c.heard = false
 		}
 		if err := reader.Groups(ctx, reads[i], staleness, &groups); err != nil {
 			return nil, err
@@ -136,8 +136,6 @@ type costs struct {
 	raw, rawBytes  int
 	buffer         []byte
 }
-
-func (c *costs) nextMetric() { c.heard = false }
 
 // add adds groups of one metric and granularity. The finest one that has any tells how many measures come.
 func (c *costs) add(groups *carbonara.Groups) {

@@ -176,7 +176,7 @@ func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 		return nil, doubt
 	}
 	if dates {
-		if clock := clockColumn(cells); clock >= 0 {
+		if clock := slices.IndexFunc(cells, func(c [][]byte) bool { return allMatch(c, isClock) }); clock >= 0 {
 			return []int{best, clock}, nil
 		}
 	}
@@ -220,15 +220,11 @@ func namedTimes(names []string) int {
 // timestampNames are the names of columns of timestamps, in lower case.
 var timestampNames = []string{"timestamp", "time", "date", "datetime"}
 
-// clockColumn returns the first column whose cells are times of day, -1 for none.
-func clockColumn(cells [][][]byte) int {
-	return slices.IndexFunc(cells, func(column [][]byte) bool { return allMatch(column, isClock) })
-}
-
 func allMatch(cells [][]byte, is func([]byte) bool) bool {
 	return len(cells) > 0 && !slices.ContainsFunc(cells, func(cell []byte) bool { return !is(cell) })
 }
 
+// isClock reports whether a cell is a time of day.
 func isClock(cell []byte) bool {
 	for _, layout := range clockLayouts {
 		f := TimeForm{layout: "2006 " + layout}

@@ -3,6 +3,7 @@ package pause
 import (
 	"context"
 	"iter"
+	"sync"
 	"time"
 )
 
@@ -17,6 +18,17 @@ func For(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-time.After(d):
 		return nil
+	}
+}
+
+// Go calls work in the background. stop ends its context, and waits until it has returned.
+func Go(work func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { work(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
 	}
 }
 

@@ -179,14 +179,10 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 			known, err = contentValue(entry.key, known)
 		}
 		if err != nil || !bytes.Equal(known, entry.value) {
-			return 0, errContentDiffers(metric)
+			return 0, model.BackfillRefused("metric %s has other measures: delete it first", metric)
 		}
 	}
 	return written, nil
-}
-
-func errContentDiffers(metric uuid.UUID) error {
-	return model.BackfillRefused("metric %s has other measures: delete it first", metric)
 }
 
 // lastContent returns the last key of a metric, nil for none.
