@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +35,7 @@ import (
 // Smaller jumps are found by a comparison every compareInterval.
 //
 // A machine that starts while no other process answers has its system time alone, which may be wrong. So the data
-// folder keeps a reading (keepReading), and no clock begins earlier (align). The stamps of ended processes are
+// folder keeps a reading (keepOlderThan), and no clock begins earlier (align). The stamps of ended processes are
 // unmeasured then, and count as unmeasuredError off. They are hardly later than the kept reading, so none of them is
 // certainly later than a new one.
 //
@@ -47,7 +48,8 @@ type clockWatch struct {
 	lose func(error)
 
 	keeping sync.Mutex
-	kept    int64 // reading
+	kept    atomic.Int64 // reading
+	stamped atomic.Bool  // since then
 
 	mu     sync.Mutex
 	last   int64 // reading
@@ -161,13 +163,22 @@ func (c *clocks) align(boot claim.Clock, ask func(own incoming.Clock) []clockDis
 	return nil
 }
 
-// run reads and compares the clock until ctx ends.
+// run reads and compares the clock until ctx ends. While there are stamps, it has readings kept early, so that stamps
+// wait for the disk only if it takes longer than half of keepInterval.
 func (w *clockWatch) run(ctx context.Context) {
+	var early sync.WaitGroup
+	defer early.Wait()
 	n := 0
 	for range pause.Ticks(ctx, readInterval) {
 		n++
 		if jumped, _ := w.read(); jumped || n%int(compareInterval/readInterval) == 0 {
 			_ = w.compare(ctx)
+		}
+		if w.stamped.Load() && w.isOld(keepInterval/2) && w.keeping.TryLock() {
+			early.Go(func() {
+				defer w.keeping.Unlock()
+				_ = w.keepOlderThan(keepInterval / 2) // the next stamp tries again, and fails with the error
+			})
 		}
 	}
 }
@@ -193,21 +204,28 @@ func (w *clockWatch) check() error {
 			return err
 		}
 	}
-	return w.keepReading()
-}
-
-// keepReading makes the folder keep a reading that is hardly earlier than the next stamps.
-func (w *clockWatch) keepReading() error {
-	w.keeping.Lock()
-	defer w.keeping.Unlock()
-	now := w.now()
-	if now-w.kept < int64(keepInterval) {
+	w.stamped.Store(true)
+	if !w.isOld(keepInterval) {
 		return nil
 	}
+	w.keeping.Lock()
+	defer w.keeping.Unlock()
+	return w.keepOlderThan(keepInterval)
+}
+
+func (w *clockWatch) isOld(age time.Duration) bool { return w.now()-w.kept.Load() >= int64(age) }
+
+// keepOlderThan makes the folder keep a reading, if the kept one has an age. The caller has locked keeping.
+func (w *clockWatch) keepOlderThan(age time.Duration) error {
+	if !w.isOld(age) {
+		return nil
+	}
+	w.stamped.Store(false)
+	now := w.now()
 	if err := w.keep(now); err != nil {
 		return fmt.Errorf("%w: the clock's reading is not kept: %w", model.ErrUnavailable, err)
 	}
-	w.kept = now
+	w.kept.Store(now)
 	return nil
 }
 

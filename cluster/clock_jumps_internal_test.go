@@ -127,6 +127,42 @@ func TestReadingIsKeptBeforeStamps(t *testing.T) {
 	})
 }
 
+// While there are stamps, the next reading is kept before they need it: they do not wait for a slow disk. Without
+// stamps nothing is written.
+func TestReadingsAreKeptEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept atomic.Int64
+		times := atomic.Int64{}
+		began := time.Now()
+		now := func() int64 { return int64(time.Hour + time.Since(began)) }
+		w := &clockWatch{now: now, last: now(), ask: func(context.Context) []clockDistance { return nil },
+			keep: func(reading int64) error {
+				if times.Add(1) > 1 {
+					time.Sleep(keepInterval/2 - 2*readInterval) // the disk
+				}
+				kept.Store(reading)
+				return nil
+			}}
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.run(ctx)
+		for range 200 {
+			asked := time.Now()
+			if err := w.check(); err != nil || now()-kept.Load() >= int64(keepInterval) || time.Since(asked) > 0 {
+				t.Fatalf("after %v a stamp waits %v, and is %v later than the kept reading: %v", time.Since(began),
+					time.Since(asked), time.Duration(now()-kept.Load()), err)
+			}
+			time.Sleep(readInterval / 2)
+		}
+		time.Sleep(2 * keepInterval)
+		before := times.Load()
+		if time.Sleep(10 * keepInterval); times.Load() != before {
+			t.Errorf("%d readings are kept without a stamp", times.Load()-before)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
 // stoppedClock is a machine's that does not go on.
 type stoppedClock struct{}
 
@@ -166,7 +202,7 @@ func TestAlignClock(t *testing.T) {
 	for _, d := range []struct{ stamps, want time.Duration }{{-time.Hour, 0}, {maxApart / 2, 0},
 		{time.Second, 2 * time.Second}, {2 * maxFollow, 2 * maxFollow}} { // 2 s: as it was set before
 		alone := open(0)
-		if err := errors.Join(alone.folder.KeepReading(reference.Now()+int64(d.stamps)),
+		if err := errors.Join(alone.folder.KeepReading(reference.own.ID, reference.Now()+int64(d.stamps)),
 			alone.align(stoppedClock{}, func(incoming.Clock) []clockDistance { return nil })); err != nil {
 			t.Fatal(err)
 		}

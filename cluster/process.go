@@ -189,7 +189,7 @@ func (p *Process) alignClock(ctx context.Context) error {
 	}
 	own := &p.clocks.own
 	w := &clockWatch{now: own.Now, last: own.Now(), doubt: true, lose: p.members.session.Lose,
-		keep: p.folder.KeepReading,
+		keep: func(at int64) error { return p.folder.KeepReading(own.ID, at) },
 		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, *own) }}
 	own.Check = w.check
 	stop := pause.Go(w.run)

@@ -113,10 +113,15 @@ func (f *Folder) SetClockAside(name string) error {
 }
 
 func (f *Folder) clockNames() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(f.Path, clocksFolder))
+	names, err := f.namesIn(clocksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return names, err
+}
+
+func (f *Folder) namesIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(f.Path, folder))
 	names := make([]string, 0, len(entries))
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -124,31 +129,58 @@ func (f *Folder) clockNames() ([]string, error) {
 	return names, err
 }
 
-// The latest reading of any clock, in nanoseconds since 1970, is kept in the name of an empty file:
-// clocks/latest.<reading>. The greatest of several counts.
+// The latest reading of a clock, in nanoseconds since 1970, is kept in the name of an empty file:
+// clocks/latest.<id>/<reading>. The greatest of several counts. Each machine has a folder of its own: CephFS makes a
+// write wait for as long as a dead machine may have the folder in its cache. Earlier builds shared
+// clocks/latest.<reading>.
 const latestReading = "latest."
 
-// LatestReading returns the latest reading that KeepReading was given, 0 for none.
+// LatestReading returns the latest reading that KeepReading was given for any clock, 0 for none.
 func (f *Folder) LatestReading() (latest int64, err error) {
 	names, err := f.clockNames()
+	if err != nil {
+		return 0, err
+	}
 	for _, name := range names {
-		if at, ok := parseReading(name); ok {
-			latest = max(latest, at)
+		text, ok := strings.CutPrefix(name, latestReading)
+		if !ok {
+			continue
+		}
+		readings := []string{text}
+		if uuid.Validate(text) == nil {
+			if readings, err = f.namesIn(filepath.Join(clocksFolder, name)); err != nil {
+				return 0, err
+			}
+		}
+		for _, reading := range readings {
+			latest = max(latest, parseReading(reading))
 		}
 	}
-	return latest, err
+	return latest, nil
 }
 
 // KeepReading makes LatestReading return at, or more, also after a power cut.
-func (f *Folder) KeepReading(at int64) error {
-	return f.keepName(fmt.Sprint(latestReading, at), func(other string) bool {
-		before, ok := parseReading(other)
-		return ok && before < at
+func (f *Folder) KeepReading(clock uuid.UUID, at int64) error {
+	folder := filepath.Join(clocksFolder, latestReading+clock.String())
+	if err := os.Mkdir(filepath.Join(f.Path, folder), 0o750); err == nil {
+		err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, clocksFolder))
+		if err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return f.keepName(folder, strconv.FormatInt(at, 10), func(other string) bool {
+		before := parseReading(other)
+		return before > 0 && before < at
 	})
 }
 
-func parseReading(name string) (at int64, ok bool) {
-	text, ok := strings.CutPrefix(name, latestReading)
-	at, err := strconv.ParseInt(text, 10, 64)
-	return at, ok && err == nil
+// parseReading returns 0 for a name that is no reading.
+func parseReading(name string) int64 {
+	at, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return at
 }

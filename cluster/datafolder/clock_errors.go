@@ -37,19 +37,19 @@ func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
 
 // KeepClockError makes ClockErrors return far for a pair, or more.
 func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
-	return f.keepName(clockErrorName(pair, far), func(other string) bool {
+	return f.keepName(clocksFolder, clockErrorName(pair, far), func(other string) bool {
 		p, less, ok := parseClockError(other)
 		return ok && p == pair && less < far
 	})
 }
 
-// keepName makes an empty file, synced, and removes those that it replaces.
-func (f *Folder) keepName(name string, replaces func(other string) bool) error {
-	names, err := f.clockNames()
+// keepName makes an empty file in a folder, synced, and removes those that it replaces.
+func (f *Folder) keepName(folder, name string, replaces func(other string) bool) error {
+	names, err := f.namesIn(folder)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(f.Path, clocksFolder)
+	dir := filepath.Join(f.Path, folder)
 	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -176,20 +177,41 @@ func TestClockErrorsOfGoneMachines(t *testing.T) {
 	}
 }
 
-// The latest reading counts, also one of another machine, and earlier ones go.
+// The latest reading counts, also one of another machine or an earlier build, and a machine's earlier ones go. Readings
+// change nothing but the machine's own folder.
 func TestLatestReading(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer folder.Release()
-	_, _, err = folder.EnsureClock(uuid.New(), 99)
-	for _, at := range []int64{5, 13, 7} {
-		err = errors.Join(err, folder.KeepReading(at))
+	clocks := filepath.Join(folder.Path, "clocks")
+	names := func(pattern string) []string {
+		found, globErr := filepath.Glob(filepath.Join(clocks, pattern))
+		err = errors.Join(err, globErr)
+		return found
 	}
-	latest, latestErr := folder.LatestReading()
-	names, globErr := filepath.Glob(filepath.Join(folder.Path, "clocks", "latest.*"))
-	if err = errors.Join(err, latestErr, globErr); latest != 13 || len(names) != 2 || err != nil {
-		t.Errorf("the latest reading is %d, of %v: %v", latest, names, err)
+	one, other := uuid.New(), uuid.New()
+	_, _, err = folder.EnsureClock(one, 99)
+	err = errors.Join(err, os.WriteFile(filepath.Join(clocks, "latest.4"), nil, 0o600))
+	want := func(latest int64) {
+		t.Helper()
+		if found, latestErr := folder.LatestReading(); found != latest || errors.Join(err, latestErr) != nil {
+			t.Errorf("the latest reading is %d, not %d: %v", found, latest, errors.Join(err, latestErr))
+		}
+	}
+	want(4)
+	err = errors.Join(err, folder.KeepReading(one, 3), folder.KeepReading(other, 1))
+	want(4)
+	shared := names("*")
+	for _, at := range []int64{5, 13, 7} {
+		err = errors.Join(err, folder.KeepReading(other, at))
+	}
+	want(13)
+	if now := names("*"); !slices.Equal(shared, now) {
+		t.Errorf("the shared folder has changed: %v, %v", shared, now)
+	}
+	if kept := names("latest.*/*"); len(kept) != 3 { // 3 of one, and 13 and 7 of the other
+		t.Errorf("kept: %v", kept)
 	}
 }
