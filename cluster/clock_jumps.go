@@ -45,11 +45,14 @@ type clockWatch struct {
 	now  func() int64
 	ask  func(ctx context.Context) []clockDistance
 	keep func(reading int64) error // in the data folder
+	drop func(before int64) error  // of the kept ones
 	lose func(error)
 
 	keeping sync.Mutex
 	kept    atomic.Int64 // reading
 	stamped atomic.Bool  // since then
+
+	dropping sync.Mutex
 
 	mu     sync.Mutex
 	last   int64 // reading
@@ -176,8 +179,12 @@ func (w *clockWatch) run(ctx context.Context) {
 		}
 		if w.stamped.Load() && w.isOld(keepInterval/2) && w.keeping.TryLock() {
 			early.Go(func() {
-				defer w.keeping.Unlock()
 				_ = w.keepOlderThan(keepInterval / 2) // the next stamp tries again, and fails with the error
+				w.keeping.Unlock()
+				if w.dropping.TryLock() {
+					_ = w.drop(w.kept.Load()) // so does the next one
+					w.dropping.Unlock()
+				}
 			})
 		}
 	}

@@ -31,7 +31,8 @@ func TestClockJump(t *testing.T) {
 			var offset atomic.Int64
 			w := &clockWatch{now: func() int64 { return int64(time.Since(began)) + offset.Load() },
 				lose: func(err error) { lost = err }, keep: func(int64) error { return nil },
-				ask: func(context.Context) []clockDistance { questions++; return others }}
+				drop: func(int64) error { return nil },
+				ask:  func(context.Context) []clockDistance { questions++; return others }}
 			ctx, cancel := context.WithCancel(t.Context())
 			go w.run(ctx)
 			time.Sleep(5*time.Second + readInterval/2)
@@ -64,7 +65,8 @@ func TestFirstStampIsCompared(t *testing.T) {
 		var others []clockDistance
 		now := func() int64 { return int64(time.Since(began)) }
 		w := &clockWatch{now: now, last: now(), doubt: true, lose: func(err error) { lost = err },
-			keep: func(int64) error { return nil }, ask: func(context.Context) []clockDistance { return others }}
+			keep: func(int64) error { return nil }, drop: func(int64) error { return nil },
+			ask: func(context.Context) []clockDistance { return others }}
 		ctx, cancel := context.WithCancel(t.Context())
 		go w.run(ctx)
 		time.Sleep(compareInterval + readInterval/2)
@@ -131,8 +133,7 @@ func TestReadingIsKeptBeforeStamps(t *testing.T) {
 // stamps nothing is written.
 func TestReadingsAreKeptEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var kept atomic.Int64
-		times := atomic.Int64{}
+		var kept, times, drops atomic.Int64
 		began := time.Now()
 		now := func() int64 { return int64(time.Hour + time.Since(began)) }
 		w := &clockWatch{now: now, last: now(), ask: func(context.Context) []clockDistance { return nil },
@@ -141,6 +142,13 @@ func TestReadingsAreKeptEarly(t *testing.T) {
 					time.Sleep(keepInterval/2 - 2*readInterval) // the disk
 				}
 				kept.Store(reading)
+				return nil
+			}, drop: func(before int64) error {
+				if before != kept.Load() {
+					t.Errorf("readings before %d are dropped, and %d is kept", before, kept.Load())
+				}
+				drops.Add(1)
+				time.Sleep(3 * keepInterval) // a dead machine has seen them
 				return nil
 			}}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -157,6 +165,9 @@ func TestReadingsAreKeptEarly(t *testing.T) {
 		before := times.Load()
 		if time.Sleep(10 * keepInterval); times.Load() != before {
 			t.Errorf("%d readings are kept without a stamp", times.Load()-before)
+		}
+		if drops.Load() < 2 {
+			t.Errorf("earlier readings are dropped %d times", drops.Load())
 		}
 		cancel()
 		synctest.Wait()

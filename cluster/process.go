@@ -190,6 +190,7 @@ func (p *Process) alignClock(ctx context.Context) error {
 	own := &p.clocks.own
 	w := &clockWatch{now: own.Now, last: own.Now(), doubt: true, lose: p.members.session.Lose,
 		keep: func(at int64) error { return p.folder.KeepReading(own.ID, at) },
+		drop: func(before int64) error { return p.folder.DropReadings(own.ID, before) },
 		ask:  func(ctx context.Context) []clockDistance { return p.members.clockDistances(ctx, *own) }}
 	own.Check = w.check
 	stop := pause.Go(w.run)

@@ -161,19 +161,28 @@ func (f *Folder) LatestReading() (latest int64, err error) {
 
 // KeepReading makes LatestReading return at, or more, also after a power cut.
 func (f *Folder) KeepReading(clock uuid.UUID, at int64) error {
-	folder := filepath.Join(clocksFolder, latestReading+clock.String())
-	if err := os.Mkdir(filepath.Join(f.Path, folder), 0o750); err == nil {
+	folder := readingsOf(clock)
+	err := os.Mkdir(filepath.Join(f.Path, folder), 0o750)
+	if err == nil {
 		err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, clocksFolder))
-		if err != nil {
-			return err
-		}
-	} else if !errors.Is(err, fs.ErrExist) {
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return f.keepName(folder, strconv.FormatInt(at, 10), func(other string) bool {
-		before := parseReading(other)
+	return f.makeName(filepath.Join(folder, strconv.FormatInt(at, 10)))
+}
+
+// DropReadings removes a clock's kept readings from before at. CephFS makes it wait for a dead machine that has seen
+// them.
+func (f *Folder) DropReadings(clock uuid.UUID, at int64) error {
+	return f.dropNames(readingsOf(clock), func(name string) bool {
+		before := parseReading(name)
 		return before > 0 && before < at
 	})
+}
+
+func readingsOf(clock uuid.UUID) string {
+	return filepath.Join(clocksFolder, latestReading+clock.String())
 }
 
 // parseReading returns 0 for a name that is no reading.

@@ -37,35 +37,36 @@ func (f *Folder) ClockErrors() (map[ClockPair]time.Duration, error) {
 
 // KeepClockError makes ClockErrors return far for a pair, or more.
 func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
-	return f.keepName(clocksFolder, clockErrorName(pair, far), func(other string) bool {
+	if err := f.makeName(filepath.Join(clocksFolder, clockErrorName(pair, far))); err != nil {
+		return err
+	}
+	return f.dropNames(clocksFolder, func(other string) bool {
 		p, less, ok := parseClockError(other)
 		return ok && p == pair && less < far
 	})
 }
 
-// keepName makes an empty file in a folder, synced, and removes those that it replaces.
-func (f *Folder) keepName(folder, name string, replaces func(other string) bool) error {
+// makeName makes an empty file, synced.
+func (f *Folder) makeName(name string) error {
+	path := filepath.Join(f.Path, name)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), claim.SyncFolder(vfs.Default, filepath.Dir(path)))
+}
+
+// dropNames removes files of a folder, unsynced.
+func (f *Folder) dropNames(folder string, which func(name string) bool) error {
 	names, err := f.namesIn(folder)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(f.Path, folder)
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o640)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(file.Close(), claim.SyncFolder(vfs.Default, dir)); err != nil {
-		return err
-	}
-	var errs []error
-	for _, other := range names {
-		if replaces(other) {
-			if err := os.Remove(filepath.Join(dir, other)); !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
+	for _, name := range names {
+		if which(name) {
+			if gone := os.Remove(filepath.Join(f.Path, folder, name)); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // TendClockErrors marks the pairs of which a clock is in use as of today, and removes those that nobody has marked

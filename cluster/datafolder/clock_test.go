@@ -207,11 +207,12 @@ func TestLatestReading(t *testing.T) {
 	for _, at := range []int64{5, 13, 7} {
 		err = errors.Join(err, folder.KeepReading(other, at))
 	}
+	err = errors.Join(err, folder.DropReadings(other, 13))
 	want(13)
 	if now := names("*"); !slices.Equal(shared, now) {
 		t.Errorf("the shared folder has changed: %v, %v", shared, now)
 	}
-	if kept := names("latest.*/*"); len(kept) != 3 { // 3 of one, and 13 and 7 of the other
+	if kept := names("latest.*/*"); len(kept) != 2 { // 3 of one, and 13 of the other
 		t.Errorf("kept: %v", kept)
 	}
 }
