@@ -2,12 +2,13 @@ package disks_test
 
 import (
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // fileSystem is one that nodes share.
@@ -17,6 +18,7 @@ type fileSystem struct {
 	nodes [nodes]*node
 
 	needs   []string // programs
+	preload string   // library for user-mode Linux, or ""
 	setUp   func()
 	cleanUp func() // nil: none beside processes of namespaces and mounts
 	slow    int    // times that leases, pauses of clients and patience are longer; above 1 no time is judged
