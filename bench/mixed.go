@@ -105,8 +105,8 @@ func (m *mixed) fill(ctx context.Context) error {
 
 // live sends measures as their times come, until the context ends.
 func (m *mixed) live(ctx context.Context) error {
-	next := m.now
-	second := time.NewTicker(time.Second)
+	next, further := m.now, time.Now().Truncate(time.Second).Add(-time.Second)
+	second := time.NewTicker(time.Second) // may come late: no second of further measures is sent twice
 	defer second.Stop()
 	for {
 		for ; time.Since(next) > mixedOffset; next = next.Add(mixedStep) {
@@ -120,10 +120,11 @@ func (m *mixed) live(ctx context.Context) error {
 				}
 			}
 		}
-		at := time.Now().Truncate(time.Second).Add(-time.Second)
-		for from := 0; from < m.Writes/10; from += 100 {
-			if err := m.write(ctx, "further", from, from+100, at, 100*time.Millisecond, 10); err != nil {
-				return err
+		for ; time.Since(further) > time.Second; further = further.Add(time.Second) {
+			for from := 0; from < m.Writes/10; from += 100 {
+				if err := m.write(ctx, "further", from, from+100, further, 100*time.Millisecond, 10); err != nil {
+					return err
+				}
 			}
 		}
 		select {
