@@ -1,5 +1,5 @@
 import { read } from "./api";
-import { duration, moment, show, unitOf } from "./format";
+import { duration, moment, show, unitOf, whole } from "./format";
 import { find, selector } from "./paths";
 import { Notice, Panel, useLoad } from "./widgets";
 import { readWindow, zoneOf } from "./range";
@@ -90,8 +90,7 @@ export function Changed() {
       <p class="hint">
         Drag over the chart to mark another time. It is compared with the {duration(Math.round(span))} before
         {text || labels.length ? ", of the metrics found on the left" : ""}.
-        {value &&
-          ` ${value.compared.toLocaleString("en")} of ${value.metrics.toLocaleString("en")} metrics have enough groups for that.`}
+        {value && ` ${whole(value.compared)} of ${whole(value.metrics)} metrics have enough groups for that.`}
       </p>
       {error && <Notice bad>{error}</Notice>}
       {!value && loading && <p class="hint">Comparing …</p>}

@@ -225,7 +225,10 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
           values.map((v) => (v === null ? "" : show(v, p.unit, p.log ? 3 : digitsBetween(values)))),
       },
     ],
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), p.zone),
+    tzDate: (seconds) => {
+      const date = new Date(seconds * 1000);
+      return p.zone ? uPlot.tzDate(date, p.zone) : date;
+    },
     cursor: {
       drag: { x: !!p.onZoom, y: false, setScale: false },
       points: { size: 6 },

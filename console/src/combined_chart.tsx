@@ -22,7 +22,7 @@ import {
 import { quote } from "./paths";
 import { Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
-import { readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
+import { localZone, readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
 import { DataTable, Summary, useHidden, type Row } from "./table";
 
@@ -211,7 +211,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
                           "drawn",
                           title,
                           lines,
-                          `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone}`,
+                          `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone || localZone()}`,
                         ),
                       )
                       .then((png) => save(png, title + ".png"))

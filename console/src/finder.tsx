@@ -1,14 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
-import { count, short } from "./format";
-import { countFound, countNames, findSeries, isNative, metricsOf, titles as titlesOf } from "./metrics";
+import { count, short, whole } from "./format";
+import { lazy } from "./lazy";
+import { countFound, countNames, findSeries, isNative } from "./metrics";
 import type { Counts, Facet, Metric, Series } from "./metrics";
 import { Notice, useLoad } from "./widgets";
-import { find, selector } from "./paths";
+import { find } from "./paths";
 import { change } from "./router";
 
-const firstFacets = 4, // the others are in a box
-  mostOfName = 40; // series of a name that one chart has
+const Members = lazy<NameProps>(() => import("./lazy_pages").then((m) => m.Members));
+
+const firstFacets = 4; // the others are in a box
 
 export interface FinderState {
   text: string;
@@ -66,7 +68,10 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         )),
     [names, series, chosen, shownOfList, text, labels.join("\n")],
   );
-  const facets = counts ? choose(counts, labels) : [];
+  const facets = useMemo(
+    () => (counts ? choose(counts, labels) : []).map((f) => <Filter key={f.name} facet={f} labels={labels} />),
+    [counts, labels.join("\n")],
+  );
   return (
     <aside class="panel finder" aria-label="Find metrics">
       <div class="search">
@@ -85,32 +90,24 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
           ƒ(x)
         </button>
       </div>
-      <div class="facets">
-        {facets.slice(0, firstFacets).map((f) => (
-          <Filter key={f.name} facet={f} labels={labels} />
-        ))}
-      </div>
+      <div class="facets">{facets.slice(0, firstFacets)}</div>
       {facets.length > firstFacets && (
         <details class="more">
           <summary>{count(facets.length - firstFacets, "more label")}</summary>
-          <div class="facets">
-            {facets.slice(firstFacets).map((f) => (
-              <Filter key={f.name} facet={f} labels={labels} />
-            ))}
-          </div>
+          <div class="facets">{facets.slice(firstFacets)}</div>
         </details>
       )}
       {error && <Notice bad>{error}</Notice>}
       {counts && (
         <p class="hint" id="found">
-          {counts.total === 1 ? "1 metric" : `${counts.total.toLocaleString("en")} metrics`}
+          {count(counts.total, "metric")}
         </p>
       )}
       <ul class="found">
         {list}
         {names && shownOfList >= names.counts.length && names.values > names.counts.length && (
           <li class="hint">
-            and {(names.values - names.counts.length).toLocaleString("en")} more names: type, or choose above, to narrow
+            and {whole(names.values - names.counts.length)} more names: type, or choose above, to narrow
           </li>
         )}
       </ul>
@@ -140,15 +137,15 @@ function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; lab
       {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{shown(chosen)}</option>}
       {counts.map((c) => (
         <option key={c.name} value={c.name} title={c.name}>
-          {shown(c.name)} ({c.value.toLocaleString("en")})
+          {shown(c.name)} ({whole(c.value)})
         </option>
       ))}
-      {values > counts.length && <option disabled>and {(values - counts.length).toLocaleString("en")} more</option>}
+      {values > counts.length && <option disabled>and {whole(values - counts.length)} more</option>}
     </select>
   );
 }
 
-interface NameProps {
+export interface NameProps {
   name: string;
   value: number;
   text: string;
@@ -157,7 +154,7 @@ interface NameProps {
   first?: Series;
 }
 
-const toggle = (chosen: Metric[], series: Series) => {
+export const toggle = (chosen: Metric[], series: Series) => {
   const id = series.id,
     ids = chosen.map((m) => m.id);
   if (isNative(series)) void import("./lazy_pages").then((m) => m.drawNative(series));
@@ -185,66 +182,12 @@ function Name({ name, value, text, labels, chosen, first }: NameProps) {
           {value > 1 && <i class="turn">{open ? "▾" : "▸"}</i>}
           {breakable(name)}
         </span>
-        <small>{value > 1 ? value.toLocaleString("en") : first && place(first)}</small>
+        <small>{value > 1 ? whole(value) : first && place(first)}</small>
       </button>
       {open && value > 1 && <Members {...{ name, value, text, labels, chosen }} />}
     </li>
   );
 }
-
-// Members are the series of a name.
-function Members({ name, text, labels, chosen }: NameProps) {
-  const { value, error } = useLoad(
-    async (signal) => {
-      const series = await findSeries(text, [...labels, ["__name__", name]], signal);
-      // Questions stand above the series: they come at once, so that nothing moves below the pointer.
-      const [[first], { Questions }] = await Promise.all([metricsOf(series.slice(0, 1)), import("./lazy_pages")]);
-      return { series, first, Questions };
-    },
-    [name, text, labels.join("\n")],
-  );
-  const series = value?.series;
-  const rows = useMemo(() => {
-    const distinct = titlesOf(series ?? []).map((title) => title.slice(name.length).replace(/^ · /, ""));
-    return (series ?? [])
-      .map((s, i) => ({ s, title: distinct[i] || place(s) || s.id }))
-      .sort((a, b) => by(a.title, b.title));
-  }, [series]);
-  if (error) return <Notice bad>{error}</Notice>;
-  if (!value || !series) return <p class="hint">Reading …</p>;
-  const all = rows.slice(0, mostOfName),
-    its = selector("", [...labels, ["__name__", name]]);
-  return (
-    <ul>
-      <value.Questions {...{ name, series, its }} metric={value.first} />
-      {!series.some(isNative) && (
-        <li>
-          <button
-            type="button"
-            class="all"
-            onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}
-          >
-            {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
-          </button>
-        </li>
-      )}
-      {rows.map(({ s, title }) => (
-        <li key={s.id}>
-          <button
-            type="button"
-            aria-pressed={chosen.some((m) => m.id === s.id)}
-            title={about(s)}
-            onClick={() => toggle(chosen, s)}
-          >
-            <span>{breakable(title)}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const by = new Intl.Collator("en", { numeric: true }).compare;
 
 // breakable lets a line break behind the separators of a name, and nowhere else while it fits.
 export const breakable = (name: string) =>
@@ -284,11 +227,11 @@ const titles: Record<string, string> = {
   user_id: "User",
 };
 const label = (name: string) => titles[name] ?? name;
-const about = (s: Series) =>
+export const about = (s: Series) =>
   [s.name, s.resource, s.place[""], ...Object.entries(s.labels).map(([n, v]) => `${n}=${v}`)]
     .filter(Boolean)
     .join("\n");
-const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels.job ?? "";
+export const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels.job ?? "";
 
 export const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
 

@@ -87,8 +87,13 @@ export function timespan(text: string | number): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-// moment writes a time, in seconds since 1970, as of a time zone.
+// moment writes a time, in seconds since 1970, as of a time zone, "" for the browser's. Intl's first use takes as long
+// as all else that a page does before it is seen.
 export function moment(seconds: number, zone: string): string {
+  if (!zone || zone === "UTC") {
+    const ahead = zone ? 0 : -60 * new Date(seconds * 1000).getTimezoneOffset();
+    return new Date((seconds + ahead) * 1000).toISOString().slice(0, 19).replace("T", " ");
+  }
   let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
@@ -100,8 +105,10 @@ export function moment(seconds: number, zone: string): string {
 // short is a text with the beginnings of its UUIDs, which have dashes or, as Keystone's, none.
 export const short = (text: string) => text.replace(/\b([\da-f]{8})(-?[\da-f]{4}){3}-?[\da-f]{12}\b/gi, "$1…");
 
-export const count = (n: number, noun: string) =>
-  n.toLocaleString("en") + " " + noun + (n === 1 || noun.endsWith("s") ? "" : "s");
+// whole writes a whole number.
+export const whole = (n?: number | null) => (n == null ? "–" : String(n).replace(/\B(?=(\d{3})+$)/g, ","));
+
+export const count = (n: number, noun: string) => whole(n) + " " + noun + (n === 1 || noun.endsWith("s") ? "" : "s");
 
 // unitOfQuery guesses the unit of an expression's values from the names in it; "" where they do not agree.
 export function unitOfQuery(query: string): Unit {

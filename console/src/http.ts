@@ -51,10 +51,16 @@ const fresh = 3000; // ms
 // sendFirst asks for what a page is about to ask for.
 export function sendFirst(path: string) {
   if (!firstHeaders || sent.has(path)) return;
-  const answer = get(path, firstHeaders);
-  answer.catch(() => {
+  const askAgain = () => {
     /* who asks asks again */
+  };
+  const answer = get(path, firstHeaders).then((response) => {
+    const text = response.text(); // read now, as the browser may be drawing when the page asks for it
+    text.catch(askAgain);
+    response.text = () => text;
+    return response;
   });
+  answer.catch(askAgain);
   sent.set(path, answer);
 }
 

@@ -11,4 +11,4 @@ export { Correlations } from "./pages/correlations";
 export { Server } from "./pages/server";
 export { Boards } from "./pages/boards";
 export { SaveView } from "./save_view";
-export { Questions } from "./questions";
+export { Members } from "./questions";

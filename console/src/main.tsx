@@ -2,13 +2,13 @@ import "./start"; // if it has not run before
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { session, signInNeeded, signOut } from "./api";
 import icon from "./icon.svg";
 import { SignIn } from "./sign_in";
 import { enter, Heading, Notice } from "./widgets";
 import { change, link, route } from "./router";
-import { zoneOf } from "./range";
+import { localZone, zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
 import { lazy, type Page } from "./lazy";
@@ -24,26 +24,25 @@ const pages: { name: string; title?: string; page: Page }[] = [
 ];
 
 function Zone() {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
-    now = zoneOf();
-  const [rest, setRest] = useState<string[]>([]); // hundreds, which no page waits for
+  const now = zoneOf();
+  const [[own, ...rest], setNames] = useState<string[]>(["Local time"]); // hundreds, which no page waits for
   useEffect(() => {
     const timer = setTimeout(
-      () => setRest((Intl as unknown as { supportedValuesOf(key: string): string[] }).supportedValuesOf("timeZone")),
+      () =>
+        setNames([
+          localZone(),
+          ...(Intl as unknown as { supportedValuesOf(key: string): string[] }).supportedValuesOf("timeZone"),
+        ]),
       1500,
     );
     return () => clearTimeout(timer);
   }, []);
-  const all = useMemo(() => [...new Set([own, "UTC", now, ...rest])], [own, now, rest]);
+  const all = [...new Set(["", "UTC", now, ...rest])].filter((zone) => zone === now || zone !== own);
   return (
-    <select
-      aria-label="Time zone"
-      value={now}
-      onChange={(e) => change({ tz: e.currentTarget.value === own ? null : e.currentTarget.value })}
-    >
+    <select aria-label="Time zone" value={now} onChange={(e) => change({ tz: e.currentTarget.value || null })}>
       {all.map((zone) => (
         <option key={zone} value={zone}>
-          {zone.replaceAll("_", " ")}
+          {(zone || own).replaceAll("_", " ")}
         </option>
       ))}
     </select>

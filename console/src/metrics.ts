@@ -176,10 +176,21 @@ export async function countFound(text: string, labels: [string, string][], signa
 export async function countNames(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Facet> {
   const { data } = await read<{ data: Counted }>(namesPath(text, labels), undefined, signal);
   const names = data.labels[0] ?? { name: "", values: 0, counts: [] };
-  return { ...names, counts: names.counts.sort((a, b) => byName(a.name, b.name)) };
+  return { ...names, counts: byName(names.counts, (c) => c.name) };
 }
 
-const byName = new Intl.Collator("en", { numeric: true }).compare;
+// byName sorts by names, without their case, and the numbers in them by value.
+export function byName<T>(all: T[], nameOf: (one: T) => string): T[] {
+  const keys = new Map(
+    all.map((one) => [
+      one,
+      nameOf(one)
+        .toLowerCase()
+        .replace(/\d+/g, (n) => n.padStart(20, "0")),
+    ]),
+  );
+  return all.sort((a, b) => (keys.get(a)! < keys.get(b)! ? -1 : 1));
+}
 
 // hostOf is what people call a resource: where its ID is a UUID, the attribute that has a name.
 export const hostOf = (labels: Labels, original = "") =>
@@ -216,7 +227,7 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       },
     }),
   );
-  return series.sort((a, b) => byName(a.name, b.name) || byName(a.resource, b.resource));
+  return byName(series, (s) => s.name + "\n" + s.resource);
 }
 
 export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) =>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { APIError } from "./api";
-import { count, show, timespan } from "./format";
+import { count, show, timespan, whole } from "./format";
 import { Notice, Panel, useLoad } from "./widgets";
 import {
   bodyOf,
@@ -340,9 +340,7 @@ function Granularities({ draft, edit }: { draft: Draft; edit: Edit }) {
               aria-invalid={item.timespan.trim() !== "" && !(s >= g)}
               onInput={(e) => set(i, { timespan: e.currentTarget.value.replace(/[,:]/g, "") })}
             />
-            <span class="number">
-              {s >= g ? Math.floor(s / g + 1e-9).toLocaleString("en") : item.timespan.trim() ? "–" : "∞"}
-            </span>
+            <span class="number">{s >= g ? whole(Math.floor(s / g + 1e-9)) : item.timespan.trim() ? "–" : "∞"}</span>
             <button
               type="button"
               class="icon"

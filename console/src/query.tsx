@@ -3,12 +3,12 @@ import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
 import { axisOf, AxisMenu } from "./axis";
-import { duration, moment, show, unitOf, unitOfQuery, type Unit } from "./format";
+import { duration, moment, show, unitOf, unitOfQuery, whole, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
-import { readRange, refreshEvery, zoneOf } from "./range";
+import { localZone, readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
 import { DataTable, figures, label, Summary, useHidden, type Row } from "./table";
 
@@ -112,7 +112,7 @@ export function QueryView() {
                     "drawn",
                     query,
                     legend.shown,
-                    `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone}`,
+                    `${moment(range.from, zone)} – ${moment(range.to, zone)} ${zone || localZone()}`,
                   ).then((png) => save(png, "query.png"))
                 }
                 disabled={table || instant || !rows.length}
@@ -139,8 +139,8 @@ export function QueryView() {
                 : `Groups of ${duration(+wanted)}`}
             {value && value.total > rows.length
               ? lang === "promql"
-                ? `; top ${rows.length} of ${value.total.toLocaleString("en")} by ${instant ? "value" : "mean"}`
-                : `; the first ${rows.length} of ${value.total.toLocaleString("en")}`
+                ? `; top ${rows.length} of ${whole(value.total)} by ${instant ? "value" : "mean"}`
+                : `; the first ${rows.length} of ${whole(value.total)}`
               : ""}
           </p>
           {value?.notes.map((note) => (

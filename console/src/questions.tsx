@@ -1,10 +1,68 @@
-import { bounds, order } from "./finder";
+import { useMemo } from "preact/hooks";
+import { about, bounds, breakable, order, place, toggle, type NameProps } from "./finder";
 import { quantileBy, quantilesOf, windowOf } from "./histograms";
-import { isCounter, isNative, usualMethod } from "./metrics";
+import { byName, findSeries, isCounter, isNative, metricsOf, titles, usualMethod } from "./metrics";
 import type { Metric, Series } from "./metrics";
+import { selector } from "./paths";
 import { change } from "./router";
+import { Notice, useLoad } from "./widgets";
 
 const ask = (q: string, view: string | null = null) => change({ q, view, lang: null, m: null, agg: null });
+
+const mostOfName = 40; // series of a name that one chart has
+
+// Members are the series of a name.
+export function Members({ name, text, labels, chosen }: NameProps) {
+  const { value, error } = useLoad(
+    async (signal) => {
+      const series = await findSeries(text, [...labels, ["__name__", name]], signal);
+      // Questions stand above the series: they come at once, so that nothing moves below the pointer.
+      const [first] = await metricsOf(series.slice(0, 1));
+      return { series, first };
+    },
+    [name, text, labels.join("\n")],
+  );
+  const series = value?.series;
+  const rows = useMemo(() => {
+    const distinct = titles(series ?? []).map((title) => title.slice(name.length).replace(/^ · /, ""));
+    return byName(
+      (series ?? []).map((s, i) => ({ s, title: distinct[i] || place(s) || s.id })),
+      (row) => row.title,
+    );
+  }, [series]);
+  if (error) return <Notice bad>{error}</Notice>;
+  if (!value || !series) return <p class="hint">Reading …</p>;
+  const all = rows.slice(0, mostOfName),
+    its = selector("", [...labels, ["__name__", name]]);
+  return (
+    <ul>
+      <Questions {...{ name, series, its }} metric={value.first} />
+      {!series.some(isNative) && (
+        <li>
+          <button
+            type="button"
+            class="all"
+            onClick={() => change({ q: null, lang: null, m: all.map(({ s }) => s.id) })}
+          >
+            {series.length > mostOfName ? `The first ${mostOfName} on one chart` : `All ${series.length} on one chart`}
+          </button>
+        </li>
+      )}
+      {rows.map(({ s, title }) => (
+        <li key={s.id}>
+          <button
+            type="button"
+            aria-pressed={chosen.some((m) => m.id === s.id)}
+            title={about(s)}
+            onClick={() => toggle(chosen, s)}
+          >
+            <span>{breakable(title)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 interface Asked {
   name: string;
@@ -14,7 +72,7 @@ interface Asked {
 }
 
 // Questions offers queries of the series of a name.
-export function Questions({ name, series, metric, its }: Asked) {
+function Questions({ name, series, metric, its }: Asked) {
   if (series.length && (name.endsWith("_bucket") || series.every(isNative)))
     return (
       <>

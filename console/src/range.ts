@@ -88,19 +88,21 @@ export function readRange(params: URLSearchParams, standard = 300, now = Date.no
 // refreshEvery is how many seconds a live chart waits: those of the address, else as many as suit it.
 export const refreshEvery = (params: URLSearchParams, suits: number) => +(params.get("live") ?? 0) || suits;
 
-const local = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
-  zones = new Map<string, string>();
+const zones = new Map([["UTC", "UTC"]]);
 
-// zoneOf is the time zone that the address names, else the browser's.
+// localZone is the name of the browser's time zone.
+export const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+// zoneOf is the time zone that the address names, else "", which is the browser's.
 export function zoneOf(): string {
   const zone = route.get().params.get("tz");
-  if (zone === null) return local;
+  if (!zone) return "";
   if (!zones.has(zone)) {
     try {
       new Intl.DateTimeFormat("en", { timeZone: zone });
       zones.set(zone, zone);
     } catch {
-      zones.set(zone, local);
+      zones.set(zone, "");
     }
   }
   return zones.get(zone)!;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { APIError, read, request } from "./api";
-import { count, moment } from "./format";
+import { count, moment, whole } from "./format";
 import { Notice, Panel, useLoad } from "./widgets";
 import { rebuildsPath } from "./paths";
 import { zoneOf } from "./range";
@@ -103,7 +103,7 @@ export function Rebuilds({ started }: { started: number }) {
                     <small class="hint">
                       {r.state === "running" && !r.metrics
                         ? "about to begin"
-                        : `${done.toLocaleString("en")} of ${count(r.metrics, "metric")}: ${r.changed.toLocaleString("en")} changed, ${r.unchanged.toLocaleString("en")} as they were`}
+                        : `${whole(done)} of ${count(r.metrics, "metric")}: ${whole(r.changed)} changed, ${whole(r.unchanged)} as they were`}
                       {r.error && `; ${r.error}`}
                     </small>
                   </td>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { colorOf, type Line } from "./chart";
 import { breakable } from "./finder";
-import { moment, show, type Unit } from "./format";
+import { moment, show, whole, type Unit } from "./format";
 import { nth } from "./quickselect";
 import { Panel, save } from "./widgets";
 
@@ -199,7 +199,7 @@ export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit;
       <p class="aside">
         <span>
           {joined.length > mostRows
-            ? `The newest ${mostRows} of ${joined.length.toLocaleString("en")} rows`
+            ? `The newest ${mostRows} of ${whole(joined.length)} rows`
             : `${joined.length} rows`}
         </span>
         <button type="button" onClick={() => save(new Blob([csv(rows)], { type: "text/csv" }), name + ".csv")}>

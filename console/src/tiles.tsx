@@ -36,13 +36,15 @@ interface Drawn {
 // as cores.
 export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
-  const groups = useMemo(() => group(finder.series ?? []), [finder.series]);
+  const found = useMemo(() => group(finder.series ?? []), [finder.series]);
+  const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
+  const groups = rest ? found : found.slice(0, firstTiles);
   const wanted = groups.flatMap(([, series]) => series);
   const finest = useRef(1); // rarer measures are asked for less often
   const { value, error } = useLoad(
     async (signal) => {
       const metrics = new Map((await metricsOf(wanted)).map((m) => [m.id, m]));
-      // Tiles that show the same time are read together. One without measures in its time ends at its newest one.
+      // Tiles that show the same time are read together. One without measures in its time ends soon after its newest.
       const draw = async (tiles: Metric[][], range: Range, now?: number): Promise<Drawn[]> => {
         const columns = await readShown(
           tiles.flat(),
@@ -52,16 +54,28 @@ export function Tiles({ finder }: { finder: FinderState }) {
           signal,
         );
         const found = new Map(columns.map((c) => [c.metric.id, c]));
-        return Promise.all(
-          tiles.map(async (tile) => {
-            const columns = tile.flatMap((m) => found.get(m.id) ?? []);
-            if (now || params.has("from") || columns.some((c) => c.times.length)) return { range, columns };
-            const newest = await newestBefore(tile, range.from, signal);
-            if (!newest) return { range, columns };
-            const end = newest + range.span / 60;
-            return (await draw([tile], { ...range, from: end - range.span, to: end }, newest))[0];
+        const drawn = tiles.map((tile): Drawn => ({ range, columns: tile.flatMap((m) => found.get(m.id) ?? []) }));
+        if (now || params.has("from")) return drawn;
+        const air = range.span / 60,
+          ends = new Map<number, number[]>();
+        await Promise.all(
+          drawn.map(async ({ columns }, i) => {
+            if (columns.some((c) => c.times.length)) return;
+            const newest = await newestBefore(tiles[i], range.from, signal);
+            if (!newest) return;
+            const end = air * Math.ceil(newest / air + 1);
+            ends.set(end, [...(ends.get(end) ?? []), i]);
           }),
         );
+        await Promise.all(
+          [...ends].map(async ([to, which]) => {
+            const old = which.map((i) => tiles[i]);
+            (await draw(old, { ...range, from: to - range.span, to }, to - air)).forEach(
+              (d, k) => (drawn[which[k]] = d),
+            );
+          }),
+        );
+        return drawn;
       };
       finest.current = Math.min(10, ...[...metrics.values()].map((m) => m.policy.items[0].granularity));
       const together = new Map<number, Metric[][]>();
@@ -83,14 +97,17 @@ export function Tiles({ finder }: { finder: FinderState }) {
       ]);
       return new Map(drawn.flat().map((d) => [d.columns[0]?.metric.id ?? "", d]));
     },
-    [groups, params.get("from"), params.get("to")],
+    [found, rest, params.get("from"), params.get("to")],
     refreshEvery(params, Math.max(1, finest.current)),
   );
-  const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   useEffect(() => {
-    if (!value || rest) return;
-    const timer = setTimeout(() => drawRest(true));
-    return () => clearTimeout(timer);
+    if (!value?.size || rest) return;
+    let timer = 0;
+    const frame = requestAnimationFrame(() => (timer = window.setTimeout(() => drawRest(true), 50)));
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
   }, [value, rest]);
   if (!finder.series) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
   if (!groups.length) return <Notice>No metric is called like that.</Notice>;
@@ -103,12 +120,10 @@ export function Tiles({ finder }: { finder: FinderState }) {
         />
       )}
       <div class="tiles">
-        {groups
-          .slice(0, rest ? mostTiles : firstTiles)
-          .map(
-            ([name, series]) =>
-              value && <Tile key={series[0].id} name={name} drawn={series.map((s) => value.get(s.id)).find(Boolean)} />,
-          )}
+        {groups.map(
+          ([name, series]) =>
+            value && <Tile key={series[0].id} name={name} drawn={series.map((s) => value.get(s.id)).find(Boolean)} />,
+        )}
       </div>
     </>
   );

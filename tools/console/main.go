@@ -21,6 +21,28 @@ func main() {
 	}
 }
 
+// withoutIntl keeps uPlot from using Intl as it loads. The first use takes a browser as long as all else that it does
+// before a page is seen, and the console names zones and writes numbers itself.
+var withoutIntl = api.Plugin{Name: "without-intl", Setup: func(build api.PluginBuild) {
+	build.OnLoad(api.OnLoadOptions{Filter: `uPlot\.esm\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+		text, err := os.ReadFile(args.Path)
+		if err != nil {
+			return api.OnLoadResult{}, err
+		}
+		contents := string(text)
+		for value, instead := range map[string]string{
+			"new Intl.NumberFormat(domEnv ? nav.language : 'en-US')":    "{ format: String }",
+			"new Intl.DateTimeFormat().resolvedOptions().timeZone;\n\n": "'';\n\n",
+		} {
+			if strings.Count(contents, value) != 1 {
+				return api.OnLoadResult{}, fmt.Errorf("%s: no single %q", args.Path, value)
+			}
+			contents = strings.Replace(contents, value, instead, 1)
+		}
+		return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
+	})
+}}
+
 func build() error {
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{
@@ -44,6 +66,7 @@ func build() error {
 		LegalComments:     api.LegalCommentsNone,
 		LogLevel:          api.LogLevelWarning,
 		Metafile:          true,
+		Plugins:           []api.Plugin{withoutIntl},
 	})
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("%d errors", len(result.Errors))

@@ -13,7 +13,7 @@ import {
 } from "../boards";
 import { Chart } from "../chart";
 import { readFlags, type Flags } from "../flags";
-import { count, moment, short } from "../format";
+import { count, moment, short, whole } from "../format";
 import { boardPath, parse } from "../paths";
 import { evaluate, queriesOf, unitOfQueries } from "../query";
 import { RangeBar } from "../range_bar";
@@ -292,7 +292,7 @@ function OnePanel({ panel, flags, onRemove }: { panel: Panel; flags?: Flags; onR
           )}
           {value.total > value.rows.length && (
             <p class="hint">
-              Top {value.rows.length} of {value.total.toLocaleString("en")} by mean
+              Top {value.rows.length} of {whole(value.total)} by mean
             </p>
           )}
         </>

@@ -18,7 +18,7 @@ import {
   type Pair,
   type Redundant,
 } from "../correlations";
-import { count, duration, moment, show, unitOf } from "../format";
+import { count, duration, moment, show, unitOf, whole } from "../format";
 import { HeatMap } from "../heat_map";
 import { Figure, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { typesPath } from "../paths";
@@ -375,25 +375,20 @@ function Done({ job }: { job: Job }) {
           <Figure
             id="job-metrics"
             name="Metrics"
-            value={job.metrics.toLocaleString("en")}
+            value={whole(job.metrics)}
             about={job.constant.length ? `${job.constant.length} of them constant or missing` : undefined}
           />
           <Figure
             id="job-pairs"
             name="Pairs"
-            value={job.total.toLocaleString("en")}
+            value={whole(job.total)}
             about={job.truncated ? "the strongest of more" : "all of them"}
           />
-          <Figure
-            id="job-groups"
-            name="Groups"
-            value={job.groups.toLocaleString("en")}
-            about={"of " + duration(job.granularity)}
-          />
+          <Figure id="job-groups" name="Groups" value={whole(job.groups)} about={"of " + duration(job.granularity)} />
           <Figure
             id="job-strong"
             name="Pairs of 0.99 or more"
-            value={value.pairs.filter((p) => Math.abs(p.r) >= 0.99).length.toLocaleString("en")}
+            value={whole(value.pairs.filter((p) => Math.abs(p.r) >= 0.99).length)}
             about="say the same"
           />
         </dl>
@@ -405,8 +400,7 @@ function Done({ job }: { job: Job }) {
           aside={
             value.matrix.left > 0 && (
               <span>
-                the {mostDrawn} of the strongest pairs, of {(mostDrawn + value.matrix.left).toLocaleString("en")}{" "}
-                metrics
+                the {mostDrawn} of the strongest pairs, of {whole(mostDrawn + value.matrix.left)} metrics
               </span>
             )
           }
@@ -648,7 +642,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
                 value.groups.reduce((n, g) => n + g.drop.length, 0),
                 "metric",
               )}{" "}
-              and keeping {value.groups.length.toLocaleString("en")} saves <b>{bytes(value.bytes)}</b> and{" "}
+              and keeping {whole(value.groups.length)} saves <b>{bytes(value.bytes)}</b> and{" "}
               <b>{show(value.measures_per_day)}</b> measures a day; keeping only their coarsest granularity saves{" "}
               <b>{bytes(value.finer_bytes)}</b>.
               {value.bytes === 0 && " Their measures have not been written to archives yet: they are in some minutes."}

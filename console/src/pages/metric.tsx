@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart, type Mark } from "../chart";
-import { count, duration, moment, show, unitOf } from "../format";
+import { count, duration, moment, show, unitOf, whole } from "../format";
 import { called, changesOf, hidden, readLedger, words, type Attributes } from "../flags";
 import { readArchive, readMetric, type Item, type Metric } from "../metrics";
 import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
@@ -130,13 +130,13 @@ export function MetricPage() {
           <Figure
             id="dropped"
             name="Dropped measures"
-            value={archive ? archive.dropped_measures.toLocaleString("en") : "–"}
+            value={whole(archive?.dropped_measures)}
             about="came after the back window"
           />
           <Figure
             id="late"
             name="Late measures"
-            value={archive ? archive.late_measures.toLocaleString("en") : "–"}
+            value={whole(archive?.late_measures)}
             about="came out of order, and count"
           />
           <Figure

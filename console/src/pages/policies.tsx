@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { APIError, read } from "../api";
-import { show, timespan } from "../format";
+import { show, timespan, whole } from "../format";
 import { Notice, Panel, useLoad } from "../widgets";
 import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
@@ -191,7 +191,7 @@ function List({ all, chosen, readOnly }: { all: Listed[]; chosen: string | null;
                     (cost ? (
                       <>
                         <td class="number" data-label="Metrics" data-metrics={cost.metrics}>
-                          {cost.metrics.toLocaleString("en")}
+                          {whole(cost.metrics)}
                         </td>
                         <td class="number" data-label="Measures a day" data-measures={of(cost.measures_per_day)}>
                           {cost.metrics ? about + show(of(cost.measures_per_day)) : "–"}

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { read, request } from "../api";
 import { Chart } from "../chart";
-import { duration, show } from "../format";
+import { duration, show, whole } from "../format";
 import { parseText, total, type Sample } from "../metrics_text";
 import { Figure, Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
@@ -181,11 +181,7 @@ function State() {
                 value={show(total(now, "gnocco_incoming_backlog_measures"))}
                 about={"lag " + show(Math.max(0, total(now, "gnocco_incoming_backlog_age_seconds") ?? 0), "seconds", 3)}
               />
-              <Figure
-                id="metrics"
-                name="Metrics"
-                value={total(now, "gnocco_index_metrics")?.toLocaleString("en") ?? "–"}
-              />
+              <Figure id="metrics" name="Metrics" value={whole(total(now, "gnocco_index_metrics"))} />
               <Figure
                 id="requests"
                 name="Requests"

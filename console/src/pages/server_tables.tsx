@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { read, request, type APIError } from "../api";
 import { breakable } from "../finder";
-import { count, duration, moment, short, show } from "../format";
+import { count, duration, moment, short, show, whole } from "../format";
 import { listSeries, type Facet } from "../metrics";
 import { ofResourcesPath, quote } from "../paths";
 import { zoneOf } from "../range";
@@ -64,7 +64,6 @@ function Table({
 }
 
 const time = (seconds: number) => (seconds < 1 ? show(1000 * seconds, "", 3) + " ms" : show(seconds, "seconds", 4));
-const whole = (n: number) => n.toLocaleString("en");
 
 // useProjects returns what projects are called: as the resources' attribute project_name says, else by their IDs.
 function useProjects(ids: string[]) {
