@@ -3,45 +3,35 @@ package cu
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unsafe"
 )
 
-// call and those beside it call a driver's function with so many arguments. Go memory among them is put on the heap and
-// kept alive meanwhile: that holds where the conversion to uintptr stands in the call itself, and for functions with
-// this pragma.
-//
-//go:uintptrescapes
-func call(fn, a0 uintptr) Result { return call5(fn, a0, 0, 0, 0, 0) }
-
-//go:uintptrescapes
-func call2(fn, a0, a1 uintptr) Result { return call5(fn, a0, a1, 0, 0, 0) }
-
-//go:uintptrescapes
-func call3(fn, a0, a1, a2 uintptr) Result { return call5(fn, a0, a1, a2, 0, 0) }
-
-//go:uintptrescapes
-func call4(fn, a0, a1, a2, a3 uintptr) Result { return call5(fn, a0, a1, a2, a3, 0) }
-
-//go:uintptrescapes
-func call5(fn, a0, a1, a2, a3, a4 uintptr) Result {
-	return call11(fn, a0, a1, a2, a3, a4, 0, 0, 0, 0, 0, 0)
-}
-
-//go:uintptrescapes
-func call11(fn, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10 uintptr) Result {
+// call calls a function with these arguments, eleven at most, none of which points to Go memory.
+func (d driver) call(name string, args ...uintptr) Result {
+	fn := d[name]
 	if fn == 0 {
 		return NotInitialized
 	}
-	return Result(uint32(invoke(fn, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)))
+	return Result(uint32(invoke(fn, args)))
 }
 
-// check makes a failed call's status an error that says which call it was.
-func check(name string, status Result) error {
-	if status == Success {
-		return nil
+// callGo is call with pointers to Go memory, which it puts on the heap and keeps alive meanwhile: that holds where the
+// conversion to uintptr stands in the call itself, and for functions with this pragma. Its arguments escape.
+//
+//go:uintptrescapes
+func (d driver) callGo(name string, args ...uintptr) Result { return d.call(name, args...) }
+
+// call calls a function of the loaded driver. It makes a failed call's status an error that says which call it was.
+func call(name string, args ...uintptr) error {
+	if status := loaded().call(name, args...); status != Success {
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(name, "_v2"), status)
 	}
-	return fmt.Errorf("%s: %w", name, status)
+	return nil
 }
+
+//go:uintptrescapes
+func callGo(name string, args ...uintptr) error { return call(name, args...) }
 
 // cString reads what the driver points at; address is 0 or that of bytes which end with 0.
 func cString(address uintptr) string {

@@ -286,7 +286,7 @@ func TestLaunchRunsHostKernels(t *testing.T) {
 func TestLaunchChecks(t *testing.T) {
 	driver := cutest.Open(t)
 	current(t)
-	module := must(cu.LoadDataEx(ptx, cu.JITOptions{MaxRegisters: 48, Optimization: 4}))
+	module := must(cu.LoadData(ptx))
 	add := must(module.Function("add"))
 	params := new(cu.Params)
 	launch := func(block, shared int) error { return add.Launch(1, 1, 1, block, 1, 1, shared, cu.Stream{}, params) }

@@ -8,30 +8,28 @@ type Device int32
 // NumDevices returns how many devices the driver sees.
 func NumDevices() (int, error) {
 	var count int32
-	err := check("cuDeviceGetCount", call(loaded().deviceGetCount, uintptr(unsafe.Pointer(&count))))
+	err := callGo("cuDeviceGetCount", uintptr(unsafe.Pointer(&count)))
 	return int(count), err
 }
 
 // GetDevice returns the device of an ordinal below NumDevices.
 func GetDevice(ordinal int) (Device, error) {
 	var device int32
-	err := check("cuDeviceGet", call2(loaded().deviceGet, uintptr(unsafe.Pointer(&device)), uintptr(ordinal)))
+	err := callGo("cuDeviceGet", uintptr(unsafe.Pointer(&device)), uintptr(ordinal))
 	return Device(device), err
 }
 
 // Name returns the product's name.
 func (d Device) Name() (string, error) {
 	var name [256]byte
-	err := check("cuDeviceGetName",
-		call3(loaded().deviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d)))
+	err := callGo("cuDeviceGetName", uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d))
 	return textOf(name[:]), err
 }
 
 // Attribute returns one of the device's properties.
 func (d Device) Attribute(attribute DeviceAttribute) (int, error) {
 	var value int32
-	err := check("cuDeviceGetAttribute",
-		call3(loaded().deviceGetAttribute, uintptr(unsafe.Pointer(&value)), uintptr(attribute), uintptr(d)))
+	err := callGo("cuDeviceGetAttribute", uintptr(unsafe.Pointer(&value)), uintptr(attribute), uintptr(d))
 	return int(value), err
 }
 
@@ -50,7 +48,7 @@ func (d Device) Attributes(attributes ...DeviceAttribute) ([]int, error) {
 // TotalMem returns the bytes of the device's memory.
 func (d Device) TotalMem() (int64, error) {
 	var bytes uint64
-	err := check("cuDeviceTotalMem", call2(loaded().deviceTotalMem, uintptr(unsafe.Pointer(&bytes)), uintptr(d)))
+	err := callGo("cuDeviceTotalMem_v2", uintptr(unsafe.Pointer(&bytes)), uintptr(d))
 	return int64(bytes), err
 }
 
@@ -67,23 +65,18 @@ func (d Device) ComputeCapability() (major, minor int, err error) {
 // of ReleasePrimaryCtx. It is not yet current anywhere.
 func (d Device) RetainPrimaryCtx() (CUContext, error) {
 	var ctx CUContext
-	err := check("cuDevicePrimaryCtxRetain",
-		call2(loaded().primaryRetain, uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d)))
+	err := callGo("cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&ctx.handle)), uintptr(d))
 	return ctx, err
 }
 
 // ReleasePrimaryCtx undoes a RetainPrimaryCtx. The last one ends the context and everything made in it.
-func (d Device) ReleasePrimaryCtx() error {
-	return check("cuDevicePrimaryCtxRelease", call(loaded().primaryRelease, uintptr(d)))
-}
+func (d Device) ReleasePrimaryCtx() error { return call("cuDevicePrimaryCtxRelease_v2", uintptr(d)) }
 
 // CUContext is what a process holds of a device; it is current on a thread or not.
 type CUContext struct{ handle uintptr }
 
 // SetCurrentContext makes a context the one of the calling thread; the zero CUContext leaves it without.
-func SetCurrentContext(ctx CUContext) error {
-	return check("cuCtxSetCurrent", call(loaded().ctxSetCurrent, ctx.handle))
-}
+func SetCurrentContext(ctx CUContext) error { return call("cuCtxSetCurrent", ctx.handle) }
 
 // DeviceAttribute is a property of a device, all of them integers.
 type DeviceAttribute int32

@@ -4,7 +4,7 @@
 // ErrUnavailable. Built with the tag nogpu, or for another system than Linux on amd64 or arm64, it is always that, and
 // nothing of the dynamic loader gets into the binary.
 //
-// Read driver.go first, then memory.go and function.go. Rules of the driver:
+// Read driver.go first, then memory.go and module.go. Rules of the driver:
 //
 //   - A context is current per thread. A goroutine stays on its thread (runtime.LockOSThread) and calls
 //     SetCurrentContext before anything that works on a device, as the owner of a device in package gpu does.

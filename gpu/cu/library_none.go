@@ -10,4 +10,4 @@ func openLibrary([]string) (uintptr, error)   { return 0, errLeftOut }
 func lookUp(uintptr, string) (uintptr, error) { return 0, errLeftOut }
 
 // invoke is never reached: no function has an address.
-func invoke(_, _, _, _, _, _, _, _, _, _, _, _ uintptr) uintptr { return uintptr(NotInitialized) }
+func invoke(uintptr, []uintptr) uintptr { return uintptr(NotInitialized) }

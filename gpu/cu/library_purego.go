@@ -23,14 +23,12 @@ func lookUp(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(
 // arguments are kept from call to call: SyscallN makes a slice of its arguments escape.
 var arguments = sync.Pool{New: func() any { return new([11]uintptr) }}
 
-// invoke calls the C function at address fn. It always passes all arguments, in registers or on the caller's stack: a C
-// function does not mind more than it has.
-//
-//go:uintptrescapes
-func invoke(fn, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10 uintptr) uintptr {
-	args := arguments.Get().(*[11]uintptr)
-	*args = [11]uintptr{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10}
-	status, _, _ := purego.SyscallN(fn, args[:]...)
-	arguments.Put(args)
+// invoke calls the C function at address fn. It always passes eleven arguments, in registers or on the caller's stack:
+// a C function does not mind more than it has.
+func invoke(fn uintptr, args []uintptr) uintptr {
+	all := arguments.Get().(*[11]uintptr)
+	clear(all[copy(all[:], args):])
+	status, _, _ := purego.SyscallN(fn, all[:]...)
+	arguments.Put(all)
 	return status
 }

@@ -10,45 +10,38 @@ type DevicePtr uintptr
 // get.
 func MemAlloc(bytes int64) (DevicePtr, error) {
 	var address DevicePtr
-	err := check("cuMemAlloc", call2(loaded().memAlloc, uintptr(unsafe.Pointer(&address)), uintptr(bytes)))
+	err := callGo("cuMemAlloc_v2", uintptr(unsafe.Pointer(&address)), uintptr(bytes))
 	return address, err
 }
 
 // MemFree frees what MemAlloc gave.
-func MemFree(address DevicePtr) error {
-	return check("cuMemFree", call(loaded().memFree, uintptr(address)))
-}
+func MemFree(address DevicePtr) error { return call("cuMemFree_v2", uintptr(address)) }
 
 // MemInfo returns how much memory the current context's device has left, and has.
 func MemInfo() (free, total int64, err error) {
-	err = check("cuMemGetInfo",
-		call2(loaded().memGetInfo, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total))))
+	err = callGo("cuMemGetInfo_v2", uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
 	return free, total, err
 }
 
 // MemcpyHtoDAsync puts a copy to the device on a stream. source is pinned, and is left alone until the copy is done.
 func MemcpyHtoDAsync(destination DevicePtr, source unsafe.Pointer, bytes int64, stream Stream) error {
-	return check("cuMemcpyHtoDAsync",
-		call4(loaded().memcpyHtoDAsync, uintptr(destination), uintptr(source), uintptr(bytes), stream.handle))
+	return call("cuMemcpyHtoDAsync_v2", uintptr(destination), uintptr(source), uintptr(bytes), stream.handle)
 }
 
 // MemcpyDtoHAsync puts a copy from the device on a stream. destination is pinned, and holds nothing until the copy is
 // done.
 func MemcpyDtoHAsync(destination unsafe.Pointer, source DevicePtr, bytes int64, stream Stream) error {
-	return check("cuMemcpyDtoHAsync",
-		call4(loaded().memcpyDtoHAsync, uintptr(destination), uintptr(source), uintptr(bytes), stream.handle))
+	return call("cuMemcpyDtoHAsync_v2", uintptr(destination), uintptr(source), uintptr(bytes), stream.handle)
 }
 
 // MemcpyDtoDAsync puts a copy within the device on a stream.
 func MemcpyDtoDAsync(destination, source DevicePtr, bytes int64, stream Stream) error {
-	return check("cuMemcpyDtoDAsync",
-		call4(loaded().memcpyDtoDAsync, uintptr(destination), uintptr(source), uintptr(bytes), stream.handle))
+	return call("cuMemcpyDtoDAsync_v2", uintptr(destination), uintptr(source), uintptr(bytes), stream.handle)
 }
 
 // MemsetD8Async puts the filling of n bytes on a stream.
 func MemsetD8Async(destination DevicePtr, value byte, n int64, stream Stream) error {
-	return check("cuMemsetD8Async",
-		call4(loaded().memsetD8Async, uintptr(destination), uintptr(value), uintptr(n), stream.handle))
+	return call("cuMemsetD8Async", uintptr(destination), uintptr(value), uintptr(n), stream.handle)
 }
 
 // HostAllocFlags say what pinned memory is for.
@@ -56,7 +49,6 @@ type HostAllocFlags uint32
 
 const (
 	HostAllocPortable      HostAllocFlags = 1 // pinned for the contexts of all devices
-	HostAllocDeviceMap     HostAllocFlags = 2
 	HostAllocWriteCombined HostAllocFlags = 4 // past the caches: the host writes in order; its reads are very slow
 )
 
@@ -64,12 +56,9 @@ const (
 // knows nothing of it: no pointers go in, and MemFreeHost ends it. It takes about 0.5 s a GB.
 func MemHostAlloc(bytes int64, flags HostAllocFlags) (unsafe.Pointer, error) {
 	var address unsafe.Pointer
-	err := check("cuMemHostAlloc",
-		call3(loaded().memHostAlloc, uintptr(unsafe.Pointer(&address)), uintptr(bytes), uintptr(flags)))
+	err := callGo("cuMemHostAlloc", uintptr(unsafe.Pointer(&address)), uintptr(bytes), uintptr(flags))
 	return address, err
 }
 
 // MemFreeHost frees what MemHostAlloc gave. No slice of it may be used any more.
-func MemFreeHost(address unsafe.Pointer) error {
-	return check("cuMemFreeHost", call(loaded().memFreeHost, uintptr(address)))
-}
+func MemFreeHost(address unsafe.Pointer) error { return call("cuMemFreeHost", uintptr(address)) }

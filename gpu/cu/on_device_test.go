@@ -58,7 +58,7 @@ func TestOnDevice(t *testing.T) {
 		!strings.Contains(err.Error(), "CUDA_ERROR_INVALID_PTX (218)") || !strings.Contains(err.Error(), "line 4") {
 		t.Error(err)
 	}
-	module := must(cu.LoadDataEx([]byte(plusOne), cu.JITOptions{MaxRegisters: 32}))
+	module := must(cu.LoadData([]byte(plusOne)))
 	kernel := must(module.Function("plus_one"))
 	if _, err := module.Function("plus_two"); !errors.Is(err, cu.NotFound) {
 		t.Error(err)

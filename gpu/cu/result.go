@@ -52,10 +52,10 @@ func (r Result) Lost() bool {
 // Error returns the driver's name and text for the status.
 func (r Result) Error() string { return loaded().text(r) }
 
-func (d *driver) text(r Result) string {
+func (d driver) text(r Result) string {
 	var name, text uintptr
-	call2(d.getErrorName, uintptr(r), uintptr(unsafe.Pointer(&name))) // statuses it does not know leave 0
-	call2(d.getErrorString, uintptr(r), uintptr(unsafe.Pointer(&text)))
+	d.callGo("cuGetErrorName", uintptr(r), uintptr(unsafe.Pointer(&name))) // statuses it does not know leave 0
+	d.callGo("cuGetErrorString", uintptr(r), uintptr(unsafe.Pointer(&text)))
 	if name == 0 {
 		return fmt.Sprintf("CUDA status %d", uint32(r))
 	}
