@@ -33,35 +33,12 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 			dst.Starts = append(dst.Starts, to)
 		}
 	}
-	for rate := range Column(2) {
-		layout := newLayout(src.Columns, rate == 1)
-		out := newLayout(columns, rate == 1)
-		if !out.any {
-			continue
-		}
-		e := combinedExponent([]*Groups{src}, rate<<7)
-		row := 0
-		for _, to := range dst.Starts {
-			var c combination
-			first := row
-			for ; row < src.Len() && src.Starts[row].Floor(granularity) == to; row++ {
-				m := layout.at(src, row)
-				c.add(&m, e)
-			}
-			if c.overflows(src) {
-				c = combination{}
-				for ; first < row; first++ {
-					m := layout.scaledAt(src, first)
-					c.add(&m, -1)
-				}
-			}
-			dst.appendMoments(&out, c, e)
-		}
-	}
+	sources := []*Groups{src}
+	combineMoments(dst, sources)
 	if slices.ContainsFunc(columns, Column.IsCounter) {
 		coarsenCounters(dst, src)
 	}
-	return coarsenSketches(dst, src)
+	return combineSketches(dst, sources)
 }
 
 // Merge sets dst to the groups of several metrics at one granularity taken together, as if all measures were one
@@ -90,30 +67,45 @@ func Merge(dst *Groups, sources []*Groups) error {
 		slices.Sort(dst.Starts)
 		dst.Starts = slices.Compact(dst.Starts)
 	}
+	combineMoments(dst, sources)
+	return combineSketches(dst, sources)
+}
+
+// rowsBelow returns the first row of g, from row on, that is not of the k-th group of dst, which has a group for each.
+func (g *Groups) rowsBelow(dst *Groups, k, row int) int {
+	if k+1 == dst.Len() {
+		return g.Len()
+	}
+	for next := dst.Starts[k+1]; row < g.Len() && g.Starts[row] < next; row++ {
+	}
+	return row
+}
+
+// combineMoments sets the moments of dst, whose starts are there, from the groups of the sources.
+func combineMoments(dst *Groups, sources []*Groups) {
 	for rate := range Column(2) {
-		out := newLayout(columns, rate == 1)
+		out := newLayout(dst.Columns, rate == 1)
 		if !out.any {
 			continue
 		}
 		e := combinedExponent(sources, rate<<7)
-		rows := make([]int, len(sources))
-		layouts := make([]layout, len(sources))
+		layouts, from, to := make([]layout, len(sources)), make([]int, len(sources)), make([]int, len(sources))
 		for i, g := range sources {
 			layouts[i] = newLayout(g.Columns, rate == 1)
 		}
-		for _, start := range dst.Starts {
+		for k := range dst.Starts {
 			var c combination
 			for i, g := range sources {
-				if rows[i] < g.Len() && g.Starts[rows[i]] == start {
-					m := layouts[i].at(g, rows[i])
+				from[i], to[i] = to[i], g.rowsBelow(dst, k, to[i])
+				for row := from[i]; row < to[i]; row++ {
+					m := layouts[i].at(g, row)
 					c.add(&m, e)
-					rows[i]++
 				}
 			}
 			if c.overflows(sources...) {
 				c = combination{}
 				for i, g := range sources {
-					if row := rows[i] - 1; row >= 0 && g.Starts[row] == start {
+					for row := from[i]; row < to[i]; row++ {
 						m := layouts[i].scaledAt(g, row)
 						c.add(&m, -1)
 					}
@@ -122,7 +114,6 @@ func Merge(dst *Groups, sources []*Groups) error {
 			dst.appendMoments(&out, c, e)
 		}
 	}
-	return mergeSketches(dst, sources)
 }
 
 // combinedExponent returns the exponent at which the sums, minima and maxima of all sources are decimals, as far as

@@ -86,47 +86,9 @@ func (a *arena) accumulateSketches(values []float64, out *Groups) {
 	}
 }
 
-// combine sets a row to the sketch of all the groups that each calls f with; it is unknown if one of theirs is.
-func (d *Distribution) combine(dst *Groups, row int, each func(f func(Sketch))) error {
-	var err error
-	known := true
-	d.Reset()
-	each(func(s Sketch) {
-		if known = known && s != ""; known && err == nil {
-			err = d.Add(s)
-		}
-	})
-	if err != nil || !known {
-		dst.SetSketch(row, "")
-		return err
-	}
-	dst.SetSketch(row, d.Sketch())
-	return nil
-}
-
-// coarsenSketches sets ColumnSketch of dst, whose other rows are there, from the groups of src.
-func coarsenSketches(dst, src *Groups) error {
-	i, ok := slices.BinarySearch(dst.Columns, ColumnSketch)
-	if !ok {
-		return nil
-	}
-	dst.Values[i] = slices.Grow(dst.Values[i][:0], dst.Len())[:dst.Len()]
-	var d Distribution
-	row := 0
-	for i, to := range dst.Starts {
-		if err := d.combine(dst, i, func(f func(Sketch)) {
-			for ; row < src.Len() && src.Starts[row].Floor(dst.Granularity) == to; row++ {
-				f(src.Sketch(row))
-			}
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mergeSketches is coarsenSketches for the groups of several sources at the same time.
-func mergeSketches(dst *Groups, sources []*Groups) error {
+// combineSketches sets ColumnSketch of dst, whose starts are there, from the groups of the sources: a sketch is unknown
+// if one of its groups' is.
+func combineSketches(dst *Groups, sources []*Groups) error {
 	i, ok := slices.BinarySearch(dst.Columns, ColumnSketch)
 	if !ok {
 		return nil
@@ -134,17 +96,26 @@ func mergeSketches(dst *Groups, sources []*Groups) error {
 	dst.Values[i] = slices.Grow(dst.Values[i][:0], dst.Len())[:dst.Len()]
 	var d Distribution
 	rows := make([]int, len(sources))
-	for i, start := range dst.Starts {
-		if err := d.combine(dst, i, func(f func(Sketch)) {
-			for j, g := range sources {
-				if row := rows[j]; row < g.Len() && g.Starts[row] == start {
-					f(g.Sketch(row))
-					rows[j]++
+	for k := range dst.Starts {
+		d.Reset()
+		known := true
+		for j, g := range sources {
+			row := rows[j]
+			for rows[j] = g.rowsBelow(dst, k, row); row < rows[j]; row++ {
+				s := g.Sketch(row)
+				if known = known && s != ""; !known {
+					continue
+				}
+				if err := d.Add(s); err != nil {
+					return err
 				}
 			}
-		}); err != nil {
-			return err
 		}
+		sketch := Sketch("")
+		if known {
+			sketch = d.Sketch()
+		}
+		dst.SetSketch(k, sketch)
 	}
 	return nil
 }
