@@ -247,19 +247,26 @@ func (s *scratch) decodeVectorRows(lo, hi int, dst *Groups) error {
 		first := vector * vectorLen
 		groups := min(vectorLen, len(s.positions)-first)
 		from, to := max(lo-first, 0), min(hi-first, groups)
-		if to-from < groups && s.needsAllGroups(vector, dst.Columns) {
-			if err := s.decodeWholeVector(vector, groups, from, to, dst); err != nil {
-				return err
-			}
-			continue
-		}
+		whole := to-from < groups && s.needsAllGroups(vector, dst.Columns)
 		r := s.readVector(vector, from, to)
+		if whole {
+			r.from, r.to = 0, groups
+		}
 		for i, column := range dst.Columns {
 			base := len(dst.Values[i])
 			out := dst.Values[i][base : base+to-from]
-			values, err := r.readInto(dst, out, column)
+			memory := out
+			if cached := column.Base(); whole && cached < cachedColumns {
+				memory = r.c.familyOf(column).buffers[cached][:groups]
+			} else if whole {
+				memory = s.vector[:groups]
+			}
+			values, err := r.readInto(dst, memory, column)
 			if err != nil {
 				return err
+			}
+			if whole {
+				values = values[from:to]
 			}
 			if &values[0] != &out[0] {
 				copy(out, values)
@@ -284,21 +291,4 @@ func (s *scratch) needsAllGroups(vector int, columns []Column) bool {
 		}
 	}
 	return false
-}
-
-// decodeWholeVector is decodeVectorRows for all groups of one vector.
-func (s *scratch) decodeWholeVector(vector, groups, from, to int, dst *Groups) error {
-	r := s.readVector(vector, 0, groups)
-	for i, column := range dst.Columns {
-		out := s.vector[:groups]
-		if cached := column.Base(); cached < cachedColumns {
-			out = r.c.familyOf(column).buffers[cached][:groups]
-		}
-		values, err := r.readInto(dst, out, column)
-		if err != nil {
-			return err
-		}
-		dst.Values[i] = append(dst.Values[i], values[from:to]...)
-	}
-	return nil
 }
