@@ -111,49 +111,37 @@ func (s *scratch) decimalBody(values []float64) (codec byte, ok bool) {
 		return 0, false
 	}
 	s.body = s.body[:0]
-	delta := deltaLen(ints)
+	size, plain := varintsLen(ints, true), varintsLen(ints, false)
 	switch {
 	case holes > 0:
 		s.body = appendHoles(s.body, values)
 		codec = codecHoles
-	case delta < plainLen(ints):
+	case size < plain:
 		codec = codecDelta
 	default:
-		codec = codecPlain
+		codec, size = codecPlain, plain
 	}
-	if codec != codecPlain && len(s.body)+delta >= 8*len(values) {
+	if len(s.body)+size >= 8*len(values) {
 		return 0, false
 	}
-	if codec == codecPlain {
-		for _, i := range ints {
-			s.body = intcodec.AppendUvarint(s.body, intcodec.Zigzag(i))
-		}
-		if len(s.body) >= 8*len(values) {
-			return 0, false
-		}
-	} else {
-		previous := int64(0)
-		for _, i := range ints {
-			s.body = intcodec.AppendUvarint(s.body, intcodec.Zigzag(i-previous))
+	previous := int64(0)
+	for _, i := range ints {
+		s.body = intcodec.AppendUvarint(s.body, intcodec.Zigzag(i-previous))
+		if codec != codecPlain {
 			previous = i
 		}
 	}
 	return codec | byte(e)<<parameterShift, true
 }
 
-func plainLen(ints []int64) int {
-	n := 0
-	for _, i := range ints {
-		n += intcodec.UvarintLen(intcodec.Zigzag(i))
-	}
-	return n
-}
-
-func deltaLen(ints []int64) int {
-	n, previous := 0, int64(0)
+// varintsLen returns the bytes that ints take as varints, or else the difference of each from the one before.
+func varintsLen(ints []int64, differences bool) (n int) {
+	previous := int64(0)
 	for _, i := range ints {
 		n += intcodec.UvarintLen(intcodec.Zigzag(i - previous))
-		previous = i
+		if differences {
+			previous = i
+		}
 	}
 	return n
 }
