@@ -41,7 +41,8 @@
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
 //     listing to the beginning of another; at once when its process ended on the observer's own machine, or when the
 //     folder is on a local disk and the lock of its file is gone. Dead is permanent. Slack is for changes that caches
-//     of the file system hide. A listing that hangs says nothing.
+//     of the file system hide. A listing that hangs says nothing but what it ends with: the counter is the member's
+//     own time, so a new one was raised no later after the one before than it is higher.
 //   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes
 //     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
 //   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the

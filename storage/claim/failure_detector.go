@@ -41,7 +41,9 @@ type observation struct {
 	member  Member // without Node if its description was never read
 	counter uint64
 	listed  bool // it has a folder
-	// since is when the counter was first known to be what it is: the end of that reading.
+	// read is when the counter was first known to be what it is: the end of that reading.
+	read time.Duration
+	// since is until when the counter was raised, at the latest.
 	since    time.Duration
 	compared comparison
 	// ended is when the folder of an ended process was first seen.
@@ -50,6 +52,15 @@ type observation struct {
 	next, looked time.Duration
 	dead         bool // permanently
 	died         time.Duration
+}
+
+// raised returns until when a counter was raised, at the latest, that is first read now. The listing may have hung until
+// a server gave the dead member up; then the counter before and the member's own clock say more.
+func (s *observation) raised(counter uint64, now time.Duration) time.Duration {
+	if !s.member.Timed || s.counter == 0 {
+		return now
+	}
+	return min(now, s.read+time.Duration(counter-s.counter+1)*time.Millisecond) //nolint:gosec // of a process's life
 }
 
 // overdue reports whether a member is dead if a look that begins now finds nothing new.
@@ -283,7 +294,7 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 	defer r.mu.Unlock()
 	s := r.seen[id]
 	if s == nil {
-		s = &observation{counter: x.counter, since: ended, member: Member{ID: id}}
+		s = &observation{counter: x.counter, read: ended, since: ended, member: Member{ID: id}}
 		r.seen[id] = s
 	}
 	if s.member.Node == "" && x.member != nil {
@@ -294,7 +305,8 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 	}
 	// A folder that went away is no sign of life: its owner left, or others found it dead.
 	if x.counter > s.counter {
-		s.counter, s.since = x.counter, ended
+		s.since = s.raised(x.counter, ended)
+		s.counter, s.read = x.counter, ended
 	}
 	gone := s.member.Node != "" && r.gone(&s.member)
 	if s.next = x.begun + x.until; x.looked {

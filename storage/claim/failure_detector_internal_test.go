@@ -122,3 +122,60 @@ func (s *detectorScript) look() string {
 	}
 	return fmt.Sprintf("live: %s\nfiles: %s\n%s\n", strings.Join(live, " "), strings.Join(files, " "), changed)
 }
+
+// slowListing is a file system of which the listing of a folder takes some time, once.
+type slowListing struct {
+	vfs.FS
+	clock *setClock
+	takes time.Duration
+}
+
+func (s *slowListing) List(dir string) ([]string, error) {
+	names, err := s.FS.List(dir)
+	if strings.HasSuffix(dir, beatsFolder) {
+		s.clock.now += s.takes
+		s.takes = 0
+	}
+	return names, err
+}
+
+// TestLateListing has the listing that shows a member's last beat hang for 13 s, as CephFS does until it gives a dead
+// client up. The time goes by the beat, not by the end of the listing; of a member whose counter is no time, it cannot.
+func TestLateListing(t *testing.T) {
+	for _, timed := range []bool{true, false} {
+		t.Run(fmt.Sprint(timed), func(t *testing.T) {
+			clock := new(setClock)
+			fs := &slowListing{FS: vfs.NewMem(), clock: clock}
+			options := &Options{FS: fs, Clock: clock}
+			options.EnsureDefaults()
+			detector := newFailureDetector("data", options, Member{ID: "self", Node: "self"})
+			detector.within = inTurn
+			other := Member{ID: "other", Node: "other", Timed: timed}
+			dir := fs.PathJoin(detector.dir, other.ID)
+			content, err := json.Marshal(other)
+			fatal.If(t, err)
+			fatal.If(t, errors.Join(fs.MkdirAll(fs.PathJoin(dir, beatsFolder), folderMode),
+				write(fs, fs.PathJoin(dir, descriptionFile), content),
+				write(fs, fs.PathJoin(dir, beatsFolder, beatName(1)), nil)))
+			fatal.If(t, detector.look(0))
+			clock.now = 2500 * time.Millisecond // it beats for the last time
+			fatal.If(t, fs.Rename(fs.PathJoin(dir, beatsFolder, beatName(1)), fs.PathJoin(dir, beatsFolder, beatName(2501))))
+			clock.now, fs.takes = 3*time.Second, 13*time.Second
+			fatal.If(t, detector.look(0))
+			var died time.Duration
+			for ; died == 0; clock.now += 100 * time.Millisecond {
+				fatal.If(t, detector.look(0))
+				if len(detector.live()) == 1 {
+					died = clock.now
+				}
+			}
+			want := 2501*time.Millisecond + options.DeadAfter()
+			if !timed {
+				want = 16*time.Second + options.DeadAfter()
+			}
+			if died < want || died > want+200*time.Millisecond {
+				t.Errorf("dead after %s, not %s", died, want)
+			}
+		})
+	}
+}

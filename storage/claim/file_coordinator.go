@@ -71,6 +71,7 @@ func (f *File) enter(m Member) (*session, error) {
 	if err := m.Complete(f.root); err != nil {
 		return nil, err
 	}
+	m.Timed = true
 	s := &session{
 		root: f.root, options: f.options, fs: f.options.FS, member: m, inOrder: f.inOrder,
 		detector: newFailureDetector(f.root, &f.options, m), held: make(map[string]holding), ended: make(chan struct{}),

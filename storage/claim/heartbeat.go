@@ -24,6 +24,7 @@ const (
 // heartbeat raises a member's counter. One goroutine uses it; others may read the counter.
 type heartbeat struct {
 	dir     string        // of the member
+	begun   time.Duration // when the counter was 1, by the clock
 	counter atomic.Uint64 // of the last beat that returned
 	beaten  atomic.Int64  // when that was, by the clock
 	shown   atomic.Uint64 // round of names for comparison, see stale_names.go
@@ -80,8 +81,9 @@ func (s *session) fill(dir string) error {
 	if err := write(s.fs, description, content); err != nil {
 		return err
 	}
+	s.heartbeat.begun = s.options.Clock.Now()
 	s.heartbeat.counter.Store(1)
-	s.heartbeat.beaten.Store(int64(s.options.Clock.Now()))
+	s.heartbeat.beaten.Store(int64(s.heartbeat.begun))
 	file, err := s.fs.Create(s.fs.PathJoin(beats, beatName(1)), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -113,7 +115,7 @@ func (s *session) beat() error {
 	if err := s.checkHeld(false); err != nil {
 		return fmt.Errorf("claim: heartbeat: %w", err)
 	}
-	if err := s.raiseCounter(); err != nil {
+	if err := s.raiseCounter(begun); err != nil {
 		return fmt.Errorf("claim: heartbeat: %w", err)
 	}
 	if !s.Renew(begun) {
@@ -124,13 +126,13 @@ func (s *session) beat() error {
 
 var errRemoved = errors.New("others took this process for dead")
 
-// raiseCounter renames the counter, for others to see.
-func (s *session) raiseCounter() error {
+// raiseCounter renames the counter, for others to see, to the time of a beat.
+func (s *session) raiseCounter(begun time.Duration) error {
 	h := &s.heartbeat
 	dir := s.fs.PathJoin(h.dir, beatsFolder)
 	path := func(counter uint64) string { return s.fs.PathJoin(dir, beatName(counter)) }
 	last := h.counter.Load()
-	next := last + 1
+	next := max(last+1, 1+uint64((begun-h.begun).Milliseconds())) //nolint:gosec // it was before
 	err := s.fs.Rename(path(last), path(next))
 	if notThere(err) {
 		// An earlier rename succeeded although it failed, a server lost one, or the folder is gone.

@@ -24,6 +24,8 @@ type Member struct {
 	Roles   []string `json:"roles"`
 	Weight  float64  `json:"weight"`  // share of the claims relative to others; 0: 1
 	Process Process  `json:"process"` // filled in by Join if it is zero
+	// Timed is set by Join of a File: differences of the counter are milliseconds from beat to beat.
+	Timed bool `json:"timed,omitempty"`
 }
 
 // HasRole reports whether role is one of the member's.

@@ -43,6 +43,7 @@ var all = []scenario{
 	{name: "umount", does: (*run).umount, unserved: 2 * time.Second, takeover: 25 * time.Second},
 	{name: "full", does: (*run).full, unserved: never, takeover: never},
 	{name: "churn", does: (*run).churn, unserved: 2 * time.Second, takeover: 2 * time.Second},
+	{name: "pace", does: (*run).pace, unserved: never, takeover: never},
 	{name: "clocks", does: (*run).crash, unserved: 2 * time.Second, takeover: 20 * time.Second,
 		flags: func(n *node) string { return fmt.Sprintf("--test-clock-shift %ds", 30*(n.number-1)) }},
 }
