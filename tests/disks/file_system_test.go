@@ -38,7 +38,9 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 	f := &fileSystem{t: t, slow: 1}
 	switch kind {
 	case "local":
-		f.local()
+		f.local("ext4")
+	case "xfs":
+		f.local("xfs")
 	case "ceph":
 		f.ceph()
 	case "gluster":
@@ -54,7 +56,7 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 			f.mount(n)
 		}
 	}
-	for _, program := range append(f.needs, "ip", "nsenter", "mkfs.ext4") {
+	for _, program := range append(f.needs, "ip", "nsenter") {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s: %s is not installed", kind, program)
 		}
@@ -111,10 +113,11 @@ const fillFolder = "touch .filler; for size in 64M 8M 1M 64k 4k; do\n" +
 // veth returns the switch's end of a namespace's link.
 func veth(n *node) string { return fmt.Sprintf("vn%d", n.number) }
 
-// local is ext4 on a loop device, which one kernel serves to all nodes.
-func (f *fileSystem) local() {
+// local is ext4 or XFS on a loop device, which one kernel serves to all nodes.
+func (f *fileSystem) local(format string) {
+	f.needs = []string{"mkfs." + format}
 	f.setUp = func() {
-		must(f.t, `cd %s; truncate -s 600M img; mkfs.ext4 -q img; mkdir disk; mount -o loop img disk`, f.work)
+		must(f.t, `cd %s; truncate -s 600M img; mkfs.%s -q img; mkdir disk; mount -o loop img disk`, f.work, format)
 	}
 	f.mount = func(n *node) { must(f.t, `mount --bind %s/disk %s`, f.work, n.mount) }
 	f.crash = func(n *node) { _, _ = output("umount", "-l", n.mount) }

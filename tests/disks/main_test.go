@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	fileSystems = flag.String("disks", "", "file systems to run on: local, ceph, gluster, nfs")
+	fileSystems = flag.String("disks", "", "file systems to run on: local, xfs, ceph, gluster, nfs")
 	scenarios   = flag.String("disks.scenarios", "", "scenarios to run, or all; empty: short, which ends two processes")
 	rounds      = flag.Int("disks.rounds", 1, "rounds of each scenario")
 	metricds    = flag.Int("disks.metricds", 3, "processes of metricd")

@@ -133,7 +133,8 @@ func (g *guest) sh(script string) (text string, err error) {
 // long as others: the ledger and fsck judge it, no clock does.
 func (f *fileSystem) nfs() {
 	f.slow = 4
-	f.needs = []string{"linux.uml", "rpc.nfsd", "rpc.mountd", "nfsdcld", "exportfs", "mount.nfs", "modprobe"}
+	f.needs = []string{"linux.uml", "rpc.nfsd", "rpc.mountd", "nfsdcld", "exportfs", "mount.nfs", "modprobe",
+		"mkfs.ext4"}
 	cpu, _ := os.ReadFile("/proc/cpuinfo")
 	amx := bytes.Contains(cpu, []byte("amx_tile"))
 	if amx {
