@@ -50,6 +50,9 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 	default:
 		t.Fatalf("no file system %q", kind)
 	}
+	if *slow > 0 {
+		f.slow = *slow
+	}
 	if f.again == nil {
 		f.again = func(n *node) {
 			f.crash(n)
@@ -100,7 +103,7 @@ func (f *fileSystem) daemon(namespace, log, format string, args ...any) string {
 // mounted waits until a node can write to its mount.
 func (f *fileSystem) mounted(n *node) {
 	f.t.Helper()
-	eventually(f.t, time.Minute, fmt.Sprintf("node %d has its mount", n.number), func() bool {
+	eventually(f.t, time.Duration(f.slow)*time.Minute, fmt.Sprintf("node %d has its mount", n.number), func() bool {
 		_, err := n.sh("mountpoint -q %s && touch %s/.there%d", n.mount, n.mount, n.number)
 		return err == nil
 	})

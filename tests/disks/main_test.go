@@ -18,6 +18,7 @@ var (
 	rounds      = flag.Int("disks.rounds", 1, "rounds of each scenario")
 	metricds    = flag.Int("disks.metricds", 3, "processes of metricd")
 	sacks       = flag.Int("disks.sacks", 16, "sacks of a cluster")
+	slow        = flag.Int("disks.slow", 0, "times that leases and pauses are longer (0: as the file system needs)")
 	keep        = flag.String("disks.keep", "", "folder to which logs are copied")
 )
 

@@ -80,7 +80,7 @@ func (g *guest) boot() {
 	g.group = must(g.f.t, `TMPDIR=/dev/shm LD_PRELOAD=%s setsid linux.uml mem=%dM rootfstype=hostfs rootflags=/ rw init=%s con=null \
 		con0=null,fd:1 uml_dir=%s umid=%s vec0:transport=tap,ifname=%s %s panic=1 >>%s.console 2>&1 </dev/null & echo $!`,
 		g.f.preload, g.memory, init, g.f.work, g.name, g.tap(), g.flags, g.dir())
-	eventually(g.f.t, time.Minute, g.name+" is up", func() bool {
+	eventually(g.f.t, time.Duration(g.f.slow)*time.Minute, g.name+" is up", func() bool {
 		_, err := os.Stat(filepath.Join(g.dir(), "up"))
 		return err == nil
 	})
