@@ -92,8 +92,11 @@ func setLock(file *os.File, kind int16) error {
 }
 
 // Release lets others take the folder. It ends the lock before it closes the file, which a child of this process may
-// have open too, between fork and exec.
-func (f *Folder) Release() error { return errors.Join(setLock(f.lock, unix.F_UNLCK), f.lock.Close()) }
+// have open too, between fork and exec. NFS has close say that an earlier process's name could not be written.
+func (f *Folder) Release() error {
+	defer f.lock.Close()
+	return setLock(f.lock, unix.F_UNLCK)
+}
 
 // IndexDir is the folder of the index.
 func (f *Folder) IndexDir() string { return filepath.Join(f.Path, "index") }

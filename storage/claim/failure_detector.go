@@ -54,13 +54,14 @@ type observation struct {
 	died         time.Duration
 }
 
-// raised returns until when a counter was raised, at the latest, that is first read now. The listing may have hung until
+// raised returns until when a counter that is first read now was raised, at the latest. The listing may have hung until
 // a server gave the dead member up; then the counter before and the member's own clock say more.
 func (s *observation) raised(counter uint64, now time.Duration) time.Duration {
 	if !s.member.Timed || s.counter == 0 {
 		return now
 	}
-	return min(now, s.read+time.Duration(counter-s.counter+1)*time.Millisecond) //nolint:gosec // of a process's life
+	higher := int64(counter - s.counter) //nolint:gosec // milliseconds of a process's life
+	return min(now, s.read+time.Duration(1+higher)*time.Millisecond)
 }
 
 // overdue reports whether a member is dead if a look that begins now finds nothing new.

@@ -188,3 +188,28 @@ func TestStaleNames(t *testing.T) {
 		}
 	})
 }
+
+// The listing that shows a member's last beat hangs for 13 s, as CephFS does until it gives a dead client up. The time
+// goes by the beat, not by the end of the listing.
+func TestLateListing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := &hangs{FS: vfs.NewMem(), folder: "data/members/other/beats"}
+		r := watched(t, fs, "other")
+		timed, err := json.Marshal(Member{ID: "other", Node: "other", Timed: true})
+		fatal.If(t, errors.Join(err, write(fs, "data/members/other/member", timed), r.look(r.options.Beat)))
+		time.Sleep(2500 * time.Millisecond) // it beats for the last time
+		fatal.If(t, fs.Rename(fs.folder+"/1", fs.folder+"/2501"))
+		fs.until = make(chan struct{})
+		fatal.If(t, r.look(0))
+		time.Sleep(13 * time.Second)
+		for close(fs.until); len(r.live()) > 1; time.Sleep(100 * time.Millisecond) {
+			synctest.Wait()
+			fatal.If(t, r.look(0))
+			synctest.Wait()
+		}
+		died, after := r.options.Clock.Now(), 2500*time.Millisecond+r.options.DeadAfter()
+		if died < after || died > after+time.Second {
+			t.Errorf("dead after %s, not %s", died, after)
+		}
+	})
+}

@@ -104,9 +104,9 @@ func (r *run) cut() {
 	}
 	wait(5)
 	r.hit = []int{0}
-	must(r.cluster.t, "ip link set %s down", r.files.link(r.files.nodes[0]))
+	must(r.cluster.t, "ip link set %s nomaster", r.files.link(r.files.nodes[0])) // guests outlive no link that is down
 	wait(30)
-	must(r.cluster.t, "ip link set %s up", r.files.link(r.files.nodes[0]))
+	must(r.cluster.t, "ip link set %s master br0", r.files.link(r.files.nodes[0]))
 	r.remount()
 	wait(10)
 }
