@@ -130,50 +130,40 @@ func (f *Folder) namesIn(folder string) ([]string, error) {
 }
 
 // The latest reading of a clock, in nanoseconds since 1970, is kept in the name of an empty file:
-// clocks/latest.<id>/<reading>. The greatest of several counts. Each machine has a folder of its own: CephFS makes a
-// write wait for as long as a dead machine may have the folder in its cache. Earlier builds shared
+// clocks/latest.<id>/readings/<reading>. The greatest of several counts. Each machine has a folder of its own, which is
+// listed at a start alone: CephFS makes a write wait for as long as a dead machine has the folder in its cache, and a
+// listing of clocks brings clocks/latest.<id> there. Earlier builds kept clocks/latest.<id>/<reading> and
 // clocks/latest.<reading>.
 const latestReading = "latest."
 
 // LatestReading returns the latest reading that KeepReading was given for any clock, 0 for none.
 func (f *Folder) LatestReading() (latest int64, err error) {
-	names, err := f.clockNames()
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		text, ok := strings.CutPrefix(name, latestReading)
-		if !ok {
-			continue
+	err = filepath.WalkDir(filepath.Join(f.Path, clocksFolder), func(path string, _ fs.DirEntry, err error) error {
+		latest = max(latest, parseReading(strings.TrimPrefix(filepath.Base(path), latestReading)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // dropped meanwhile, or none was ever kept
 		}
-		readings := []string{text}
-		if uuid.Validate(text) == nil {
-			if readings, err = f.namesIn(filepath.Join(clocksFolder, name)); err != nil {
-				return 0, err
-			}
-		}
-		for _, reading := range readings {
-			latest = max(latest, parseReading(reading))
-		}
-	}
-	return latest, nil
+		return err
+	})
+	return latest, err
 }
 
 // KeepReading makes LatestReading return at, or more, also after a power cut.
 func (f *Folder) KeepReading(clock uuid.UUID, at int64) error {
 	folder := readingsOf(clock)
-	err := os.Mkdir(filepath.Join(f.Path, folder), 0o750)
-	if err == nil {
-		err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, clocksFolder))
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	for _, made := range []string{filepath.Dir(folder), folder} {
+		err := os.Mkdir(filepath.Join(f.Path, made), 0o750)
+		if err == nil {
+			err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, filepath.Dir(made)))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return f.makeName(filepath.Join(folder, strconv.FormatInt(at, 10)))
 }
 
-// DropReadings removes a clock's kept readings from before at. CephFS makes it wait for a dead machine that has seen
-// them.
+// DropReadings removes a clock's kept readings from before at.
 func (f *Folder) DropReadings(clock uuid.UUID, at int64) error {
 	return f.dropNames(readingsOf(clock), func(name string) bool {
 		before := parseReading(name)
@@ -182,7 +172,7 @@ func (f *Folder) DropReadings(clock uuid.UUID, at int64) error {
 }
 
 func readingsOf(clock uuid.UUID) string {
-	return filepath.Join(clocksFolder, latestReading+clock.String())
+	return filepath.Join(clocksFolder, latestReading+clock.String(), "readings")
 }
 
 // parseReading returns 0 for a name that is no reading.
