@@ -203,8 +203,7 @@ func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
 	}
-	return !s.listed || now >= s.next || s.overdue(now, r.options) ||
-		s.member.Node != "" && r.gone(&s.member), false
+	return !s.listed || now >= s.next || s.overdue(now, r.options) || r.gone(&s.member), false
 }
 
 // gone reports whether a member's process has ended, as far as this machine sees that at once.
@@ -309,7 +308,7 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 		s.since = s.raised(x.counter, ended)
 		s.counter, s.read = x.counter, ended
 	}
-	gone := s.member.Node != "" && r.gone(&s.member)
+	gone := r.gone(&s.member) // on a local disk also if its description is damaged
 	if s.next = x.begun + x.until; x.looked {
 		s.looked = x.begun
 	}
