@@ -214,7 +214,12 @@ function options(p: Props, width: number, tip: HTMLElement): uPlot.Options {
         : { range: (_, low, high) => bounds(low, high, p.unit) },
     },
     axes: [
-      { ...axis, space: width < 400 ? 46 : p.small ? 60 : 80, values: (_, times) => labels(times, p.zone), size: 26 },
+      {
+        ...axis,
+        space: width < 400 ? (p.to - p.from < 300 ? 50 : 40) : p.small ? 60 : 80,
+        values: (_, times) => labels(times, p.zone),
+        size: 26,
+      },
       {
         ...axis,
         space: p.small ? 28 : 40,

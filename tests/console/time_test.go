@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 )
@@ -147,4 +148,37 @@ func TestTimeOnAPhone(t *testing.T) {
 	b.wait("document.querySelector('.times').offsetParent && !document.querySelector('.window').offsetParent")
 	b.visitHash("explore")
 	b.wait("document.querySelector('.tile .now')?.offsetParent") // has its figure
+}
+
+// Beside wide values, a small chart of five minutes still names several minutes; a job's cells take two lines at most.
+func TestTilesAndJobsOnAPhone(t *testing.T) {
+	s, c := start(t, nil)
+	now := time.Now()
+	ids := send(t, c, "host", now, 2, "a.bytes", "b.bytes")
+	batch := map[string][]map[string]any{}
+	for i := range 250 {
+		batch[ids["a.bytes"]] = append(batch[ids["a.bytes"]], map[string]any{"timestamp": now.Unix() - int64(i),
+			"value": 1e9 + float64(i)})
+	}
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/batch/metrics/measures", batch, nil))
+	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+ids["a.bytes"]+"/measures?refresh=true&granularity=60", nil,
+		nil))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/correlations",
+		map[string]any{"resource_type": "generic", "name": "*", "granularity": 60}, nil))
+	b := open(t, s.URL(), "#/none")
+	b.size(390, 860)
+	b.act(`texts = new Set(), CanvasRenderingContext2D.prototype.fillText = (text) => texts.add(text)`)
+	b.visitHash("explore?tz=UTC&find=a.bytes")
+	b.wait("document.querySelector('.tile canvas') && [...texts].some((text) => /MiB/.test(text))")
+	if got := eval[[]string](b, `[...texts].filter((text) => /^\d\d:\d\d$/.test(text))`); len(got) < 4 {
+		t.Errorf("the axis has %q beside %q", got, eval[[]string](b, "[...texts]"))
+	}
+	b.picture("phone-tile")
+	b.visitHash("correlations?tz=UTC")
+	b.wait("document.querySelector('#jobs td')")
+	if heights := eval[[]float64](b, "[...document.querySelectorAll('#jobs td')].map((e) => e.clientHeight)"); slices.Max(
+		heights) > 45 {
+		t.Errorf("cells have heights of %v", heights)
+	}
+	b.picture("phone-jobs")
 }

@@ -223,7 +223,7 @@ function Jobs({ jobs, chosen, onChange }: { jobs?: Job[]; chosen: string | null;
       )}
       {!!jobs?.length && (
         <div class="scroll">
-          <table>
+          <table class="stack">
             <thead>
               <tr>
                 <th scope="col">Started</th>

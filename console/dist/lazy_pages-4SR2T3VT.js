@@ -1,6 +1,6 @@
 import{A as zt,C as Je,D as Jt,E as Ft,G as Gt,H as ie,I as Wt,J as Qt,L as it,M as Ht,N as Kt,O as Vt,P as Yt,Q as Fe,R as Zt,T as lt,V as Xt,X as er,_ as Ge,a as oe,b as M,ba as tr,c as U,ca as Ne,d as Q,
 da as rr,e as L,ea as nr,f as ke,fa as ar,g as $,ga as sr,h as B,ha as or,i as Bt,ia as ir,j as e,ja as lr,k as w,ka as cr,la as ur,m as It,n as R,na as mr,o as I,p as ue,q as Ue,r as jt,s as N,t as J,
-u as q,v as E,w as fe,x as ze,y as Ut,z}from"./chunk-TLDQVE7F.js";import{b as x,d as _,e as K,f as je,g as Z,h as de,j as pe,l as te,o as ge,p as W,q as P}from"./chunk-5C3K4OYM.js";import{
+u as q,v as E,w as fe,x as ze,y as Ut,z}from"./chunk-IJE5RLRZ.js";import{b as x,d as _,e as K,f as je,g as Z,h as de,j as pe,l as te,o as ge,p as W,q as P}from"./chunk-5C3K4OYM.js";import{
 A as ot,B as Ce,C as Et,D as qt,F as Dt,G as Lt,H as _e,m as ce,n as be,o as Ct,r as Nt,u as st,v as At,w as Rt,x as Tt,y as Ot,z as we}from"./chunk-ID7GUQ4E.js";var Sn=20;function Pn(){let{params:t}=J.use(),r=z(),n=zt(t)??{from:0,to:1},{text:s,labels:o}=Lt(t),a=be(s,o),{value:i,error:l,loading:c}=N(g=>P("/v1/changes",{match:a,start:n.from,stop:n.to,limit:Sn},
 g),[a,n.from,n.to]),u=n.to-n.from,m=t.getAll("m"),d=(g,h)=>E({w:`${Math.floor(g)}-${Math.ceil(h)}`},!0),p=Math.max(...(i?.changes??[]).map(g=>g.score),1);return e(R,{title:"What changed here?",id:"cha\
 nged",aside:e(x,{children:[e("span",{class:"mono",children:[L(n.from,r)," \u2013 ",L(n.to,r)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",
@@ -273,50 +273,51 @@ onInput:k=>{let D=k.currentTarget.valueAsNumber;D>=0&&y(Math.floor(D))}})]}),e("
 function tn({job:t}){return e("div",{class:"meter",role:"progressbar","aria-label":"Progress","aria-valuemin":0,"aria-valuemax":100,"aria-valuenow":Math.round(100*t.progress),children:e("i",{style:{width:100*
 t.progress+"%"}})})}function ma({jobs:t,chosen:r,onChange:n}){let[s,o]=_(""),a=z(),i=l=>{o(""),Wr(l).then(()=>{l===r&&E({job:null,x:null,y:null}),n()},c=>o(c.message))};return e(R,{title:"Jobs",id:"jo\
 bs",aside:e("span",{children:"kept in the memory of the process"}),children:[s&&e(w,{bad:!0,children:s}),t?.length===0&&e("p",{class:"hint",children:"None yet. A job reads the aggregates of up to 2,00\
-0 metrics and correlates all pairs."}),!!t?.length&&e("div",{class:"scroll",children:e("table",{children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Started"}),e("th",{scope:"\
-col",children:"Of"}),e("th",{scope:"col",children:"State"}),e("th",{scope:"col",children:e("span",{class:"hidden",children:"Actions"})})]})}),e("tbody",{children:t.slice(0,12).map(l=>e("tr",{"data-job":l.
-id,"data-state":l.state,"aria-current":l.id===r?"true":void 0,children:[e("td",{children:e("a",{class:"mono",href:q("correlations",{job:l.id}),children:L(Date.parse(l.started_at)/1e3,a)})}),e("td",{children:_t(
-l)}),e("td",{children:Ee(l)?e(x,{children:[l.state,e(tn,{job:l})]}):l.state==="done"?B(l.total,"pair"):e("span",{class:"badly",children:l.error||"failed"})}),e("td",{class:"number",children:e("button",
-{type:"button",onClick:()=>i(l.id),children:Ee(l)?"Cancel":"Remove"})})]},l.id))})]})})]})}function da({id:t}){let[r,n]=_(!0),[s,o]=_(!1),{value:a,error:i}=N(async l=>{try{let c=await Hr(t,l);return n(
-Ee(c)),c}catch(c){throw Yr(c)&&(o(!0),n(!1)),c}},[t],r?.5:0);return s?e(w,{children:"This correlation is gone: they live in the memory of the process that computed them, until newer ones need the plac\
-e. Ask again."}):a?a.state==="failed"?e(w,{bad:!0,children:["The correlation of ",_t(a)," failed: ",a.error]}):Ee(a)?e(R,{title:`Correlating ${_t(a)}`,children:[e(tn,{job:a}),e("p",{class:"hint",children:a.
-state==="queued"?"Another one is computed first.":Math.floor(100*a.progress)+" % of the groups"})]}):a.groups===0?e(w,{children:["None of the ",B(a.metrics,"metric")," has aggregates in this time."]}):
-a.total===0?e(w,{children:["No pair of the ",B(a.metrics,"metric")," has a coefficient:"," ",a.constant.length===a.metrics?"all of them are constant or missing.":"they share too few groups."]}):e(pa,{
-job:a}):i?e(w,{bad:!0,children:i}):e(w,{children:"Reading \u2026"})}function pa({job:t}){let{params:r}=J.use(),{value:n,error:s}=N(async p=>{let[g,h]=await Promise.all([Kr(t.id,p),Zr(t.id,p)]);return{
-metrics:new Map(g.map(y=>[y.id,y])),pairs:h,matrix:Xr(h)}},[t.id]),o=fa(t),a=de(()=>new Set([...n?.metrics.values()??[]].map(p=>p.resource_id)).size>1,[n]);if(s)return e(w,{bad:!0,children:s});if(!n)return e(
-w,{children:["Reading ",B(t.total,"pair")," \u2026"]});let i=p=>{let g=n.metrics.get(p);return(g?.name??p)+(a&&g?.resource_id?" \xB7 "+g.resource_id.slice(0,8):"")},l=p=>`r ${kt(p.r)}`+(p.lag?`, ${i(p.
-lag>0?p.y:p.x)} follows by ${U(Math.abs(p.lag)*t.granularity)}`:""),c=r.get("x"),u=r.get("y"),m=c&&u?Te(n.matrix,c,u)??n.pairs.find(p=>p.x===c&&p.y===u):void 0,d=(p,g)=>E({x:p,y:g});return e(x,{children:[
-e(R,{title:"Result",id:"result",aside:e("span",{children:[t.aggregation," of ",U(t.granularity),t.max_lag>0&&`, lag up to ${U(t.max_lag*t.granularity)}`]}),children:e("dl",{class:"figures",children:[e(
-I,{id:"job-metrics",name:"Metrics",value:$(t.metrics),about:t.constant.length?`${t.constant.length} of them constant or missing`:void 0}),e(I,{id:"job-pairs",name:"Pairs",value:$(t.total),about:t.truncated?
-"the strongest of more":"all of them"}),e(I,{id:"job-groups",name:"Groups",value:$(t.groups),about:"of "+U(t.granularity)}),e(I,{id:"job-strong",name:"Pairs of 0.99 or more",value:$(n.pairs.filter(p=>Math.
-abs(p.r)>=.99).length),about:"say the same"})]})}),e("div",{class:"two maps",children:[e(R,{title:"All pairs",id:"map",aside:n.matrix.left>0&&e("span",{children:["the ",Xe," of the strongest pairs, of\
- ",$(Xe+n.matrix.left)," metrics"]}),children:e(en,{matrix:n.matrix,name:i,words:l,chosen:m&&[m.x,m.y],onPick:d})}),e(R,{title:"The strongest pairs",id:"strongest",children:e("div",{class:"scroll",children:e(
-"table",{children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Pair"}),e("th",{scope:"col",class:"number",children:"r"}),t.max_lag>0&&e("th",{scope:"col",class:"number",children:"\
-Lag"})]})}),e("tbody",{children:n.pairs.slice(0,15).map(p=>e("tr",{"data-x":p.x,"data-y":p.y,"data-r":p.r,"data-lag":p.lag,"aria-current":m&&(p.x===m.x&&p.y===m.y||p.x===m.y&&p.y===m.x)?"true":void 0,
-children:[e("td",{children:e("button",{type:"button",class:"pair",onClick:()=>d(p.x,p.y),children:[i(p.x),e("small",{children:"and"}),i(p.y)]})}),e("td",{class:"number",children:kt(p.r)}),t.max_lag>0&&
-e("td",{class:"number",children:p.lag?(p.lag<0?"\u2212":"")+U(Math.abs(p.lag)*t.granularity):"0"})]},p.x+p.y))})]})})})]}),m&&e(ga,{pair:m,job:t,metrics:n.metrics,name:i,words:l},m.x+m.y),e(ha,{job:t,
-...o})]})}var kt=t=>Math.abs(t)>.99995&&Math.abs(t)<1?(t<0?"\u2212":"")+"0.9999\u2026":t.toFixed(4).replace("-","\u2212").replace(/\.?0+$/,"");function ga({pair:t,job:r,metrics:n,name:s,words:o}){let[
-a,i]=_(t.lag!==0),l=z();K(()=>{document.getElementById("pair")?.scrollIntoView({block:"nearest"})},[]);let{value:c,error:u}=N(async h=>{let y=new URLSearchParams({aggregation:r.aggregation,granularity:String(
-r.granularity),...r.start&&{start:r.start},...r.stop&&{stop:r.stop}});return await Promise.all([t.x,t.y].map(async f=>{let b=await P(`/v1/metric/${f}/measures?${y}`,void 0,h);return{times:b.map(([v])=>Date.
-parse(v)/1e3),values:b.map(([,,v])=>v)}}))},[t.x,t.y]),m=a?-t.lag*r.granularity:0,d=c?.flatMap(h=>[h.times[0],h.times.at(-1)]).filter(h=>h!==void 0)??[],[p,g]=[Math.min(...d),Math.max(...d)+r.granularity];
-return e(R,{id:"pair",title:"Side by side",aside:e(x,{children:[e("span",{"data-r":t.r,"data-lag":t.lag,id:"pair-words",children:[o(t),"; ",B(t.overlap,"group")," in common"]}),t.lag!==0&&e("button",{
-type:"button","aria-pressed":a,onClick:()=>i(!a),children:"Move the second by the lag"}),e("a",{class:"button",href:q("explore",{m:[t.x,t.y]}),children:"Explore"}),e("button",{type:"button",class:"ico\
-n","aria-label":"Close",title:"Close",onClick:()=>E({x:null,y:null}),children:"\u2715"})]}),children:[u&&e(w,{bad:!0,children:u}),c&&[t.x,t.y].map((h,y)=>e("div",{"data-side":h,"data-groups":c[y].times.
-length,children:[e("h3",{children:[e("i",{class:"dot",style:{background:`var(--line-${y+1})`}})," ",e("a",{href:q("metric",{id:h}),children:s(h)}),y===1&&m!==0&&e("small",{class:"hint",children:[" ","\
-moved by ",m>0?"+":"\u2212",U(Math.abs(m))]})]}),d.length>0&&e(ie,{lines:[{label:s(h),color:y,times:y?c[y].times.map(f=>f+m):c[y].times,values:c[y].values,step:r.granularity}],from:p,to:g,height:150,unit:oe(
-n.get(h)?.name??""),zone:l,title:s(h),small:!0})]},h))]})}function fa(t){let{params:r}=J.use(),n=Number(r.get("same")??"0.99"),s=n>0&&n<=1?n:.99;return{threshold:s,...N(o=>Vr(t.id,s,o),[t.id,s])}}function ha({
-job:t,threshold:r,value:n,error:s}){let o=a=>M(a,"bytes",3);return e(R,{id:"redundant",title:"Redundant metrics",aside:e("label",{children:["that correlate by"," ",e("select",{"aria-label":"Threshold",
-value:String(r),onChange:a=>E({same:a.currentTarget.value},!0),children:[...new Set([.9,.95,.99,.999,1,r])].sort().map(a=>e("option",{value:String(a),children:a},a))})," ","or more"]}),children:[s&&e(
-w,{children:s}),n&&(n.groups.length===0?e("p",{class:"hint",children:"None: no two metrics correlate so strongly."}):e(x,{children:[e("p",{id:"saved","data-bytes":n.bytes,"data-measures":n.measures_per_day,
-children:["Dropping"," ",B(n.groups.reduce((a,i)=>a+i.drop.length,0),"metric")," ","and keeping ",$(n.groups.length)," saves ",e("b",{children:o(n.bytes)})," and"," ",e("b",{children:M(n.measures_per_day)}),
-" measures a day; keeping only their coarsest granularity saves"," ",e("b",{children:o(n.finer_bytes)}),".",n.bytes===0&&" Their measures have not been written to archives yet: they are in some minute\
-s."]}),e("div",{class:"scroll",children:e("table",{children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Keep"}),e("th",{scope:"col",children:"Drop"}),e("th",{scope:"col",class:"\
-number",children:"r"}),e("th",{scope:"col",class:"number",children:"Lag"}),e("th",{scope:"col",class:"number",children:"Bytes"}),e("th",{scope:"col",class:"number",children:"Measures a day"})]})}),e("\
-tbody",{children:n.groups.slice(0,50).map(a=>a.drop.slice(0,20).map((i,l)=>e("tr",{"data-drop":i.metric,"data-keep":a.keep,"data-bytes":i.bytes,"data-r":i.r,children:[e("td",{children:l===0&&e(x,{children:[
-e("a",{href:q("metric",{id:a.keep}),children:a.keep_name||a.keep}),a.drop.length>1&&e("small",{class:"hint",children:[" ","for ",a.drop.length," others, ",o(a.bytes)]})]})}),e("td",{children:[e("a",{href:q(
-"correlations",{job:t.id,x:a.keep,y:i.metric,same:String(r)}),children:i.name||i.metric}),l===19&&a.drop.length>20&&e("small",{class:"hint",children:[" and ",a.drop.length-20," more"]})]}),e("td",{class:"\
-number",children:kt(i.r)}),e("td",{class:"number",children:i.lag?(i.lag<0?"\u2212":"")+U(Math.abs(i.lag)*t.granularity):"0"}),e("td",{class:"number",children:o(i.bytes)}),e("td",{class:"number",children:M(
-i.measures_per_day)})]},i.metric)))})]})}),n.groups.length>50&&e("p",{class:"hint",children:["and ",B(n.groups.length-50,"more group")]})]}))]})}function rn(t){let r=[];for(let n of t.split(`
+0 metrics and correlates all pairs."}),!!t?.length&&e("div",{class:"scroll",children:e("table",{class:"stack",children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Started"}),e(
+"th",{scope:"col",children:"Of"}),e("th",{scope:"col",children:"State"}),e("th",{scope:"col",children:e("span",{class:"hidden",children:"Actions"})})]})}),e("tbody",{children:t.slice(0,12).map(l=>e("t\
+r",{"data-job":l.id,"data-state":l.state,"aria-current":l.id===r?"true":void 0,children:[e("td",{children:e("a",{class:"mono",href:q("correlations",{job:l.id}),children:L(Date.parse(l.started_at)/1e3,
+a)})}),e("td",{children:_t(l)}),e("td",{children:Ee(l)?e(x,{children:[l.state,e(tn,{job:l})]}):l.state==="done"?B(l.total,"pair"):e("span",{class:"badly",children:l.error||"failed"})}),e("td",{class:"\
+number",children:e("button",{type:"button",onClick:()=>i(l.id),children:Ee(l)?"Cancel":"Remove"})})]},l.id))})]})})]})}function da({id:t}){let[r,n]=_(!0),[s,o]=_(!1),{value:a,error:i}=N(async l=>{try{
+let c=await Hr(t,l);return n(Ee(c)),c}catch(c){throw Yr(c)&&(o(!0),n(!1)),c}},[t],r?.5:0);return s?e(w,{children:"This correlation is gone: they live in the memory of the process that computed them, u\
+ntil newer ones need the place. Ask again."}):a?a.state==="failed"?e(w,{bad:!0,children:["The correlation of ",_t(a)," failed: ",a.error]}):Ee(a)?e(R,{title:`Correlating ${_t(a)}`,children:[e(tn,{job:a}),
+e("p",{class:"hint",children:a.state==="queued"?"Another one is computed first.":Math.floor(100*a.progress)+" % of the groups"})]}):a.groups===0?e(w,{children:["None of the ",B(a.metrics,"metric")," h\
+as aggregates in this time."]}):a.total===0?e(w,{children:["No pair of the ",B(a.metrics,"metric")," has a coefficient:"," ",a.constant.length===a.metrics?"all of them are constant or missing.":"they \
+share too few groups."]}):e(pa,{job:a}):i?e(w,{bad:!0,children:i}):e(w,{children:"Reading \u2026"})}function pa({job:t}){let{params:r}=J.use(),{value:n,error:s}=N(async p=>{let[g,h]=await Promise.all(
+[Kr(t.id,p),Zr(t.id,p)]);return{metrics:new Map(g.map(y=>[y.id,y])),pairs:h,matrix:Xr(h)}},[t.id]),o=fa(t),a=de(()=>new Set([...n?.metrics.values()??[]].map(p=>p.resource_id)).size>1,[n]);if(s)return e(
+w,{bad:!0,children:s});if(!n)return e(w,{children:["Reading ",B(t.total,"pair")," \u2026"]});let i=p=>{let g=n.metrics.get(p);return(g?.name??p)+(a&&g?.resource_id?" \xB7 "+g.resource_id.slice(0,8):"")},
+l=p=>`r ${kt(p.r)}`+(p.lag?`, ${i(p.lag>0?p.y:p.x)} follows by ${U(Math.abs(p.lag)*t.granularity)}`:""),c=r.get("x"),u=r.get("y"),m=c&&u?Te(n.matrix,c,u)??n.pairs.find(p=>p.x===c&&p.y===u):void 0,d=(p,g)=>E(
+{x:p,y:g});return e(x,{children:[e(R,{title:"Result",id:"result",aside:e("span",{children:[t.aggregation," of ",U(t.granularity),t.max_lag>0&&`, lag up to ${U(t.max_lag*t.granularity)}`]}),children:e(
+"dl",{class:"figures",children:[e(I,{id:"job-metrics",name:"Metrics",value:$(t.metrics),about:t.constant.length?`${t.constant.length} of them constant or missing`:void 0}),e(I,{id:"job-pairs",name:"Pa\
+irs",value:$(t.total),about:t.truncated?"the strongest of more":"all of them"}),e(I,{id:"job-groups",name:"Groups",value:$(t.groups),about:"of "+U(t.granularity)}),e(I,{id:"job-strong",name:"Pairs of \
+0.99 or more",value:$(n.pairs.filter(p=>Math.abs(p.r)>=.99).length),about:"say the same"})]})}),e("div",{class:"two maps",children:[e(R,{title:"All pairs",id:"map",aside:n.matrix.left>0&&e("span",{children:[
+"the ",Xe," of the strongest pairs, of ",$(Xe+n.matrix.left)," metrics"]}),children:e(en,{matrix:n.matrix,name:i,words:l,chosen:m&&[m.x,m.y],onPick:d})}),e(R,{title:"The strongest pairs",id:"strongest",
+children:e("div",{class:"scroll",children:e("table",{children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Pair"}),e("th",{scope:"col",class:"number",children:"r"}),t.max_lag>0&&
+e("th",{scope:"col",class:"number",children:"Lag"})]})}),e("tbody",{children:n.pairs.slice(0,15).map(p=>e("tr",{"data-x":p.x,"data-y":p.y,"data-r":p.r,"data-lag":p.lag,"aria-current":m&&(p.x===m.x&&p.
+y===m.y||p.x===m.y&&p.y===m.x)?"true":void 0,children:[e("td",{children:e("button",{type:"button",class:"pair",onClick:()=>d(p.x,p.y),children:[i(p.x),e("small",{children:"and"}),i(p.y)]})}),e("td",{class:"\
+number",children:kt(p.r)}),t.max_lag>0&&e("td",{class:"number",children:p.lag?(p.lag<0?"\u2212":"")+U(Math.abs(p.lag)*t.granularity):"0"})]},p.x+p.y))})]})})})]}),m&&e(ga,{pair:m,job:t,metrics:n.metrics,
+name:i,words:l},m.x+m.y),e(ha,{job:t,...o})]})}var kt=t=>Math.abs(t)>.99995&&Math.abs(t)<1?(t<0?"\u2212":"")+"0.9999\u2026":t.toFixed(4).replace("-","\u2212").replace(/\.?0+$/,"");function ga({pair:t,
+job:r,metrics:n,name:s,words:o}){let[a,i]=_(t.lag!==0),l=z();K(()=>{document.getElementById("pair")?.scrollIntoView({block:"nearest"})},[]);let{value:c,error:u}=N(async h=>{let y=new URLSearchParams({
+aggregation:r.aggregation,granularity:String(r.granularity),...r.start&&{start:r.start},...r.stop&&{stop:r.stop}});return await Promise.all([t.x,t.y].map(async f=>{let b=await P(`/v1/metric/${f}/measu\
+res?${y}`,void 0,h);return{times:b.map(([v])=>Date.parse(v)/1e3),values:b.map(([,,v])=>v)}}))},[t.x,t.y]),m=a?-t.lag*r.granularity:0,d=c?.flatMap(h=>[h.times[0],h.times.at(-1)]).filter(h=>h!==void 0)??
+[],[p,g]=[Math.min(...d),Math.max(...d)+r.granularity];return e(R,{id:"pair",title:"Side by side",aside:e(x,{children:[e("span",{"data-r":t.r,"data-lag":t.lag,id:"pair-words",children:[o(t),"; ",B(t.overlap,
+"group")," in common"]}),t.lag!==0&&e("button",{type:"button","aria-pressed":a,onClick:()=>i(!a),children:"Move the second by the lag"}),e("a",{class:"button",href:q("explore",{m:[t.x,t.y]}),children:"\
+Explore"}),e("button",{type:"button",class:"icon","aria-label":"Close",title:"Close",onClick:()=>E({x:null,y:null}),children:"\u2715"})]}),children:[u&&e(w,{bad:!0,children:u}),c&&[t.x,t.y].map((h,y)=>e(
+"div",{"data-side":h,"data-groups":c[y].times.length,children:[e("h3",{children:[e("i",{class:"dot",style:{background:`var(--line-${y+1})`}})," ",e("a",{href:q("metric",{id:h}),children:s(h)}),y===1&&
+m!==0&&e("small",{class:"hint",children:[" ","moved by ",m>0?"+":"\u2212",U(Math.abs(m))]})]}),d.length>0&&e(ie,{lines:[{label:s(h),color:y,times:y?c[y].times.map(f=>f+m):c[y].times,values:c[y].values,
+step:r.granularity}],from:p,to:g,height:150,unit:oe(n.get(h)?.name??""),zone:l,title:s(h),small:!0})]},h))]})}function fa(t){let{params:r}=J.use(),n=Number(r.get("same")??"0.99"),s=n>0&&n<=1?n:.99;return{
+threshold:s,...N(o=>Vr(t.id,s,o),[t.id,s])}}function ha({job:t,threshold:r,value:n,error:s}){let o=a=>M(a,"bytes",3);return e(R,{id:"redundant",title:"Redundant metrics",aside:e("label",{children:["th\
+at correlate by"," ",e("select",{"aria-label":"Threshold",value:String(r),onChange:a=>E({same:a.currentTarget.value},!0),children:[...new Set([.9,.95,.99,.999,1,r])].sort().map(a=>e("option",{value:String(
+a),children:a},a))})," ","or more"]}),children:[s&&e(w,{children:s}),n&&(n.groups.length===0?e("p",{class:"hint",children:"None: no two metrics correlate so strongly."}):e(x,{children:[e("p",{id:"save\
+d","data-bytes":n.bytes,"data-measures":n.measures_per_day,children:["Dropping"," ",B(n.groups.reduce((a,i)=>a+i.drop.length,0),"metric")," ","and keeping ",$(n.groups.length)," saves ",e("b",{children:o(
+n.bytes)})," and"," ",e("b",{children:M(n.measures_per_day)})," measures a day; keeping only their coarsest granularity saves"," ",e("b",{children:o(n.finer_bytes)}),".",n.bytes===0&&" Their measures \
+have not been written to archives yet: they are in some minutes."]}),e("div",{class:"scroll",children:e("table",{children:[e("thead",{children:e("tr",{children:[e("th",{scope:"col",children:"Keep"}),e(
+"th",{scope:"col",children:"Drop"}),e("th",{scope:"col",class:"number",children:"r"}),e("th",{scope:"col",class:"number",children:"Lag"}),e("th",{scope:"col",class:"number",children:"Bytes"}),e("th",{
+scope:"col",class:"number",children:"Measures a day"})]})}),e("tbody",{children:n.groups.slice(0,50).map(a=>a.drop.slice(0,20).map((i,l)=>e("tr",{"data-drop":i.metric,"data-keep":a.keep,"data-bytes":i.
+bytes,"data-r":i.r,children:[e("td",{children:l===0&&e(x,{children:[e("a",{href:q("metric",{id:a.keep}),children:a.keep_name||a.keep}),a.drop.length>1&&e("small",{class:"hint",children:[" ","for ",a.drop.
+length," others, ",o(a.bytes)]})]})}),e("td",{children:[e("a",{href:q("correlations",{job:t.id,x:a.keep,y:i.metric,same:String(r)}),children:i.name||i.metric}),l===19&&a.drop.length>20&&e("small",{class:"\
+hint",children:[" and ",a.drop.length-20," more"]})]}),e("td",{class:"number",children:kt(i.r)}),e("td",{class:"number",children:i.lag?(i.lag<0?"\u2212":"")+U(Math.abs(i.lag)*t.granularity):"0"}),e("t\
+d",{class:"number",children:o(i.bytes)}),e("td",{class:"number",children:M(i.measures_per_day)})]},i.metric)))})]})}),n.groups.length>50&&e("p",{class:"hint",children:["and ",B(n.groups.length-50,"mor\
+e group")]})]}))]})}function rn(t){let r=[];for(let n of t.split(`
 `)){if(!n||n.startsWith("#"))continue;let s=/^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(n);if(!s)continue;let o={};for(let[,a,i]of(s[2]??"").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))o[a]=i.replace(/\\(.)/g,
 (l,c)=>c==="n"?`
 `:c);r.push({name:s[1],labels:o,value:Number(s[3])})}return r}function H(t,r,n={}){let s=t.filter(o=>o.name===r&&Object.entries(n).every(([a,i])=>o.labels[a]===i));return s.length?s.reduce((o,a)=>o+a.
