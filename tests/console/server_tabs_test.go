@@ -108,9 +108,11 @@ func TestServerTabs(t *testing.T) {
 func TestProjectsByName(t *testing.T) {
 	s, c := start(t, nil)
 	const billing, other = "6f1d2c3b4a59687786950a1b2c3d4e5f", "1e9b8a3c-5d47-4f60-9a2b-7c8d9e0f1a2b"
+	const dashless = "2b1a0f9e8d7c4b2a9f607d475c3a8b9e"
 	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type", map[string]any{"name": "box",
 		"attributes": map[string]any{"project_name": map[string]any{"type": "string", "required": false}}}, nil))
-	for _, resource := range []struct{ kind, id, project string }{{"box", "b", billing}, {"generic", "g", other}} {
+	for _, resource := range []struct{ kind, id, project string }{{"box", "b", billing},
+		{"generic", "g", other}, {"generic", "h", dashless}} {
 		body := map[string]any{"id": resource.id, "project_id": resource.project,
 			"metrics": map[string]any{"load": map[string]any{"archive_policy_name": "console"}}}
 		if resource.kind == "box" {
@@ -124,7 +126,7 @@ func TestProjectsByName(t *testing.T) {
 		return fmt.Sprintf("[...document.querySelectorAll('%s tbody td:first-child span')].map("+
 			"e => e.textContent + '=' + e.title).filter(t => !t.startsWith('admin')).sort().join(' ')", table)
 	}
-	want := "1e9b8a3c…=" + other + " billing=" + billing
+	want := "1e9b8a3c…=" + other + " 2b1a0f9e…=" + dashless + " billing=" + billing
 	b.wait(shown("#projects") + " === '" + want + "'")
 	b.click(".tabs a", "Projects")
 	b.wait(shown("#quotas") + " === '" + want + "'")
