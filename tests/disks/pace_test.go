@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	paceSeconds = 20
-	paceWriters = 4  // of each API
-	paceMetrics = 50 // of each writer
-	pacePoints  = 20 // of each metric in a request
+	paceWriters  = 4   // of each API
+	paceRequests = 150 // of each writer
+	paceMetrics  = 50  // of each writer
+	pacePoints   = 20  // of each metric in a request
 )
 
 // paced is a writer without pauses.
@@ -45,7 +45,7 @@ func (r *run) pace() {
 	for i, w := range writers {
 		api := r.apis()[i/paceWriters]
 		all.Go(func() {
-			for time.Since(start) < paceSeconds*time.Second*time.Duration(r.files.slow) {
+			for range paceRequests {
 				status, _, _ := ask("POST", api.url+"/v1/batch/metrics/measures", w.request())
 				if status == http.StatusAccepted {
 					w.acked += paceMetrics * pacePoints
