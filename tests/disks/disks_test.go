@@ -258,16 +258,10 @@ func runScenario(t *testing.T, f *fileSystem, s scenario, round int) {
 	}
 	c := newCluster(t, f, fmt.Sprintf("%s%d", s.name, round), s.flags)
 	r := &run{cluster: c, load: newLoad(c)}
-	stopped := false
-	defer func() {
-		if !stopped {
-			r.load.stop()
-		}
-	}()
+	defer r.load.stop()
 	s.does(r)
 	c.await(c.processes...)
 	r.load.stop()
-	stopped = true
 	report := r.report()
 	c.awaitBacklog()
 	found := r.compare()

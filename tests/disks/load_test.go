@@ -103,8 +103,9 @@ type load struct {
 	mu      sync.Mutex
 	created []string
 
-	done chan struct{}
-	all  sync.WaitGroup
+	done   chan struct{}
+	ending sync.Once
+	all    sync.WaitGroup
 }
 
 const batch = 4
@@ -208,7 +209,7 @@ func (w *writer) post(t *testing.T) bool {
 
 // stop ends the clients.
 func (l *load) stop() {
-	close(l.done)
+	l.ending.Do(func() { close(l.done) })
 	l.all.Wait()
 }
 

@@ -28,7 +28,10 @@ type paced struct {
 // pace has measures sent as fast as they are acknowledged, and logs their number by second and the time of processors
 // that they took until they were in the archives. All of them are there.
 func (r *run) pace() {
-	t, begun := r.cluster.t, r.cpu()
+	t := r.cluster.t
+	wait(5)
+	r.load.stop()
+	begun := r.cpu()
 	var writers []*paced
 	var all sync.WaitGroup
 	first := time.Now()
