@@ -129,7 +129,7 @@ func TestReadingYearsAheadIsRemoved(t *testing.T) {
 	data := t.TempDir()
 	years := 3 * 365 * 24 * time.Hour
 	readings := func() []string {
-		names, err := filepath.Glob(filepath.Join(data, "clocks", "latest.*", "*"))
+		names, err := filepath.Glob(filepath.Join(data, "clocks", "latest.*", "readings", "*"))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("readings %v, error %v", names, err)
 		}
