@@ -79,7 +79,7 @@ crash: programs ## processes are killed, stopped and cut off, power fails at eve
 	@set -o pipefail; $(TEST) -vet=off $(CRASH) | $(SUM)
 
 full: programs ## the other tests that -short shortens, at full length
-	@set -o pipefail; $(TEST) -vet=off $(FULL) | $(SUM)
+	@set -o pipefail; which=$$(go run ./tools/shortened $(FULL)) && $(TEST) -vet=off -run "$$which" $(FULL) | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
