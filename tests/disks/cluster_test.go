@@ -34,7 +34,7 @@ type cluster struct {
 }
 
 // supervise starts a process again, as systemd does.
-const supervise = `setsid sh -c 'while :; do %s >>%s 2>&1 & echo $! >%s.pid; wait $!; echo "ended status=$?" >>%s
+const supervise = `setsid %s sh -c '%s while :; do %s >>%s 2>&1 & echo $! >%s.pid; wait $!; echo "ended status=$?" >>%s
 	sleep 1; done' </dev/null >/dev/null 2>&1 & echo $!`
 
 // newCluster starts a cluster on a fresh data folder.
@@ -106,7 +106,12 @@ func (c *cluster) apis() []*process {
 
 func (p *process) start(t *testing.T) {
 	t.Helper()
-	out, err := p.sh(supervise, p.args, p.log, p.log, p.log)
+	var own, boots string
+	if p.guest == nil {
+		own = "unshare --mount --propagation slave"
+		boots = fmt.Sprintf("mount --bind %s /proc/sys/kernel/random/boot_id || exit;", p.bootID)
+	}
+	out, err := p.sh(supervise, own, boots, p.args, p.log, p.log, p.log)
 	fatal.If(t, err)
 	p.supervisor = out
 }

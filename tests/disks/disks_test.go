@@ -89,6 +89,7 @@ func (r *run) crash() {
 	r.files.crash(r.files.nodes[0])
 	wait(25)
 	r.phase("down")
+	r.files.nodes[0].boot(r.cluster.t)
 	r.files.mount(r.files.nodes[0])
 	for _, p := range r.on(0) {
 		p.start(r.cluster.t)

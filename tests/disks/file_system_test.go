@@ -81,8 +81,10 @@ func newFileSystem(t *testing.T, kind string) *fileSystem {
 			dir, dir)
 	})
 	for i := range f.nodes {
-		f.nodes[i] = &node{number: i, address: fmt.Sprintf("10.99.0.2%d", i), mount: fmt.Sprintf("%s/m%d", dir, i)}
+		f.nodes[i] = &node{number: i, address: fmt.Sprintf("10.99.0.2%d", i), mount: fmt.Sprintf("%s/m%d", dir, i),
+			bootID: fmt.Sprintf("%s/boot%d", dir, i)}
 		must(t, "mkdir -p %s", f.nodes[i].mount)
+		f.nodes[i].boot(t)
 	}
 	begun := time.Now()
 	f.setUp()

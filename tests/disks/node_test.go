@@ -19,7 +19,11 @@ type node struct {
 	address string
 	mount   string // where the file system is mounted there
 	guest   *guest // that is the machine; nil: none
+	bootID  string // file with that of the machine, in place of the kernel's
 }
+
+// boot makes the node another boot of its machine, for processes that start from now on.
+func (n *node) boot(t *testing.T) { must(t, "cat /proc/sys/kernel/random/uuid >%s", n.bootID) }
 
 // commandTime bounds a command on a node: a mount may hang.
 const commandTime = 40 * time.Second
@@ -68,7 +72,7 @@ func eventually(t *testing.T, patience time.Duration, what string, is func() boo
 // newNetwork joins namespaces for servers (s0 …) and nodes (n0 …) by a bridge, at 10.99.0.9.
 func newNetwork(t *testing.T) {
 	t.Helper()
-	must(t, `mount -t tmpfs tmpfs /run; ip link set lo up; ip link add br0 type bridge; ip addr add 10.99.0.9/24 dev br0
+	must(t, `mount --make-rshared /; mount -t tmpfs tmpfs /run; ip link set lo up; ip link add br0 type bridge; ip addr add 10.99.0.9/24 dev br0
 ip link set br0 up
 add() { ip netns add $1; ip link add v$1 type veth peer name eth0 netns $1; ip link set v$1 master br0 up
 	ip -n $1 addr add 10.99.0.$2/24 dev eth0; ip -n $1 link set eth0 up; ip -n $1 link set lo up; }
