@@ -1,4 +1,5 @@
 import { read, request } from "./api";
+import { byName } from "./metrics";
 import { boardPath, boardsPath, parse } from "./paths";
 
 // A Panel is a view of the console: a title, and the part of its address behind #/.
@@ -24,7 +25,7 @@ export async function listBoards(signal?: AbortSignal): Promise<Board[]> {
     if (page.length < 1000) break;
     marker = page[page.length - 1].id;
   }
-  return all.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  return byName(all, (b) => b.name);
 }
 
 export async function putBoard(content: Content, id?: string): Promise<Board> {

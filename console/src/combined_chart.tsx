@@ -4,6 +4,7 @@ import { axisOf, AxisMenu } from "./axis";
 import { Chart, type Line } from "./chart";
 import { duration, moment } from "./format";
 import {
+  byName,
   archiveFor,
   isCounter,
   newestBefore,
@@ -106,8 +107,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
       ),
     [legend.shown, banded],
   );
-  const methods = [...new Set(metrics.flatMap((m) => m.policy.methods))].sort(
-    (a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }),
+  const methods = byName([...new Set(metrics.flatMap((m) => m.policy.methods))], String).sort(
+    (a, b) => rank(a) - rank(b),
   );
   const granularities = [...new Set(metrics.flatMap((m) => m.policy.items.map((i) => i.granularity)))].sort(
     (a, b) => a - b,

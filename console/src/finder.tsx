@@ -30,10 +30,21 @@ export function useFinder(params: URLSearchParams): FinderState {
   const [waits, setWaits] = useState(false);
   const on = [text, labels.join("\n")],
     every = waits ? 1 : 15;
-  const { value: series, error } = useLoad((signal) => findSeries(text, labels, signal), on, every);
-  // Counting many series takes longer than finding the first of them, so it is a load of its own.
-  const { value: counts, error: uncounted } = useLoad((signal) => countFound(text, labels, signal), on, every);
-  const { value: names } = useLoad((signal) => countNames(text, labels, signal), on, every);
+  const found = useRef<Promise<unknown> | null>(null);
+  const { value: series, error } = useLoad(
+    (signal) => {
+      const all = findSeries(text, labels, signal);
+      found.current = all.catch(() => []);
+      return all;
+    },
+    on,
+    every,
+  );
+  // Counting many series takes longer than finding the first of them, so it is a load of its own; but charts are asked
+  // for before counts are drawn.
+  const behind = async <T,>(counting: Promise<T>) => (await Promise.all([counting, found.current]))[0];
+  const { value: counts, error: uncounted } = useLoad((signal) => behind(countFound(text, labels, signal)), on, every);
+  const { value: names } = useLoad((signal) => behind(countNames(text, labels, signal)), on, every);
   const empty = all && series?.length === 0;
   useEffect(() => setWaits(empty), [empty]);
   return { text, labels, series, counts, names, error: error ?? uncounted, empty };
@@ -68,9 +79,11 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         )),
     [names, series, chosen, shownOfList, text, labels.join("\n")],
   );
+  const [open, setOpen] = useState(false); // hundreds of options, which no chart waits for
+  useEffect(() => whenIdle(() => setOpen(true), 500), []);
   const facets = useMemo(
-    () => (counts ? choose(counts, labels) : []).map((f) => <Filter key={f.name} facet={f} labels={labels} />),
-    [counts, labels.join("\n")],
+    () => (counts ? choose(counts, labels) : []).map((f) => <Filter key={f.name} facet={f} {...{ labels, open }} />),
+    [counts, labels.join("\n"), open],
   );
   return (
     <aside class="panel finder" aria-label="Find metrics">
@@ -90,7 +103,9 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
           ƒ(x)
         </button>
       </div>
-      <div class="facets">{facets.slice(0, firstFacets)}</div>
+      <div class="facets" onFocusIn={() => setOpen(true)}>
+        {facets.slice(0, firstFacets)}
+      </div>
       {facets.length > firstFacets && (
         <details class="more">
           <summary>{count(facets.length - firstFacets, "more label")}</summary>
@@ -115,8 +130,14 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
   );
 }
 
+interface FilterProps {
+  facet: Facet;
+  labels: [string, string][];
+  open: boolean;
+}
+
 // Filter chooses a value of a label.
-function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; labels: [string, string][] }) {
+function Filter({ facet: { name, values, counts }, labels, open }: FilterProps) {
   const chosen = labels.find(([n]) => n === name)?.[1] ?? "",
     shown = (value: string) => (name === "project_id" ? short(value) : value);
   return (
@@ -135,12 +156,14 @@ function Filter({ facet: { name, values, counts }, labels }: { facet: Facet; lab
     >
       <option value="">{label(name)}</option>
       {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{shown(chosen)}</option>}
-      {counts.map((c) => (
-        <option key={c.name} value={c.name} title={c.name}>
-          {shown(c.name)} ({whole(c.value)})
-        </option>
-      ))}
-      {values > counts.length && <option disabled>and {whole(values - counts.length)} more</option>}
+      {counts
+        .filter((c) => open || c.name === chosen)
+        .map((c) => (
+          <option key={c.name} value={c.name} title={c.name}>
+            {shown(c.name)} ({whole(c.value)})
+          </option>
+        ))}
+      {open && values > counts.length && <option disabled>and {whole(values - counts.length)} more</option>}
     </select>
   );
 }
@@ -189,6 +212,18 @@ function Name({ name, value, text, labels, chosen, first }: NameProps) {
   );
 }
 
+// whenIdle calls when the browser has nothing else to do, after some ms. The function that it returns stops it.
+function whenIdle(then: () => void, ms: number) {
+  let idle = 0;
+  const timer = setTimeout(() => {
+    idle = requestIdleCallback(then, { timeout: 1000 });
+  }, ms);
+  return () => {
+    clearTimeout(timer);
+    cancelIdleCallback(idle);
+  };
+}
+
 // breakable lets a line break behind the separators of a name, and nowhere else while it fits.
 export const breakable = (name: string) =>
   name.split(/(?<=[_./,:=])/).flatMap((part, i) => (i ? [<wbr key={i} />, part] : [part]));
@@ -200,17 +235,7 @@ function useGrowing(of: string, most: number): number {
   const lines = grown.of === of ? grown.lines : firstLines;
   useEffect(() => {
     if (lines >= most) return;
-    let idle = 0;
-    const timer = setTimeout(
-      () => {
-        idle = requestIdleCallback(() => grow({ of, lines: lines + moreLines }), { timeout: 1000 });
-      },
-      lines === firstLines ? 250 : 0,
-    );
-    return () => {
-      clearTimeout(timer);
-      cancelIdleCallback(idle);
-    };
+    return whenIdle(() => grow({ of, lines: lines + moreLines }), lines === firstLines ? 250 : 0);
   }, [of, lines, most]);
   return lines;
 }

@@ -10,5 +10,6 @@ export { QueryView } from "./query";
 export { Correlations } from "./pages/correlations";
 export { Server } from "./pages/server";
 export { Boards } from "./pages/boards";
+export { SignIn } from "./sign_in";
 export { SaveView } from "./save_view";
 export { Members } from "./questions";

@@ -4,8 +4,6 @@ import "./style.css";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { session, signInNeeded, signOut } from "./api";
-import icon from "./icon.svg";
-import { SignIn } from "./sign_in";
 import { enter, Heading, Notice } from "./widgets";
 import { change, link, route } from "./router";
 import { localZone, zoneOf } from "./range";
@@ -22,6 +20,22 @@ const pages: { name: string; title?: string; page: Page }[] = [
   { name: "server", title: "Server", page: lazy(() => import("./lazy_pages").then((m) => m.Server)) },
   { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
 ];
+
+// Logo is drawn with the page: a browser makes a document of an image of this kind, as long as a tenth of a page takes.
+const Logo = () => (
+  <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+    <rect width="32" height="32" rx="8" fill="#2f6f5e" />
+    <path
+      d="M6 21c3 0 3-9 6.5-9S16 21 19.500 21 22.500 11 26 11"
+      fill="none"
+      stroke="#fff"
+      stroke-width="3"
+      stroke-linecap="round"
+    />
+  </svg>
+);
+
+const SignIn = lazy(() => import("./lazy_pages").then((m) => m.SignIn));
 
 function Zone() {
   const now = zoneOf();
@@ -86,7 +100,7 @@ function App() {
       </a>
       <header class="top">
         <a class="brand" href="#/explore">
-          <img src={icon} alt="" width="22" height="22" />
+          <Logo />
           Gnocco
         </a>
         <nav aria-label="Pages">

@@ -21,11 +21,12 @@ export interface Metric {
   unit: string | null;
   creator?: string;
   resource: string | null;
+  kind?: string;
   place: Labels;
   policy: Policy;
   type?: string;
   guessed?: boolean;
-} // creator: if it was read by its ID; guessed: nobody said its type
+} // creator, and kind, its resource's type: if it was read by its ID; guessed: nobody said its type
 
 interface APIPolicy {
   name: string;
@@ -41,7 +42,7 @@ interface APIMetric {
   type?: string | null;
   type_guess?: string | null;
   resource_id: string | null;
-  resource?: { id: string; original_resource_id?: string } | null;
+  resource?: { id: string; type: string; original_resource_id?: string } | null;
   labels?: Labels;
   archive_policy: APIPolicy;
 }
@@ -67,6 +68,7 @@ function keep(m: APIMetric): Metric {
     unit: m.unit,
     creator: m.creator,
     resource,
+    kind: m.resource?.type,
     place,
     policy: readPolicy(m.archive_policy),
     type: m.type ?? m.type_guess ?? undefined,
@@ -179,17 +181,19 @@ export async function countNames(text: string, labels: [string, string][], signa
   return { ...names, counts: byName(names.counts, (c) => c.name) };
 }
 
-// byName sorts by names, without their case, and the numbers in them by value.
-export function byName<T>(all: T[], nameOf: (one: T) => string): T[] {
-  const keys = new Map(
-    all.map((one) => [
-      one,
-      nameOf(one)
-        .toLowerCase()
-        .replace(/\d+/g, (n) => n.padStart(20, "0")),
-    ]),
-  );
-  return all.sort((a, b) => (keys.get(a)! < keys.get(b)! ? -1 : 1));
+// byName sorts by names, without their case, and the numbers in them by value. Hundreds of series share a name.
+export function byName<T>(all: T[], nameOf: (one: T) => string, thenBy = (_: T) => ""): T[] {
+  const keys = new Map<string, string>();
+  const key = (name: string) => {
+    if (!keys.has(name))
+      keys.set(
+        name,
+        name.toLowerCase().replace(/\d+/g, (n) => n.padStart(20, "0")),
+      );
+    return keys.get(name)!;
+  };
+  const sorted = all.map((one) => ({ one, key: key(nameOf(one)) + "\n" + thenBy(one) }));
+  return sorted.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
 }
 
 // hostOf is what people call a resource: where its ID is a UUID, the attribute that has a name.
@@ -227,7 +231,11 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
       },
     }),
   );
-  return byName(series, (s) => s.name + "\n" + s.resource);
+  return byName(
+    series,
+    (s) => s.name,
+    (s) => s.resource,
+  );
 }
 
 export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) =>

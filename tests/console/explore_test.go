@@ -213,7 +213,7 @@ func TestFilters(t *testing.T) {
 	b.wait("document.querySelector('#found')?.textContent === '2,500 metrics'")
 	options := func(label string) string {
 		t.Helper()
-		b.wait(fmt.Sprintf("document.querySelector('[data-label=%s]')", label))
+		b.wait(fmt.Sprintf("document.querySelector('[data-label=%s] option:nth-child(3)')", label))
 		return strings.Join(b.texts(fmt.Sprintf("[data-label=%s] option", label)), "|")
 	}
 	if got := options("rack"); got != "rack|r0 (850)|r1 (825)|r2 (825)" {

@@ -23,18 +23,27 @@ for (const [of, names] of [[Intl, Object.getOwnPropertyNames(Intl)], [Number.pro
 const { setTimeout } = window;
 window.setTimeout = (then, ms, ...all) => (ms === 1500 ? 0 : setTimeout(then, ms, ...all));`
 
-// Explore is drawn without Intl, whose first use takes a browser as long as all else until then.
+// Pages are drawn without Intl, whose first use takes a browser as long as all else until then.
 func TestContentWithoutIntl(t *testing.T) {
 	s, c := start(t, nil)
-	send(t, c, "host", time.Now(), 250, "cpu0.percent", "memory.used.bytes")
+	ids := send(t, c, "host", time.Now(), 250, "cpu0.percent", "memory.used.bytes")
 	b := open(t, s.URL(), "#/none")
 	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: usesOfIntl})
-	run(b, chromedp.Navigate("about:blank"))
-	run(b, chromedp.Navigate(b.server+"/ui/#/explore"))
-	b.wait("document.querySelector('#found') && document.querySelectorAll('.tile canvas').length === 2")
-	if used := eval[[]string](b, "used"); len(used) > 0 {
-		t.Errorf("%q is used", used)
+	for address, ready := range map[string]string{
+		"policies": "document.querySelector('[data-policy=console] [data-metrics]')",
+		"metric?id=" + ids["cpu0.percent"]: "document.querySelectorAll('.chart canvas').length > 0 && " +
+			"document.querySelector('#resource')",
+		"explore?m=" + ids["cpu0.percent"] + "&m=" + ids["memory.used.bytes"]: "document.querySelector('#drawn canvas')",
+		"explore": "document.querySelector('#found') && document.querySelectorAll('.tile canvas').length === 2",
+	} {
+		run(b, chromedp.Navigate("about:blank"))
+		run(b, chromedp.Navigate(b.server+"/ui/#/"+address))
+		b.wait(ready)
+		if used := eval[[]string](b, "used"); len(used) > 0 {
+			t.Errorf("%s: %q is used", address, used)
+		}
 	}
+	b.act("window.used = []")
 	b.act("new Intl.Collator()")
 	if used := eval[[]string](b, "used"); len(used) != 1 {
 		t.Errorf("%q is used", used)
@@ -55,5 +64,41 @@ func TestTilesOfThePast(t *testing.T) {
 	row := "[aggregates archive archive archive aggregates]"
 	if len(asked) < 5 || fmt.Sprint(asked[:5]) != row || strings.Count(fmt.Sprint(asked), "aggregates") != 4 {
 		t.Errorf("asked for %q", asked)
+	}
+}
+
+// Filters get their options when they are entered, or when the browser has nothing else to do.
+func TestFiltersComeLater(t *testing.T) {
+	s, c := start(t, nil)
+	for i := range 3 {
+		send(t, c, fmt.Sprintf("host-%d", i), time.Now(), 3, "cpu.percent")
+	}
+	b := open(t, s.URL(), "#/none")
+	call(b, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: "window.requestIdleCallback = () => 0"})
+	run(b, chromedp.Navigate("about:blank"))
+	run(b, chromedp.Navigate(b.server+"/ui/#/explore?l=original_resource_id%3Dhost-1"))
+	b.wait("document.querySelector('.tile canvas') && document.querySelector('[data-label=original_resource_id]')")
+	const filter = "[data-label=original_resource_id]"
+	if got := strings.Join(b.texts(filter+" option"), "|"); got != "Resource|host-1 (1)" {
+		t.Error(got)
+	}
+	b.act("document.querySelector('" + filter + "').focus()")
+	b.wait("document.querySelectorAll('" + filter + " option').length === 4")
+}
+
+// The page of a metric asks twice before its charts are drawn: for all groups, coarsely, and for the rest together.
+func TestMetricAsksTwice(t *testing.T) {
+	s, c := start(t, nil)
+	ids := send(t, c, "host", time.Now(), 250, "cpu.percent")
+	b := open(t, s.URL(), "#/metric?id="+ids["cpu.percent"])
+	b.wait("document.querySelector('.chart canvas') && document.querySelector('#resource')")
+	b.act(`window.asked = (what) => performance.getEntriesByType("resource").filter((r) => what.test(r.name))`)
+	if n := eval[int](b, `asked(/v1.resource.generic.[^/]*$/).length`); n != 1 {
+		t.Errorf("the resource is asked for %d times", n)
+	}
+	if !eval[bool](b, `(() => { const all = asked(/measures.*granularity=1&.*start=/);
+		return all.length > 2 && Math.max(...all.map((r) => r.startTime)) < Math.min(...all.map((r) => r.responseEnd)); })()`) {
+		t.Error("groups are asked for one after another")
 	}
 }

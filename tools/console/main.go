@@ -48,10 +48,11 @@ func build() error {
 		EntryPointsAdvanced: []api.EntryPoint{
 			{InputPath: "src/start.ts", OutputPath: "start"},
 			{InputPath: "src/main.tsx", OutputPath: "console"},
+			{InputPath: "src/icon.svg", OutputPath: "icon"},
 		},
 		EntryNames:        "[name]-[hash]", // browsers keep files permanently
 		AssetNames:        "[name]-[hash]",
-		Loader:            map[string]api.Loader{".svg": api.LoaderFile},
+		Loader:            map[string]api.Loader{".svg": api.LoaderCopy},
 		Bundle:            true,
 		Splitting:         true, // what main.tsx imports by import() is loaded when it is used
 		Outdir:            "dist",

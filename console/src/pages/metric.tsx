@@ -21,7 +21,7 @@ interface Kept {
 }
 
 // readKept finds the first and the last group of a granularity without reading all of them: regrouped to some 300, then
-// the groups of the first and of the last of these. Of a young metric, what is drawn is read again, as fine as it fits.
+// the groups of the first and of the last of these, and, of a young metric, what is drawn, as fine as it fits.
 async function readKept(metric: Metric, item: Item, method: string, signal: AbortSignal): Promise<Kept> {
   const ask = (more: Record<string, string>) =>
     read<Rows>(
@@ -34,17 +34,24 @@ async function readKept(metric: Metric, item: Item, method: string, signal: Abor
   const coarse = step === item.granularity ? await ask({}) : await ask({ resample: String(step) });
   const times = coarse.map(([t]) => Date.parse(t) / 1000),
     values = coarse.map(([, , v]) => v);
-  if (!times.length) return { item, first: null, last: null, value: null, times, values, step };
+  const none = { item, first: null, last: null, value: null, times, values, step };
+  if (!times.length) return none;
+  const start = times[0],
+    end = times[times.length - 1] + step;
   const within = (start: number) =>
     step === item.granularity ? coarse : ask({ start: String(start), stop: String(start + step) });
-  const [head, tail] = await Promise.all([within(times[0]), within(times[times.length - 1])]);
-  if (!head.length || !tail.length) return { item, first: null, last: null, value: null, times, values, step };
+  const fits = item.granularity * Math.ceil((end - start) / item.granularity / 300);
+  const [head, tail, drawn] = await Promise.all([
+    within(start),
+    within(end - step),
+    fits < step && ask({ start: String(start), ...(fits > item.granularity && { resample: String(fits) }) }),
+  ]);
+  if (!head.length || !tail.length) return none;
   const [first, last] = [head[0], tail[tail.length - 1]].map(([t]) => Date.parse(t) / 1000);
-  const kept = { item, first, last, value: tail[tail.length - 1][2] };
-  const fits = item.granularity * Math.max(1, Math.ceil((last - first) / item.granularity / 300));
-  if (fits >= step) return { ...kept, times, values, step };
-  const drawn = await ask({ start: String(first), ...(fits > item.granularity && { resample: String(fits) }) });
-  return { ...kept, times: drawn.map(([t]) => Date.parse(t) / 1000), values: drawn.map(([, , v]) => v), step: fits };
+  const kept = { item, first, last, value: tail[tail.length - 1][2], times, values, step };
+  return drawn
+    ? { ...kept, times: drawn.map(([t]) => Date.parse(t) / 1000), values: drawn.map(([, , v]) => v), step: fits }
+    : kept;
 }
 
 // MetricPage shows what is kept of one metric, and the resource that it belongs to.
@@ -68,7 +75,7 @@ export function MetricPage() {
     return () => stop.abort();
   }, [metric]);
   const { value: archive } = useLoad((signal) => readArchive(id, signal), [id], 10);
-  const resource = useResource(metric?.resource);
+  const resource = useResource(metric?.resource, metric?.kind);
   const ledger = useLoad((signal) => readLedger([["metric", id]], signal), [id], 10);
   const marks = useMemo<Mark[]>(
     () => [...(resource.value?.changes ?? []), ...(ledger.value ?? [])],
@@ -196,12 +203,11 @@ interface State {
 }
 
 // useResource reads a resource, and what changed in it when.
-function useResource(id?: string | null): Loaded<State | null> {
+function useResource(id?: string | null, kind = "generic"): Loaded<State | null> {
   return useLoad(
     async (signal) => {
       if (!id) return null;
-      const { type } = await read<{ type: string }>("/v1/resource/generic/" + id, undefined, signal);
-      const path = `/v1/resource/${encodeURIComponent(type)}/${id}`;
+      const path = `/v1/resource/${encodeURIComponent(kind)}/${id}`;
       const [now, history] = await Promise.all([
         read<Attributes>(path, undefined, signal),
         read<Attributes[]>(path + "/history?limit=100&sort=revision_start:asc", undefined, signal),

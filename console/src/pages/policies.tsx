@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { APIError, read } from "../api";
 import { show, timespan, whole } from "../format";
+import { byName } from "../metrics";
 import { Notice, Panel, useLoad } from "../widgets";
 import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
@@ -42,13 +43,10 @@ export function Policies() {
         }),
       );
       const size = (l: Listed) => (l.cost ? l.cost.metrics * l.cost.bytes : 0);
-      all.sort(
-        (a, b) =>
-          size(b) - size(a) ||
-          (b.cost?.metrics ?? 0) - (a.cost?.metrics ?? 0) ||
-          a.policy.name.localeCompare(b.policy.name, "en", { numeric: true }),
+      const sorted = byName(all, (l) => l.policy.name).sort(
+        (a, b) => size(b) - size(a) || (b.cost?.metrics ?? 0) - (a.cost?.metrics ?? 0),
       );
-      return { all, hidden, failed };
+      return { all: sorted, hidden, failed };
     },
     [changed],
   );

@@ -1,1 +1,0 @@
-import"./chunk-Z3BJHS5E.js";import"./chunk-ID7GUQ4E.js";
