@@ -23,6 +23,7 @@
 //
 // The rooms do not know the sack. Start with sack.go (drain), then sack_checkpoint.go, then the doc.go of each room.
 //
-// Locks, in the order in which they are taken: Metricd.changing, feeds.catchingUp, sack.work, the lock of the heads.
-// The goroutine that holds work is the sack's worker. It alone changes the intake, the heads and the store.
+// Locks, in the order in which they are taken: one of Metricd.moving, Metricd.changing, feeds.catchingUp, sack.work,
+// the lock of the heads. The goroutine that holds work is the sack's worker. It alone changes the intake, the heads and
+// the store.
 package metricd

@@ -37,11 +37,12 @@ type Metricd struct {
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 
-	sacks []atomic.Pointer[sack] // nil for those that are not held
+	sacks  []atomic.Pointer[sack] // nil for those that are not held
+	moving []sync.Mutex           // by sack; held while it is opened or closed; taken before changing
 
 	known atomic.Pointer[intake.Sources] // nil: as if there were only one
 
-	changing sync.Mutex // held while sacks or sources come and go; taken before a sack's locks
+	changing sync.Mutex // held while sources come and go, or an open sack comes; taken before a sack's locks
 	sources  map[string]Source
 }
 
@@ -57,6 +58,7 @@ func New(options Options) (*Metricd, error) {
 		reader:  carbonara.NewCPUResampler(1),
 		slots:   semaphore.NewWeighted(int64(options.Workers)),
 		sacks:   make([]atomic.Pointer[sack], options.Sacks),
+		moving:  make([]sync.Mutex, options.Sacks),
 		sources: make(map[string]Source),
 	}
 	p.known.Store(options.Sources)

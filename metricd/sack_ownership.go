@@ -9,11 +9,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Open opens a sack's store in dir, which is made if it is not there, and begins to work on it, while others go on. The
-// caller has the right to the sack, by a claim.
+// Open opens a sack's store in dir, which is made if it is not there, and begins to work on it, while others go on, or
+// are opened and closed. The caller has the right to the sack, by a claim.
 func (p *Metricd) Open(number int, dir string) error {
-	p.changing.Lock()
-	defer p.changing.Unlock()
+	p.moving[number].Lock()
+	defer p.moving[number].Unlock()
 	if p.sacks[number].Load() != nil {
 		return fmt.Errorf("metricd: sack %d is open already", number)
 	}
@@ -21,6 +21,8 @@ func (p *Metricd) Open(number int, dir string) error {
 	if err != nil {
 		return err
 	}
+	p.changing.Lock()
+	defer p.changing.Unlock()
 	for _, source := range p.sources {
 		if err := s.attach(source); err != nil {
 			s.background.stop()
@@ -36,14 +38,13 @@ func (p *Metricd) Open(number int, dir string) error {
 // closes its store. Until then it answers reads. The next holder replays the rest. CloseSack does nothing if the sack
 // is not held.
 func (p *Metricd) CloseSack(ctx context.Context, number int) error {
-	p.changing.Lock()
-	defer p.changing.Unlock()
+	p.moving[number].Lock()
+	defer p.moving[number].Unlock()
 	s := p.sacks[number].Load()
 	if s == nil {
 		return nil
 	}
-	s.background.stop()
-	s.background.checkpoints.Wait()
+	p.end(s)
 	for _, f := range s.feeds.all() {
 		f.loop.Wait()
 	}
@@ -57,18 +58,25 @@ func (p *Metricd) CloseSack(ctx context.Context, number int) error {
 	return s.close()
 }
 
+// end ends the work in the background on a sack. It gets no more sources.
+func (p *Metricd) end(s *sack) {
+	p.changing.Lock()
+	s.background.stop()
+	p.changing.Unlock()
+	s.background.checkpoints.Wait()
+}
+
 // Abandon ends the work on a sack whose store is damaged, and closes the store as it is. The heads' measures are not
 // written down: the incoming stores have them. open is false if the sack is not held.
 func (p *Metricd) Abandon(number int) (open bool, err error) {
-	p.changing.Lock()
-	defer p.changing.Unlock()
+	p.moving[number].Lock()
+	defer p.moving[number].Unlock()
 	s := p.sacks[number].Load()
 	if s == nil {
 		return false, nil
 	}
 	p.sacks[number].Store(nil)
-	s.background.stop()
-	s.background.checkpoints.Wait()
+	p.end(s)
 	for _, f := range s.feeds.all() {
 		s.detach(f.cursor.ID())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,4 +157,51 @@ func testSourcesComeAndGo(t *testing.T) {
 	}
 	n.Metricd.Detach(second.ID())
 	want(3)
+}
+
+// slowFolder is a file system on which the first listing of a folder waits.
+type slowFolder struct {
+	vfs.FS
+	dir     string
+	once    sync.Once
+	listing chan struct{} // closed when somebody lists it
+	goOn    chan struct{}
+}
+
+func (s *slowFolder) Unwrap() vfs.FS { return s.FS }
+
+func (s *slowFolder) List(dir string) ([]string, error) {
+	if dir == s.dir {
+		s.once.Do(func() {
+			close(s.listing)
+			<-s.goOn
+		})
+	}
+	return s.FS.List(dir)
+}
+
+// A store that is slow to open holds up no other sack.
+func TestSacksOpenSideBySide(t *testing.T) {
+	fs := vfs.NewMem()
+	const sacks = 3
+	n := testnode.Start(t, testnode.Options{FS: fs, Sacks: sacks, Workers: 2})
+	defer n.Stop(context.Background())
+	for sack := range 2 {
+		fatal.If(t, n.Metricd.CloseSack(context.Background(), sack))
+	}
+	slow := &slowFolder{FS: fs, dir: "sacks/000/e1", listing: make(chan struct{}), goOn: make(chan struct{})}
+	other := worker(t, n, slow, sacks)
+	defer other.Close(context.Background())
+	opened := make(chan error)
+	go func() { opened <- other.Open(0, slow.dir) }()
+	<-slow.listing
+	go func() { opened <- other.Open(1, "sacks/001/e1") }()
+	select {
+	case err := <-opened:
+		fatal.If(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("a sack waits for the opening of another one")
+	}
+	close(slow.goOn)
+	fatal.If(t, <-opened)
 }
