@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,45 +10,25 @@ import (
 
 // Check says whether the next holder of a store could take it over, for readers of a data folder that no process
 // serves. The error is the one that the holder would meet before it opens the store.
-func Check(fs vfs.FS, root, name string) error {
+func Check(fs vfs.FS, root, name string) (err error) {
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	s := &session{fs: fs, root: root}
-	holder, err := s.lastHolder(name)
+	holder, err := s.holder(name)
 	if err != nil {
-		return fmt.Errorf("claim: %s: %w", name, err)
+		return err
 	}
+	defer wrap(&err, "%s", name)
 	last, err := s.highestFolder(name, &holder)
 	if err != nil {
-		return fmt.Errorf("claim: %s: %w", name, err)
+		return err
 	}
 	f, err := readEpochFolders(fs, s.storeDir(name))
 	if err == nil && slices.Contains(f.closed, last) {
 		err = checkClosed(fs, s.storeDir(name), last)
 	}
-	if err != nil {
-		return fmt.Errorf("claim: %s: %w", name, err)
-	}
-	return nil
-}
-
-// lastHolder returns the last claim of a name, without asking whether its member lives.
-func (s *session) lastHolder(name string) (Holder, error) {
-	n, err := s.epochs(name)
-	h := Holder{Epoch: n.highest}
-	if err != nil || n.highest == 0 {
-		return h, err
-	}
-	content, err := read(s.fs, s.claimPath(name, n.highest))
-	if err != nil {
-		return h, err
-	}
-	if err := json.Unmarshal(content, &h.Member); err != nil {
-		return h, nil // of an unknown member: the next holder waits until it is dead
-	}
-	h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID)
-	return h, nil
+	return err
 }
 
 // LastEpoch returns the highest epoch that a store or the claims on it have, 0 for none.

@@ -62,6 +62,26 @@ func SyncFolder(fs vfs.FS, dir string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
+// makeEmpty makes an empty file, and its folder if that is missing, durably.
+func makeEmpty(fs vfs.FS, path string) error {
+	dir := fs.PathDir(path)
+	if err := makeFolders(fs, dir); err != nil {
+		return err
+	}
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), SyncFolder(fs, dir))
+}
+
+// wrap says in an error what failed.
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("claim: %s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
+
 // makeFolders creates dir and what is missing above it, so that all of it survives a crash.
 func makeFolders(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(dir); err == nil || !notThere(err) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
 const (
@@ -20,10 +18,9 @@ const (
 
 // epochFolders lists the contents of the folder of one store.
 type epochFolders struct {
+	names  []string
 	epochs []uint64 // of complete folders, ascending
 	closed []uint64
-	built  []string // names of incomplete ones, and of incomplete files beside them
-	record []uint64 // of those that engine.RecordPath leads to
 	kept   []string // names of folders that were kept of epochs, see unprovenPrefix
 	loose  []string // files of a store that lies there directly: epoch 0
 }
@@ -41,22 +38,15 @@ func parseEpoch(name string) (epoch uint64, ok bool) {
 
 // readEpochFolders lists the epochs of the store in dir, which need not exist.
 func readEpochFolders(fs vfs.FS, dir string) (epochFolders, error) {
-	var f epochFolders
 	names, err := list(fs, dir)
-	if err != nil {
-		return f, err
-	}
+	f := epochFolders{names: names}
 	for _, name := range names {
 		if epoch, ok := parseEpoch(name); ok {
 			f.epochs = append(f.epochs, epoch)
-		} else if strings.HasSuffix(name, building) && isEpoch(epochOf(name)) {
-			f.built = append(f.built, name)
-		} else if text, ok := strings.CutSuffix(name, closed); ok && isEpoch(text) {
-			epoch, _ := parseEpoch(text)
-			f.closed = append(f.closed, epoch)
-		} else if text, ok := strings.CutSuffix(name, engine.RecordPath("")); ok && isEpoch(text) {
-			epoch, _ := parseEpoch(text)
-			f.record = append(f.record, epoch)
+		} else if epoch, ok := parseEpoch(epochOf(name)); ok {
+			if name == epochName(epoch)+closed {
+				f.closed = append(f.closed, epoch)
+			}
 		} else if strings.HasPrefix(name, unprovenPrefix) {
 			f.kept = append(f.kept, name)
 		} else if ofPebble(name) {
@@ -64,18 +54,13 @@ func readEpochFolders(fs vfs.FS, dir string) (epochFolders, error) {
 		}
 	}
 	slices.Sort(f.epochs)
-	return f, nil
+	return f, err
 }
 
 // epochOf returns the epoch's name in that of its folder, or of a file beside it.
 func epochOf(name string) string {
 	epoch, _, _ := strings.Cut(name, ".")
 	return epoch
-}
-
-func isEpoch(name string) bool {
-	_, ok := parseEpoch(name)
-	return ok
 }
 
 // highest returns the newest epoch that has a folder, 0 for none.

@@ -285,15 +285,18 @@ func (s *session) holder(name string) (Holder, error) {
 	if n.highest == 0 {
 		return h, nil
 	}
-	content, err := read(s.fs, s.claimPath(name, n.highest))
-	if err != nil {
+	if last, ok := s.last.Load(name); ok && last.(Holder).Epoch == n.highest {
+		h = last.(Holder) // a claim stays what it was once it can be read
+	} else if content, err := read(s.fs, s.claimPath(name, n.highest)); err != nil {
 		return Holder{}, fmt.Errorf("claim: %s: %w", name, unstable(err))
-	}
-	if err := json.Unmarshal(content, &h.Member); err != nil || !nodeName.MatchString(h.Member.ID) {
+	} else if err := json.Unmarshal(content, &h.Member); err == nil && nodeName.MatchString(h.Member.ID) {
+		s.last.Store(name, h)
+	} else {
 		// It lost its content with the power, or this machine doesn't see it yet. Its maker is given the time to die.
 		h.Member = Member{ID: fmt.Sprintf("unknown.%s.%d", strings.ReplaceAll(name, "/", "."), n.highest)}
 	}
-	if h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID); !h.Released {
+	h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID)
+	if !h.Released && s.detector != nil { // nil: nobody asks whether the member lives
 		h.Dead, err = s.detector.isDead(&h.Member)
 	}
 	return h, err
@@ -301,8 +304,8 @@ func (s *session) holder(name string) (Holder, error) {
 
 // HighestEpoch returns the highest epoch of all the stores and claims below a data folder, for a coordinator that
 // counts in another way and must begin above it.
-func HighestEpoch(fs vfs.FS, root string) (uint64, error) {
-	highest := uint64(0)
+func HighestEpoch(fs vfs.FS, root string) (highest uint64, err error) {
+	defer wrap(&err, "highest epoch")
 	look := func(dir string, of func(string) (uint64, bool)) error {
 		epoch, err := highestIn(fs, fs.PathJoin(root, dir), of)
 		highest = max(highest, epoch)
@@ -319,10 +322,7 @@ func HighestEpoch(fs vfs.FS, root string) (uint64, error) {
 			}
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return 0, fmt.Errorf("claim: %w", err)
-	}
-	return highest, nil
+	return highest, errors.Join(errs...)
 }
 
 // highestIn returns the highest epoch of one store, or of the claims on it.

@@ -114,6 +114,7 @@ type session struct {
 	left   bool
 
 	releases atomic.Uint64 // files written to give something back
+	last     sync.Map      // Holder as its claim says, the highest that was read, by name
 }
 
 // holding is what a session knows of a claim of its own.
@@ -222,7 +223,8 @@ func (s *session) Leave(ctx context.Context) error {
 }
 
 // exit gives all claims back and removes the member.
-func (s *session) exit() error {
+func (s *session) exit() (err error) {
+	defer wrap(&err, "leave")
 	s.mu.Lock()
 	held, unused := s.held, s.unused
 	s.held, s.unused = make(map[string]holding), nil
@@ -240,9 +242,5 @@ func (s *session) exit() error {
 		}
 		s.Lose(errLeft)
 	}
-	errs = append(errs, s.fs.RemoveAll(s.heartbeat.dir), s.heartbeat.stop())
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("claim: leave: %w", err)
-	}
-	return nil
+	return errors.Join(append(errs, s.fs.RemoveAll(s.heartbeat.dir), s.heartbeat.stop())...)
 }

@@ -26,27 +26,13 @@ func notesDir(fs vfs.FS, root, name string) string { return fs.PathJoin(root, "s
 
 // NoteStore notes that the store called name exists, durably, and its format. The holder calls it once the store's
 // folder is durable, and before it opens the store in that format.
-func NoteStore(fs vfs.FS, root, name string, format Format) error {
-	if err := noteStore(fs, root, name, format); err != nil {
-		return fmt.Errorf("claim: note store %s: %w", name, err)
-	}
-	return nil
-}
-
-func noteStore(fs vfs.FS, root, name string, format Format) error {
-	dir := notesDir(fs, root, name)
-	path := fs.PathJoin(dir, format.String())
+func NoteStore(fs vfs.FS, root, name string, format Format) (err error) {
+	defer wrap(&err, "note store %s", name)
+	path := fs.PathJoin(notesDir(fs, root, name), format.String())
 	if _, err := fs.Stat(path); !notThere(err) {
 		return err
 	}
-	if err := makeFolders(fs, dir); err != nil {
-		return err
-	}
-	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Close(), SyncFolder(fs, dir))
+	return makeEmpty(fs, path)
 }
 
 // NotedFormats returns the formats in which a store is noted to have been, none for one that never was.
@@ -80,11 +66,8 @@ func CheckFormat(fs vfs.FS, root, name string, own Format) error {
 // removeNotes forgets a store, durably.
 func removeNotes(fs vfs.FS, root, name string) error {
 	dir := notesDir(fs, root, name)
-	if _, err := fs.Stat(dir); err != nil {
-		if notThere(err) {
-			return nil
-		}
-		return err
+	if _, err := fs.Stat(dir); notThere(err) {
+		return nil
 	}
 	if err := fs.RemoveAll(dir); err != nil {
 		return err

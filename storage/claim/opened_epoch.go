@@ -21,25 +21,12 @@ func openedPath(fs vfs.FS, root, name string, epoch uint64) string {
 
 // MarkOpened notes that the store called name was opened at an epoch. From then on a missing folder is damage, not a
 // store that never was. It is durable when MarkOpened returns; notes of earlier epochs are removed.
-func MarkOpened(fs vfs.FS, root, name string, epoch uint64) error {
-	dir := fs.PathJoin(root, "claims", name)
-	err := makeFolders(fs, dir)
-	if err == nil {
-		var file vfs.File
-		if file, err = fs.Create(openedPath(fs, root, name, epoch), vfs.WriteCategoryUnspecified); err == nil {
-			err = file.Close()
-		}
+func MarkOpened(fs vfs.FS, root, name string, epoch uint64) (err error) {
+	defer wrap(&err, "mark %s as opened at epoch %d", name, epoch)
+	if err := makeEmpty(fs, openedPath(fs, root, name, epoch)); err != nil {
+		return err
 	}
-	if err == nil {
-		err = SyncFolder(fs, dir)
-	}
-	if err == nil {
-		err = removeOpened(fs, root, name, func(old uint64) bool { return old < epoch })
-	}
-	if err != nil {
-		return fmt.Errorf("claim: mark %s as opened at epoch %d: %w", name, epoch, err)
-	}
-	return nil
+	return removeOpened(fs, root, name, func(old uint64) bool { return old < epoch })
 }
 
 // openedEpochs returns the epochs at which a store is known to have been open.
@@ -124,14 +111,8 @@ func requireManifest(fs vfs.FS, folder string) error {
 
 // Remove removes a store that is closed, and of which nothing is needed any more. Its holder gives the claim back
 // after that. A crash leaves the store, or none.
-func Remove(fs vfs.FS, root, name string) error {
-	if err := remove(fs, root, name); err != nil {
-		return fmt.Errorf("claim: remove %s: %w", name, err)
-	}
-	return nil
-}
-
-func remove(fs vfs.FS, root, name string) error {
+func Remove(fs vfs.FS, root, name string) (err error) {
+	defer wrap(&err, "remove %s", name)
 	if err := removeOpened(fs, root, name, func(uint64) bool { return true }); err != nil {
 		return err
 	}
@@ -139,10 +120,8 @@ func remove(fs vfs.FS, root, name string) error {
 		return err
 	}
 	claims, dir := fs.PathJoin(root, "claims", name), fs.PathJoin(root, name)
-	if _, err := fs.Stat(claims); err == nil {
-		if err := SyncFolder(fs, claims); err != nil {
-			return err
-		}
+	if err := SyncFolder(fs, claims); err != nil && !notThere(err) {
+		return err
 	}
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {

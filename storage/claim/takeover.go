@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -80,15 +81,8 @@ func Folder(fs vfs.FS, dir string, epoch uint64) string { return fs.PathJoin(dir
 // UndoTakeOver makes the folder that TakeOver found the newest again, if it made one for the epoch: the store could not
 // be opened there, and what is damaged is to stay as it was found. The store must not have been opened under this epoch
 // before, else it holds what the folder before does not.
-func UndoTakeOver(fs vfs.FS, dir string, epoch uint64) error {
-	err := undoTakeOver(fs, dir, epoch)
-	if err != nil {
-		return fmt.Errorf("claim: undo the takeover of %s at epoch %d: %w", dir, epoch, err)
-	}
-	return nil
-}
-
-func undoTakeOver(fs vfs.FS, dir string, epoch uint64) error {
+func UndoTakeOver(fs vfs.FS, dir string, epoch uint64) (err error) {
+	defer wrap(&err, "undo the takeover of %s at epoch %d", dir, epoch)
 	f, err := readEpochFolders(fs, dir)
 	if err != nil || f.highest() != epoch {
 		return err
@@ -229,93 +223,74 @@ func unstable(err error) error {
 
 // MarkClosed notes that the store of that epoch was closed in order, after which its holder does nothing more to it.
 // The next takeover is one rename then. The record of the store's files is brought up to date before.
-func MarkClosed(fs vfs.FS, dir string, epoch uint64) error {
+func MarkClosed(fs vfs.FS, dir string, epoch uint64) (err error) {
 	path := fs.PathJoin(dir, epochName(epoch))
+	defer wrap(&err, "mark %s as closed", path)
+	fresh := path + closed + building
+	var steps errgroup.Group // each waits for the disk
 	if r := engine.RecorderOf(fs); r != nil {
-		if err := r.RecordStore(path); err != nil {
-			return fmt.Errorf("claim: mark %s as closed: %w", path, err)
-		}
-		r.Forget(path)
+		steps.Go(func() error {
+			err := r.RecordStore(path)
+			if err == nil {
+				r.Forget(path)
+			}
+			return err
+		})
 	}
 	// Then a crash does not bring removed files back: with them the store would not be as it was closed.
-	if err := SyncFolder(fs, path); err != nil {
-		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
-	}
-	files, err := inventory(fs, path)
-	if err != nil {
-		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
+	var files inventoried
+	if err = SyncFolder(fs, path); err == nil {
+		files, err = inventory(fs, path)
 	}
 	// Synced before it has its name, or a power failure could leave the name of an empty file. The name is not synced:
 	// without it the takeover is slower, and no worse.
-	fresh := path + closed + building
-	if err = write(fs, fresh, files.encode()); err == nil {
+	if err == nil {
+		err = write(fs, fresh, files.encode())
+	}
+	if err = errors.Join(err, steps.Wait()); err == nil {
 		err = fs.Rename(fresh, path+closed)
 	}
-	if err != nil {
-		return fmt.Errorf("claim: mark %s as closed: %w", path, err)
-	}
-	return nil
+	return err
 }
 
 // RemoveOld removes what a store was before the given epoch. Its holder calls it Options.Grace after it opened the
-// store, and not before: others may only now be about to look at what they saw then, and until the store is opened
-// nobody knows that it holds as much as before. On a local disk it calls it first when the store is open, so that
-// processes that end soon after they started do not fill the disk, and once more after Options.Grace: a process that
-// was about to take the store may have left something behind.
+// store: others may be about to look at what they saw before, and only an open store is known to hold as much. On a
+// local disk it also calls it at once, so that short-lived processes do not fill the disk; what a process that was about
+// to take the store left behind goes later.
 //
 // Of a store on an engine.Recorder nothing is removed before it is open and its record written. If it was opened in
 // doubt, the newest old epoch stays as a folder of another name, until the next such: its logs and manifests, and its
 // tables too if the doubt is about a manifest, which knows them.
-func RemoveOld(fs vfs.FS, dir string, epoch uint64) error {
+func RemoveOld(fs vfs.FS, dir string, epoch uint64) (err error) {
+	defer wrap(&err, "remove old epochs")
 	var doubts []error
 	if r := engine.RecorderOf(fs); r != nil {
 		path, opened := fs.PathJoin(dir, epochName(epoch)), false
 		if opened, doubts = r.Opened(path); !opened {
-			return fmt.Errorf("claim: remove old epochs: %s is not open at epoch %d", dir, epoch)
+			return fmt.Errorf("%s is not open at epoch %d", dir, epoch)
 		}
 		if err := r.RecordStore(path); err != nil {
-			return fmt.Errorf("claim: remove old epochs: %w", err)
+			return err
 		}
 	}
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {
-		return fmt.Errorf("claim: remove old epochs: %w", err)
+		return err
 	}
 	if !slices.Contains(f.epochs, epoch) {
-		return fmt.Errorf("claim: remove old epochs: %s has no epoch %d", dir, epoch)
+		return fmt.Errorf("%s has no epoch %d", dir, epoch)
 	}
 	var errs []error
 	if at := slices.Index(f.epochs, epoch); len(doubts) > 0 && at > 0 {
 		errs = append(errs, keepUnproven(fs, dir, &f, f.epochs[at-1],
 			slices.ContainsFunc(doubts, engine.IsAboutManifest)))
 	}
-	for _, old := range f.epochs {
-		if old < epoch {
-			errs = append(errs, fs.RemoveAll(fs.PathJoin(dir, epochName(old))))
-		}
-	}
-	for _, old := range f.record {
-		if old < epoch {
-			errs = append(errs, fs.Remove(engine.RecordPath(fs.PathJoin(dir, epochName(old)))))
-		}
-	}
-	for _, old := range f.closed {
-		if old < epoch {
-			errs = append(errs, fs.Remove(fs.PathJoin(dir, epochName(old)+closed)))
-		}
-	}
-	for _, name := range f.built {
-		if old, _ := parseEpoch(epochOf(name)); old < epoch {
+	for _, name := range f.names {
+		if old, ok := parseEpoch(epochOf(name)); ok && old < epoch || slices.Contains(f.loose, name) {
 			errs = append(errs, fs.RemoveAll(fs.PathJoin(dir, name)))
 		}
 	}
-	for _, name := range f.loose {
-		errs = append(errs, fs.Remove(fs.PathJoin(dir, name)))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("claim: remove old epochs: %w", err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // keepUnproven keeps an epoch that is about to go, in place of the epoch that was kept before.

@@ -104,17 +104,17 @@ func writeRecord(fs vfs.FS, dir string, content []byte) error {
 	return fs.Rename(fresh, RecordPath(dir))
 }
 
-// InheritRecord makes the record of the store in from that of the one in to, which is about to become its copy. The
-// bytes are taken as they are: damage stays damage.
+// InheritRecord makes the record of the store in from also that of the one in to, which is about to become its copy.
+// Records are replaced, never written to, so both names may have one file: it is durable, and damage stays damage.
 func InheritRecord(fs vfs.FS, from, to string) error {
-	content, err := readFile(fs, RecordPath(from))
+	err := fs.Link(RecordPath(from), RecordPath(to))
+	if errors.Is(err, os.ErrExist) { // from an earlier attempt
+		err = errors.Join(fs.Remove(RecordPath(to)), fs.Link(RecordPath(from), RecordPath(to)))
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return writeRecord(fs, to, content)
+	return err
 }
 
 // RecordFolder records the files of a store as they are now. It is for callers that alone can write to a store, and did
