@@ -253,7 +253,7 @@ const askDamagedTimeout = 500 * time.Millisecond
 func (d *damagedElsewhere) of(ctx context.Context, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if time.Since(d.asked) > holderFor {
+	if time.Since(d.asked) > time.Second {
 		d.stores, d.asked = d.ask(ctx), time.Now()
 	}
 	return d.stores[name]

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -15,14 +17,14 @@ import (
 const (
 	// holderFor is how long a known holder of a store is believed without a look at the disk. A process that does not
 	// hold the store any more says so when asked.
-	holderFor = time.Second
+	holderFor = 10 * time.Second
 	// holderWait is how long a request waits for a store without a holder: most likely it is being handed over.
 	holderWait = 2 * time.Second
 	// silentWait is how much longer a request waits when it has found that the holder is silent, which takes a while.
 	// No other process can have the store before the silent one has lost its lease.
 	silentWait = 500 * time.Millisecond
-	// holderLook is the least time between two looks at the disk for one store.
-	holderLook = 20 * time.Millisecond
+	// holderLook is the least time between two looks at the disk for one store. Who takes a store also says so.
+	holderLook = 50 * time.Millisecond
 )
 
 // holders knows which process to ask for a store that this one does not hold.
@@ -31,6 +33,8 @@ type holders struct {
 	damaged *damagedStores // of this process, which needs to ask no other for them
 
 	elsewhere *damagedElsewhere
+
+	looks singleflight.Group // at the disk, by store: many requests may wait for one
 
 	mu      sync.Mutex
 	known   map[string]knownHolder
@@ -61,14 +65,16 @@ func (h *holders) address(ctx context.Context, name string) (string, error) {
 		believed = holderLook
 	}
 	if !ok || time.Since(known.at) > believed {
-		holder, err := h.session.Holder(ctx, name)
+		found, err, _ := h.looks.Do(name, func() (any, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), holderWait)
+			defer cancel()
+			holder, err := h.session.Holder(ctx, name)
+			return h.note(name, holder, err == nil), err
+		})
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 		}
-		known = knownHolder{holder, time.Now()}
-		h.mu.Lock()
-		h.known[name] = known
-		h.mu.Unlock()
+		known = found.(knownHolder)
 	}
 	if !known.Live() {
 		if err := h.elsewhere.of(ctx, name); err != nil {
@@ -77,6 +83,22 @@ func (h *holders) address(ctx context.Context, name string) (string, error) {
 		return "", fmt.Errorf("%w: nobody holds %s", model.ErrUnavailable, name)
 	}
 	return known.Member.Address, nil
+}
+
+// note notes what was found out of a store's holder, and returns what is known then: a look at the disk may show less.
+func (h *holders) note(name string, holder claim.Holder, found bool) knownHolder {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if found && holder.Epoch >= h.known[name].Epoch {
+		h.known[name] = knownHolder{holder, time.Now()}
+	}
+	return h.known[name]
+}
+
+// learn notes the holder of a store, which says so itself, for requests that wait.
+func (h *holders) learn(name string, holder claim.Holder) {
+	h.note(name, holder, true)
+	h.goOn()
 }
 
 // await is address for a request, which waits a little for a holder.
@@ -93,7 +115,7 @@ func (h *holders) await(ctx context.Context, name string) (address string, err e
 func (h *holders) ask(ctx context.Context, name string, there func(address string) error) error {
 	deadline := time.Now().Add(holderWait)
 	silent := false
-	for look := holderLook; ; look = min(2*look, 5*holderLook) {
+	for look := holderLook; ; look = min(2*look, 10*holderLook) {
 		err := h.askOnce(ctx, name, there)
 		if errors.Is(err, peer.ErrSilent) && !silent {
 			silent = true
@@ -148,8 +170,15 @@ func (h *holders) forget(name string) {
 // forgetAll makes all requests look again, those that wait at once.
 func (h *holders) forgetAll() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	clear(h.known)
+	h.mu.Unlock()
+	h.goOn()
+}
+
+// goOn ends pauses.
+func (h *holders) goOn() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	close(h.changed)
 	h.changed = make(chan struct{})
 }

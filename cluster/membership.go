@@ -58,12 +58,6 @@ func (m *membership) noteLeaving(member string) {
 	m.leaving[member] = true
 }
 
-// announceLeave makes the others expect the stores that this process gives back.
-func (m *membership) announceLeave(ctx context.Context) {
-	m.noteLeaving(m.own())
-	m.tellOthers(ctx, m.own(), everyone)
-}
-
 // leave ends the membership.
 func (m *membership) leave(ctx context.Context) error {
 	err := m.session.Leave(ctx)
@@ -84,23 +78,38 @@ func hasRole(role Role) func(*claim.Member) bool {
 	return func(m *claim.Member) bool { return m.HasRole(string(role)) }
 }
 
-func hasID(id string) func(*claim.Member) bool {
-	return func(m *claim.Member) bool { return m.ID == id }
-}
-
 // wakeOthers tells other members, each for which want returns true, that claims have changed. It waits until they have
 // looked.
 func (m *membership) wakeOthers(ctx context.Context, want func(*claim.Member) bool) {
-	m.tellOthers(ctx, "", want)
+	m.tellOthers(ctx, new(peer.Notice), want)
 }
 
-// tellOthers is wakeOthers, and names a member that is about to leave, "" for none.
-func (m *membership) tellOthers(ctx context.Context, leaving string, want func(*claim.Member) bool) {
-	_ = m.askOthers(ctx, wakeTimeout, want, func(ctx context.Context, other *claim.Member) {
-		if err := m.client.Wake(ctx, other.Address, leaving); err != nil {
-			m.logger.Debug("member not woken", "other", other.ID, "error", err)
-		}
-	}) // those that cannot be told look by themselves
+// tellOthers sends other members a notice, each for which want returns true, and waits until they have acted on it.
+func (m *membership) tellOthers(ctx context.Context, notice *peer.Notice, want func(*claim.Member) bool) {
+	_ = m.askOthers(ctx, wakeTimeout, want, func(ctx context.Context, other *claim.Member) { m.tell(ctx, other, notice) })
+}
+
+// tell sends another member a notice. One that cannot be told looks by itself.
+func (m *membership) tell(ctx context.Context, other *claim.Member, notice *peer.Notice) (ok bool) {
+	err := m.client.Tell(ctx, other.Address, notice)
+	if err != nil {
+		m.logger.Debug("member not told", "other", other.ID, "error", err)
+	}
+	return err == nil
+}
+
+// answers reports whether another member runs, and answers at once.
+func (m *membership) answers(ctx context.Context, other *claim.Member) bool {
+	ctx, cancel := context.WithTimeout(ctx, wakeTimeout/2)
+	defer cancel()
+	pulse, err := m.client.Pulse(ctx, other.Address)
+	return err == nil && pulse.Member == other.ID
+}
+
+// tellTaken tells the others that this process has taken a store, which is a sack, or -1.
+func (m *membership) tellTaken(ctx context.Context, name string, sack int, epoch uint64) {
+	m.tellOthers(context.WithoutCancel(ctx), &peer.Notice{Taken: name, Sack: sack,
+		Holder: claim.Holder{Member: m.session.Member(), Epoch: epoch}}, everyone)
 }
 
 // askOthers calls ask for the other members, each for which want returns true, all at once, and returns when all calls
@@ -145,7 +154,7 @@ func (m *membership) announce(ctx context.Context, store string) error {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
 				defer cancel()
-				err := m.client.Announce(ctx, other.Address, store)
+				err := m.client.Tell(ctx, other.Address, &peer.Notice{Store: store})
 				answered[i], errs[i] = err == nil, err
 			})
 		}

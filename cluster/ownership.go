@@ -13,7 +13,6 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -128,12 +127,10 @@ func (c *ownership) notOpened(name string) error {
 	return claim.UndoTakeOver(c.fs, dir, h.Epoch)
 }
 
-// recordUntil records, until ctx ends, how far the logs and manifests of the stores are durable.
-func (c *ownership) recordUntil(ctx context.Context, interval time.Duration) {
-	for range pause.Ticks(ctx, interval) {
-		if err := c.fs.Record(); err != nil && c.session.Valid() {
-			c.warn("damage to what was written lately would not be noticed", "error", err)
-		}
+// record records how far the logs and manifests of the stores are durable.
+func (c *ownership) record() {
+	if err := c.fs.Record(); err != nil && c.session.Valid() {
+		c.warn("damage to what was written lately would not be noticed", "error", err)
 	}
 }
 

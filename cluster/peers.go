@@ -104,7 +104,7 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 			}
 			return nil, nil
 		},
-		Wake: p.answerWake, Announce: p.answerAnnounce, Status: p.status, Activity: p.options.Activity,
+		Notice: p.notice, Status: p.status, Activity: p.options.Activity,
 		Budget:    p.options.Budget,
 		Quotas:    p.options.Quotas,
 		ShowNames: p.members.session.ShowNames,
@@ -118,25 +118,35 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 	return process
 }
 
-// answerAnnounce notes an incoming store that is about to accept measures.
-func (p *Process) answerAnnounce(store string) {
-	if p.workers != nil {
-		p.workers.sources.known.announce(store)
+// notice acts on another process's notice. After one of no single store this process knows all incoming stores.
+func (p *Process) notice(ctx context.Context, n *peer.Notice) error {
+	ofSack := p.workers != nil && n.Sack >= 0 && n.Sack < p.cluster.Sacks
+	switch {
+	case n.Taken != "":
+		p.holders.learn(n.Taken, n.Holder)
+		if ofSack {
+			p.workers.sacks.learn(n.Sack, n.Holder.Member.ID)
+			p.members.wake() // the next ones can move
+		}
+		return nil
+	case n.Given && ofSack:
+		return p.workers.sacks.take(context.WithoutCancel(ctx), n.Sack)
+	case n.Store != "":
+		if p.workers != nil {
+			p.workers.sources.known.announce(n.Store)
+		}
+		p.members.wake()
+		return nil
 	}
-	p.members.wake()
-}
-
-// answerWake answers another process's wake. When it returns, this process knows all incoming stores. leaving is a
-// member that is about to leave, "" for none.
-func (p *Process) answerWake(ctx context.Context, leaving string) error {
-	if leaving != "" {
-		p.members.noteLeaving(leaving)
+	if n.Leaving != "" {
+		p.members.noteLeaving(n.Leaving)
 	}
 	p.holders.forgetAll()
 	p.members.wake()
 	if p.workers == nil {
 		return nil
 	}
+	p.workers.sacks.lookAnew()
 	return p.workers.sources.reconcile(ctx)
 }
 

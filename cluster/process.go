@@ -175,7 +175,11 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
 		check: p.folder.Check, held: make(map[string]held)}
-	stop := pause.Go(func(ctx context.Context) { p.ownership.recordUntil(ctx, claimOptions.Beat) })
+	stop := pause.Go(func(ctx context.Context) {
+		for range pause.Ticks(ctx, claimOptions.Beat) {
+			p.ownership.record()
+		}
+	})
 	p.closers.Add("records", func(context.Context) error { stop(); return nil })
 	return nil
 }
@@ -329,6 +333,7 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	if w := p.workers; w != nil {
 		p.closers.Add("sources", func(context.Context) error { w.sources.close(); return nil })
 		p.closers.Add("sacks", w.sacks.close)
+		w.sacks.takes.Store(true)
 	}
 	if err := p.reconcile(ctx); errors.Is(err, peer.ErrUnreachable) {
 		// A process that hangs must not keep others from starting: it answers later, or it is dead before long.
@@ -436,7 +441,8 @@ func (p *Process) HandOver(ctx context.Context) error {
 	}
 	p.leave()
 	p.leave = nil
-	p.members.announceLeave(ctx)
+	p.members.noteLeaving(p.members.own())
+	p.members.tellOthers(ctx, &peer.Notice{Leaving: p.members.own()}, everyone)
 	others, err := p.members.staying(ctx)
 	errs := []error{err}
 	if p.workers != nil && len(withRole(others, RoleMetricd)) > 0 {

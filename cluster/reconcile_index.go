@@ -68,6 +68,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	r.resourceEnds = startResourceEnds(r.ages, local.Store, r.archives, r.logger)
 	r.lastBackup.start()
 	r.logger.Info("holding the index", "epoch", epoch)
+	go r.members.tellTaken(ctx, datafolder.IndexName, -1, epoch)
 	return nil
 }
 

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
@@ -29,22 +30,21 @@ type sackReconciler struct {
 	metricd     *metricd.Metricd
 	sacks       int // of the cluster
 	abandoned   sync.WaitGroup
+	moves       sync.Map    // *sync.Mutex by sack; held while it is claimed or given back
+	takes       atomic.Bool // what other members give
 
 	mu    sync.Mutex
 	known assignment
 }
 
-// assignment is who holds which sack, and who shall, as of a time.
+// assignment is who holds which sack, as far as this process knows, by sack.
 type assignment struct {
-	at      time.Time
-	members string   // IDs
-	holders []string // IDs by sack, "" for none; of one that ended, the process that was started again
-	unheld  []bool   // by sack
-	settled bool     // all are held by those that shall
+	looked  []time.Time // at the claim, or its holder has told
+	holders []string    // IDs, "" for none; of one that ended, the process that was started again
+	unheld  []bool
 }
 
-// assignmentStays is how long a settled assignment is believed without a look at the claims, while the members are the
-// same.
+// assignmentStays is how long a holder is believed without a look at the claim, while it is a member.
 const assignmentStays = 10 * time.Second
 
 // withRole returns the members of a role.
@@ -59,50 +59,60 @@ func withRole(members []claim.Member, role Role) []claim.Member {
 }
 
 // owners returns, by sack, the member whose share it is; nil where there is none. The sacks that a member holds are its
-// share unless they are too many. So owners reads the claims whenever something is not as it should be. A claim that
-// cannot be read is an error, and stays as it was seen before.
+// share unless they are too many. A claim that cannot be read is an error, and stays as it was seen before.
 func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]*claim.Member, error) {
 	members = withRole(members, RoleMetricd)
-	var list strings.Builder
-	for i := range members {
-		list.WriteString(members[i].ID + " ")
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := &r.known
-	look := !k.settled || k.members != list.String() || time.Since(k.at) >= assignmentStays
-	if k.holders == nil {
-		k.holders, k.unheld = make([]string, r.sacks), make([]bool, r.sacks)
-	}
-	names, errs := make([]string, r.sacks), []error(nil)
+	k := r.assignment()
+	names := make([]string, r.sacks)
+	var looks errgroup.Group
+	looks.SetLimit(sacksOpened)
 	for sack := range names {
 		names[sack] = datafolder.SackName(sack)
 		if _, ok := r.environment.ownership.holds(names[sack]); ok {
 			k.holders[sack], k.unheld[sack] = r.members.own(), false
-			continue
-		}
-		if !look && k.holders[sack] != r.members.own() {
-			continue
-		}
-		holder, err := r.members.session.Holder(ctx, names[sack])
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		k.unheld[sack] = !holder.Live()
-		if k.holders[sack] = ""; holder.Epoch != 0 && !holder.Released {
-			k.holders[sack] = heir(members, &holder)
+		} else if k.unheld[sack] || k.holders[sack] == r.members.own() || time.Since(k.looked[sack]) >= assignmentStays ||
+			!slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == k.holders[sack] }) {
+			looks.Go(func() error {
+				holder, err := r.members.session.Holder(ctx, names[sack])
+				if err != nil {
+					k.looked[sack] = time.Time{}
+					return err
+				}
+				k.looked[sack], k.unheld[sack] = time.Now(), !holder.Live()
+				if k.holders[sack] = ""; holder.Epoch != 0 && !holder.Released {
+					k.holders[sack] = heir(members, &holder)
+				}
+				return nil
+			})
 		}
 	}
-	owners := claim.StickyRendezvous(members, names, k.holders)
-	if look {
-		k.at, k.members = time.Now(), list.String()
+	err := looks.Wait()
+	return claim.StickyRendezvous(members, names, k.holders), err
+}
+
+// assignment returns what is known. mu is held.
+func (r *sackReconciler) assignment() *assignment {
+	if r.known.holders == nil {
+		r.known = assignment{make([]time.Time, r.sacks), make([]string, r.sacks), make([]bool, r.sacks)}
 	}
-	k.settled = len(errs) == 0
-	for sack, owner := range owners {
-		k.settled = k.settled && owner != nil && owner.ID == k.holders[sack] && !k.unheld[sack]
-	}
-	return owners, errors.Join(errs...)
+	return &r.known
+}
+
+// learn notes the member that has taken a sack, "" if it was given back.
+func (r *sackReconciler) learn(sack int, holder string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.assignment()
+	k.holders[sack], k.looked[sack], k.unheld[sack] = holder, time.Now(), holder == ""
+}
+
+// lookAnew makes owners look at all claims.
+func (r *sackReconciler) lookAnew() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.known.looked)
 }
 
 // heir returns the ID of the member that has a claim's sack: the holder, or the process that was started again under
@@ -127,7 +137,7 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 	owners, err := r.owners(ctx, members)
 	errs := []error{err}
 	var wanted []int
-	moving := r.moving(owners)
+	unheld, moving := r.moving(owners)
 	for sack, owner := range owners {
 		if owner == nil {
 			continue
@@ -136,17 +146,15 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 		_, holds := r.environment.ownership.holds(name)
 		damaged := r.environment.damaged.of(name) != nil
 		switch {
-		case owner.ID == own && damaged:
-			if r.environment.damaged.due(name) {
-				wanted = append(wanted, sack)
-			}
-		case owner.ID == own && !holds:
+		case owner.ID == own && !holds && !slices.Contains(unheld, sack):
+			r.environment.damaged.forget(name) // another process has it still
+		case owner.ID == own && (!damaged && !holds || damaged && r.environment.damaged.due(name)):
 			wanted = append(wanted, sack)
 		case owner.ID != own && damaged && !holds:
 			r.environment.damaged.forget(name)
-		case owner.ID != own && holds && slices.Contains(moving, sack):
+		case owner.ID != own && holds && slices.Contains(moving, sack) && r.members.answers(ctx, owner):
 			errs = append(errs, r.giveBack(ctx, sack))
-			go r.members.wakeOthers(ctx, hasID(owner.ID))
+			go r.offer(ctx, owner, sack)
 		}
 	}
 	return errors.Join(append(errs, r.claimAll(ctx, wanted))...)
@@ -155,55 +163,69 @@ func (r *sackReconciler) reconcile(ctx context.Context, members []claim.Member) 
 // sacksMoved bounds how many sacks of the cluster are between two members at a time: each of them is not served then.
 const sacksMoved = 2
 
-// moving returns the sacks that move now: those that nobody holds, and then the first ones that have another owner than
-// their holder. All members come to the same.
-func (r *sackReconciler) moving(owners []*claim.Member) (sacks []int) {
+// moving returns the sacks that nobody holds, and those that move now: these, and then the first ones that have another
+// owner than their holder. All members come to the same.
+func (r *sackReconciler) moving(owners []*claim.Member) (unheld, sacks []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, unheld := range []bool{true, false} {
-		for sack, owner := range owners {
-			if r.known.unheld[sack] == unheld && (unheld || owner != nil && owner.ID != r.known.holders[sack]) {
-				sacks = append(sacks, sack)
-			}
+	for sack, owner := range owners {
+		if r.known.unheld[sack] {
+			unheld = append(unheld, sack)
+		} else if owner != nil && owner.ID != r.known.holders[sack] {
+			sacks = append(sacks, sack)
 		}
 	}
-	return sacks[:min(len(sacks), sacksMoved)]
+	sacks = slices.Concat(unheld, sacks)
+	return unheld, sacks[:min(len(sacks), sacksMoved)]
 }
 
 // claimAll claims the sacks that nobody holds.
 func (r *sackReconciler) claimAll(ctx context.Context, sacks []int) error {
-	var mu sync.Mutex
-	var errs []error
-	taken := 0
 	var all errgroup.Group
 	all.SetLimit(sacksOpened)
 	for _, sack := range sacks {
-		all.Go(func() error {
-			ok, err := r.claim(ctx, sack)
-			mu.Lock()
-			defer mu.Unlock()
-			if ok {
-				taken++
-			}
-			errs = append(errs, err)
-			return nil
-		})
+		all.Go(func() error { return r.claim(ctx, sack) })
 	}
-	_ = all.Wait() // errs has all of them
-	if taken > 0 {
-		r.logger.Info("took sacks", "taken", taken, "held", len(r.metricd.Held()))
-		go r.members.wakeOthers(ctx, hasRole(RoleMetricd)) // the next ones can move
-	}
-	return errors.Join(errs...)
+	return all.Wait()
 }
 
-func (r *sackReconciler) claim(ctx context.Context, sack int) (ok bool, err error) {
+func (r *sackReconciler) claim(ctx context.Context, sack int) error {
+	defer r.lock(sack)()
 	name := datafolder.SackName(sack)
-	if free, err := r.environment.isFree(ctx, name); err != nil || !free {
-		return false, err
+	if _, holds := r.environment.ownership.holds(name); holds && r.environment.damaged.of(name) == nil {
+		return nil // taken meanwhile
 	}
-	err = r.environment.open(ctx, name, func(dir string) error { return r.metricd.Open(sack, dir) })
-	return err == nil, tookNothing(name, err)
+	err := r.environment.open(ctx, name, func(dir string) error {
+		if err := r.metricd.Open(sack, dir); err != nil {
+			return err
+		}
+		epoch, _ := r.environment.ownership.holds(name)
+		r.logger.Info("took a sack", "sack", sack, "epoch", epoch)
+		go r.members.tellTaken(ctx, name, sack, epoch)
+		return nil
+	})
+	return tookNothing(name, err)
+}
+
+// lock keeps others in this process from claiming a sack, or giving it back, until unlock is called.
+func (r *sackReconciler) lock(sack int) (unlock func()) {
+	move, _ := r.moves.LoadOrStore(sack, new(sync.Mutex))
+	move.(*sync.Mutex).Lock()
+	return move.(*sync.Mutex).Unlock
+}
+
+// take takes a sack that another member has given back for this one.
+func (r *sackReconciler) take(ctx context.Context, sack int) error {
+	if !r.takes.Load() {
+		return nil
+	}
+	defer r.members.wake() // to try again, or to go on
+	r.learn(sack, "")
+	err := r.claim(ctx, sack)
+	if !r.takes.Load() { // this process has begun to leave
+		err = errors.Join(err, r.giveBack(ctx, sack))
+	}
+	return err
 }
 
 // abandon closes a sack whose store turned out to be damaged while it was worked on. It does not wait: the work that
@@ -225,6 +247,7 @@ func (r *sackReconciler) abandon(sack int, err error) {
 
 // giveBack writes a sack down from memory, closes it, and lets another process take it.
 func (r *sackReconciler) giveBack(ctx context.Context, sack int) error {
+	defer r.lock(sack)()
 	if err := r.metricd.CloseSack(ctx, sack); err != nil {
 		r.environment.fail(err) // the sack may still be written to: others take it when this process is gone
 		return err
@@ -236,6 +259,7 @@ func (r *sackReconciler) giveBack(ctx context.Context, sack int) error {
 
 // handOver brings all accepted measures into the archives, until ctx ends, and lets others take the sacks.
 func (r *sackReconciler) handOver(ctx context.Context) error {
+	r.takes.Store(false)
 	r.abandoned.Wait()
 	var errs []error
 	if err := r.metricd.Finish(ctx); errors.Is(err, model.ErrUnavailable) {
@@ -245,42 +269,46 @@ func (r *sackReconciler) handOver(ctx context.Context) error {
 	} else {
 		errs = append(errs, err)
 	}
-	members, err := r.members.staying(ctx)
-	errs = append(errs, err)
-	owners, _ := r.owners(ctx, members) // a member that is not woken looks within a second
+	patience := time.Now().Add(movePatience)
 	var moving errgroup.Group
 	moving.SetLimit(sacksMoved)
 	for _, sack := range r.metricd.Held() {
-		err := r.giveBack(ctx, sack)
-		errs = append(errs, err)
-		if owner := owners[sack]; owner != nil && err == nil {
-			moving.Go(func() error {
-				r.members.wakeOthers(ctx, hasID(owner.ID))
-				r.awaitTaken(ctx, datafolder.SackName(sack))
-				return nil
-			})
-		}
+		moving.Go(func() error {
+			owner := r.awaitOwner(ctx, sack, patience)
+			err := r.giveBack(ctx, sack)
+			if err == nil && owner != nil {
+				r.offer(ctx, owner, sack)
+			}
+			return err
+		})
 	}
-	_ = moving.Wait() // no errors
-	return errors.Join(errs...)
+	return errors.Join(append(errs, moving.Wait())...)
 }
 
-// movePatience is how long a process that leaves waits for a sack to be taken before it gives away more.
-const movePatience = 2 * time.Second
+// movePatience is how long a process that leaves waits for somebody who can take its sacks, and for a sack to be taken
+// before it gives away more.
+const movePatience = 5 * time.Second
 
-// awaitTaken waits until another member holds a store.
-func (r *sackReconciler) awaitTaken(ctx context.Context, name string) {
-	ctx, cancel := context.WithTimeout(ctx, movePatience)
-	defer cancel()
+// awaitOwner returns the member that shall have a sack, once it answers or patience is over; nil for none.
+func (r *sackReconciler) awaitOwner(ctx context.Context, sack int, patience time.Time) *claim.Member {
 	for {
-		if holder, err := r.members.session.Holder(ctx, name); err != nil || holder.Live() ||
-			pause.For(ctx, awaitTakenPause) != nil {
-			return
+		members, _ := r.members.staying(ctx)
+		owners, _ := r.owners(ctx, members) // a member that is not told looks within a second
+		owner := owners[sack]
+		if owner == nil || r.members.answers(ctx, owner) || time.Now().After(patience) || pause.For(ctx, holderLook) != nil {
+			return owner
 		}
 	}
 }
 
-const awaitTakenPause = 20 * time.Millisecond
+// offer tells a member that a sack was given back for it, and waits until it has taken the sack.
+func (r *sackReconciler) offer(ctx context.Context, owner *claim.Member, sack int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePatience)
+	defer cancel()
+	if !r.members.tell(ctx, owner, &peer.Notice{Given: true, Sack: sack}) {
+		r.members.wakeOthers(ctx, hasRole(RoleMetricd))
+	}
+}
 
 // close hands the sacks over and ends the work on them.
 func (r *sackReconciler) close(ctx context.Context) error {

@@ -156,15 +156,9 @@ func (c *Client) call(ctx context.Context, address, path string, request, answer
 	})
 }
 
-// Wake tells a process that members or claims have changed, and returns when it has looked. leaving is a member that is
-// about to leave, "" for none.
-func (c *Client) Wake(ctx context.Context, address, leaving string) error {
-	return c.call(ctx, address, "wake", wakeRequest{Leaving: leaving}, nil)
-}
-
-// Announce tells a process of an incoming store that is about to accept measures.
-func (c *Client) Announce(ctx context.Context, address, store string) error {
-	return c.call(ctx, address, "wake", wakeRequest{Store: store}, nil)
+// Tell sends a process a notice, and returns when it has acted on it.
+func (c *Client) Tell(ctx context.Context, address string, notice *Notice) error {
+	return c.call(ctx, address, "wake", notice, nil)
 }
 
 // Status returns the status of a process.

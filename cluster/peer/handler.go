@@ -50,13 +50,11 @@ type Process struct {
 	// IndexDamage returns a model.DamagedError if it is not held here because it is damaged; may be nil.
 	IndexDamage func() error
 	Sees        func(epoch, generation uint64) // takes the least version that the index has
-	Wake        func(ctx context.Context, leaving string) error
-	// Announce is told of an incoming store that is about to accept measures.
-	Announce func(store string)
-	Status   func() *Status
-	Activity *activity.Tracker // nil for a process without queries
-	Pulse    func() Pulse
-	Clock    incoming.Clock
+	Notice      func(ctx context.Context, notice *Notice) error
+	Status      func() *Status
+	Activity    *activity.Tracker // nil for a process without queries
+	Pulse       func() Pulse
+	Clock       incoming.Clock
 	// ShowNames is claim.Session's.
 	ShowNames func() (round uint64, err error)
 	Budget    *budget.Budget // the memory that requests share; nil: no bound
@@ -95,7 +93,7 @@ func (p *Process) Handler() http.Handler {
 	at("deleted", ofIndex(p, p.deleted))
 	at("expunge", ofIndex(p, p.expunge))
 	at("revive", ofIndex(p, p.revive))
-	at("wake", inJSON(p.wake))
+	at("wake", inJSON(func(ctx context.Context, notice *Notice) (none, error) { return none{}, p.Notice(ctx, notice) }))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", inJSON(func(context.Context, *none) (Pulse, error) { return p.Pulse(), nil }))
 	at("clock", inJSON(p.clock))
@@ -155,14 +153,6 @@ func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Logger.Error("request of another process failed", "path", r.URL.Path, "error", err)
 	}
 	http.Error(w, err.Error(), status)
-}
-
-func (p *Process) wake(ctx context.Context, request *wakeRequest) (none, error) {
-	if request.Store != "" {
-		p.Announce(request.Store)
-		return none{}, nil
-	}
-	return none{}, p.Wake(ctx, request.Leaving)
 }
 
 // clock returns what the clock says, in nanoseconds, unless the asking process has the same one.

@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // pollRequest asks for an incoming store's records of some sacks.
@@ -50,9 +51,14 @@ type lastMeasuresAnswer struct {
 	Last []carbonara.Timestamp `json:"last"` // in the order of the IDs; 0 for none
 }
 
-type wakeRequest struct {
-	Leaving string `json:"leaving,omitempty"` // ID of a member
-	Store   string `json:"store,omitempty"`   // name of an incoming store that is about to accept measures
+// Notice tells a process of a change of members or claims. A zero one says that there is one.
+type Notice struct {
+	Leaving string       `json:"leaving,omitempty"` // ID of a member that is about to leave
+	Store   string       `json:"store,omitempty"`   // name of an incoming store that is about to accept measures
+	Given   bool         `json:"given,omitempty"`   // Sack was given back for the process to take
+	Taken   string       `json:"taken,omitempty"`   // name of a store, Sack or none (-1), which Holder has taken
+	Sack    int          `json:"sack,omitempty"`
+	Holder  claim.Holder `json:"holder,omitzero"`
 }
 
 type deletedRequest struct {

@@ -68,7 +68,7 @@ func startOther(t *testing.T, sacks int) *other {
 				fmt.Fprintf(w, "%s %s %s %s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("Authorization"))
 			}), func() {}
 		},
-		Wake:   func(context.Context, string) error { return nil },
+		Notice: func(context.Context, *peer.Notice) error { return nil },
 		Status: func() *peer.Status { return &peer.Status{Member: "other"} },
 	}
 	handler := process.Handler()

@@ -56,16 +56,15 @@ func TestSilentProcessIsFound(t *testing.T) {
 		t.Fatalf("a slow process: %v", err)
 	}
 	hangs.Store(true)
-	if err := client.Wake(t.Context(), address, ""); !errors.Is(err, peer.ErrSilent) {
+	if err := client.Tell(t.Context(), address, new(peer.Notice)); !errors.Is(err, peer.ErrSilent) {
 		t.Fatalf("a process that hangs: %v", err)
 	}
-	if err := client.Wake(t.Context(), address, ""); !errors.Is(err, peer.ErrSilent) {
+	if err := client.Tell(t.Context(), address, new(peer.Notice)); !errors.Is(err, peer.ErrSilent) {
 		t.Fatalf("a process that is known to hang: %v", err)
 	}
 	hangs.Store(false)
 	close(released)
-	for deadline := time.Now().Add(2 * time.Minute); client.Wake(t.Context(), address,
-		"") != nil; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); client.Tell(t.Context(), address, new(peer.Notice)) != nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that answers again is not asked")
 		}
