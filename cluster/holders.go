@@ -23,7 +23,7 @@ const (
 	// silentWait is how much longer a request waits when it has found that the holder is silent, which takes a while.
 	// No other process can have the store before the silent one has lost its lease.
 	silentWait = 500 * time.Millisecond
-	// holderLook is the least time between two looks at the disk for one store. Who takes a store also says so.
+	// holderLook is the least time between two looks at the disk for one store. Its taker also says so.
 	holderLook = 50 * time.Millisecond
 )
 

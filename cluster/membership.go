@@ -86,7 +86,7 @@ func (m *membership) wakeOthers(ctx context.Context, want func(*claim.Member) bo
 
 // tellOthers sends other members a notice, each for which want returns true, and waits until they have acted on it.
 func (m *membership) tellOthers(ctx context.Context, notice *peer.Notice, want func(*claim.Member) bool) {
-	_ = m.askOthers(ctx, wakeTimeout, want, func(ctx context.Context, other *claim.Member) { m.tell(ctx, other, notice) })
+	_ = m.askOthers(ctx, wakeTimeout, want, func(ctx context.Context, o *claim.Member) { m.tell(ctx, o, notice) })
 }
 
 // tell sends another member a notice. One that cannot be told looks by itself.

@@ -72,8 +72,9 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 		names[sack] = datafolder.SackName(sack)
 		if _, ok := r.environment.ownership.holds(names[sack]); ok {
 			k.holders[sack], k.unheld[sack] = r.members.own(), false
-		} else if k.unheld[sack] || k.holders[sack] == r.members.own() || time.Since(k.looked[sack]) >= assignmentStays ||
-			!slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == k.holders[sack] }) {
+		} else if id := k.holders[sack]; k.unheld[sack] || id == r.members.own() ||
+			time.Since(k.looked[sack]) >= assignmentStays ||
+			!slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == id }) {
 			looks.Go(func() error {
 				holder, err := r.members.session.Holder(ctx, names[sack])
 				if err != nil {
@@ -285,8 +286,7 @@ func (r *sackReconciler) handOver(ctx context.Context) error {
 	return errors.Join(append(errs, moving.Wait())...)
 }
 
-// movePatience is how long a process that leaves waits for somebody who can take its sacks, and for a sack to be taken
-// before it gives away more.
+// movePatience bounds the waits of a process that leaves: for members that can take sacks, and for each sack's taking.
 const movePatience = 5 * time.Second
 
 // awaitOwner returns the member that shall have a sack, once it answers or patience is over; nil for none.
@@ -295,7 +295,8 @@ func (r *sackReconciler) awaitOwner(ctx context.Context, sack int, patience time
 		members, _ := r.members.staying(ctx)
 		owners, _ := r.owners(ctx, members) // a member that is not told looks within a second
 		owner := owners[sack]
-		if owner == nil || r.members.answers(ctx, owner) || time.Now().After(patience) || pause.For(ctx, holderLook) != nil {
+		if owner == nil || r.members.answers(ctx, owner) || time.Now().After(patience) ||
+			pause.For(ctx, holderLook) != nil {
 			return owner
 		}
 	}

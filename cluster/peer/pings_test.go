@@ -64,7 +64,8 @@ func TestSilentProcessIsFound(t *testing.T) {
 	}
 	hangs.Store(false)
 	close(released)
-	for deadline := time.Now().Add(2 * time.Minute); client.Tell(t.Context(), address, new(peer.Notice)) != nil; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); client.Tell(t.Context(), address,
+		new(peer.Notice)) != nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that answers again is not asked")
 		}

@@ -296,7 +296,7 @@ func (s *session) holder(name string) (Holder, error) {
 		h.Member = Member{ID: fmt.Sprintf("unknown.%s.%d", strings.ReplaceAll(name, "/", "."), n.highest)}
 	}
 	h.Released = h.Member.ID == nobody || slices.Contains(n.released, h.Member.ID)
-	if !h.Released && s.detector != nil { // nil: nobody asks whether the member lives
+	if !h.Released && s.detector != nil { // without one the member counts as alive
 		h.Dead, err = s.detector.isDead(&h.Member)
 	}
 	return h, err

@@ -25,7 +25,7 @@ func (c *countingFS) Open(name string, options ...vfs.OpenOption) (vfs.File, err
 	return c.FS.Open(name, options...)
 }
 
-// Who asks for the holder of a store again lists the claims, and reads none that was read.
+// A second question for the holder of a store lists the claims, and reads none that was read.
 func TestClaimsAreReadOnce(t *testing.T) {
 	fs := &countingFS{FS: vfs.NewMem()}
 	fatal.If(t, fs.MkdirAll("data", folderMode))

@@ -255,8 +255,8 @@ func MarkClosed(fs vfs.FS, dir string, epoch uint64) (err error) {
 
 // RemoveOld removes what a store was before the given epoch. Its holder calls it Options.Grace after it opened the
 // store: others may be about to look at what they saw before, and only an open store is known to hold as much. On a
-// local disk it also calls it at once, so that short-lived processes do not fill the disk; what a process that was about
-// to take the store left behind goes later.
+// local disk the holder also calls it at once, so that short-lived processes do not fill the disk. The later call then
+// removes the leftovers of a process that was about to take the store.
 //
 // Of a store on an engine.Recorder nothing is removed before it is open and its record written. If it was opened in
 // doubt, the newest old epoch stays as a folder of another name, until the next such: its logs and manifests, and its
