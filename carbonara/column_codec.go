@@ -80,15 +80,7 @@ func appendColumn(dst []byte, values []float64, s *scratch) []byte {
 	return append(dst, s.body...)
 }
 
-func isConstant(values []float64) bool {
-	first := math.Float64bits(values[0])
-	for _, v := range values[1:] {
-		if math.Float64bits(v) != first {
-			return false
-		}
-	}
-	return true
-}
+func isConstant(values []float64) bool { return sameBits(values[1:], values[:len(values)-1]) }
 
 func appendConstant(dst []byte, v float64) []byte {
 	i, ok := integer(v, 0)
