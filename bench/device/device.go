@@ -176,8 +176,8 @@ func (b *gpuBench) function(ctx context.Context, name string) (fn cu.Function, e
 
 // deviceJob queues something between marks; the time from each to the next is the result.
 type deviceJob struct {
-	start func(e *device.Engine, stream *device.Stream, watch *device.Stopwatch) error
-	watch device.Stopwatch
+	start func(e *device.Engine, stream *device.Stream, watch *stopwatch) error
+	watch stopwatch
 	times []time.Duration
 }
 
@@ -186,7 +186,7 @@ func (j *deviceJob) Start(e *device.Engine, stream *device.Stream) error {
 }
 
 func (j *deviceJob) Finish(*device.Engine, *device.Stream) (_ bool, err error) {
-	j.times, err = j.watch.Times()
+	j.times, err = j.watch.times()
 	return false, err
 }
 
@@ -218,7 +218,7 @@ func (b *gpuBench) ceilings(ctx context.Context) error {
 	defer down.Release()
 	var copies, ups, downs []time.Duration
 	for range b.what.Rounds {
-		job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *device.Stopwatch) error {
+		job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *stopwatch) error {
 			x, err := hold(e, stream, bytes)
 			if err != nil {
 				return err
@@ -227,9 +227,9 @@ func (b *gpuBench) ceilings(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return errors.Join(watch.Mark(stream), stream.Upload(x, 0, up, 0, bytes), watch.Mark(stream),
-				cu.MemcpyDtoDAsync(y.At(0), x.At(0), bytes, stream.Handle), watch.Mark(stream),
-				stream.Download(down, 0, y, 0, bytes), watch.Mark(stream))
+			return errors.Join(watch.mark(stream), stream.Upload(x, 0, up, 0, bytes), watch.mark(stream),
+				cu.MemcpyDtoDAsync(y.At(0), x.At(0), bytes, stream.Handle), watch.mark(stream),
+				stream.Download(down, 0, y, 0, bytes), watch.mark(stream))
 		}}
 		if err := b.device.Run(ctx, job); err != nil {
 			return err

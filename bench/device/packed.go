@@ -8,7 +8,6 @@ import (
 	"github.com/gnocco-db/gnocco/bench/pattern"
 	"github.com/gnocco-db/gnocco/bench/report"
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // packed is raw series as the archive has them, gauges of two decimals every ten seconds or so, in whole seconds: their
@@ -51,24 +50,23 @@ func (b *gpuBench) packedTrips(ctx context.Context, name string, n int, columns,
 		name  string
 		batch *carbonara.Batch
 	}{{"archive", packed}, {"columns", columns}} {
-		p, err := resample.MeasureParts(ctx, onDevice(1, b.device), from.batch,
-			resample.ProfileOptions{Rounds: b.what.Rounds})
+		p, err := measureParts(ctx, b.device, from.batch, b.what.Rounds, nil)
 		if err != nil {
 			return err
 		}
-		trip, err := resample.MeasureTrip(ctx, onDevice(b.workers, b.device), from.batch, b.what.Rounds)
+		trip, err := measureTrip(ctx, b.device, from.batch, 0, b.what.Rounds)
 		if err != nil {
 			return err
 		}
-		t := report.Quantile(trip.Times, 0.5)
+		t := report.Quantile(trip.times, 0.5)
 		figures := []report.Figure{report.Of(report.Milliseconds(t), "ms"),
-			report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
-			report.Of(float64(trip.Uploaded)/float64(n), "bytes-up/measure"),
-			report.Of(float64(trip.Downloaded)/float64(n), "bytes-down/measure"),
-			report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up")}
+			report.Of(report.Milliseconds(p.kernels), "ms-kernel"),
+			report.Of(float64(trip.uploaded)/float64(n), "bytes-up/measure"),
+			report.Of(float64(trip.downloaded)/float64(n), "bytes-down/measure"),
+			report.Of(float64(trip.uploaded)/1e9/t.Seconds(), "GB/s-up")}
 		if from.batch == packed {
-			figures = append(figures, report.Of(report.Milliseconds(p.Unpack), "ms-unpack"),
-				report.Of(float64(p.Unpacked)/1e9/max(p.Unpack.Seconds(), 1e-9), "GB/s-unpack"))
+			figures = append(figures, report.Of(report.Milliseconds(p.unpack), "ms-unpack"),
+				report.Of(float64(p.unpacked)/1e9/max(p.unpack.Seconds(), 1e-9), "GB/s-unpack"))
 		}
 		if err := b.Report.Add(name+"/from="+from.name, n, figures...); err != nil {
 			return err

@@ -59,15 +59,14 @@ func (b *gpuBench) resident(ctx context.Context) error {
 		}
 		for _, c := range cases {
 			setPlan(batch, carbonara.NewPlan(c.granularities, c.methods))
-			p, err := resample.MeasureParts(ctx, onDevice(1, b.device), batch,
-				resample.ProfileOptions{Rounds: b.what.Rounds})
+			p, err := measureParts(ctx, b.device, batch, b.what.Rounds, nil)
 			if err != nil {
 				return err
 			}
 			err = b.Report.Add("GPUResident/granularity="+c.name+"/timestamps="+timestamps.name+"B", b.what.Measures,
-				report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
-				report.Of(float64(p.Touched)/1e9/max(p.Kernels.Seconds(), 1e-9), "GB/s"),
-				b.ofCopy(p.Touched, p.Kernels), report.Of(float64(p.Groups), "groups"))
+				report.Of(report.Milliseconds(p.kernels), "ms-kernel"),
+				report.Of(float64(p.touched)/1e9/max(p.kernels.Seconds(), 1e-9), "GB/s"),
+				b.ofCopy(p.touched, p.kernels), report.Of(float64(p.groups), "groups"))
 			if err != nil {
 				return err
 			}
@@ -219,27 +218,25 @@ func (b *gpuBench) stream(ctx context.Context) error {
 		each := min(gpuHostEach, b.what.Measures/400+1)
 		batch := regularBatch(carbonara.NewPlan(gpuNine[1:2], gpuSix), b.what.Measures, each,
 			5*time.Second, timestamps.unit)
-		p, err := resample.MeasureParts(ctx, onDevice(1, b.device), batch, resample.ProfileOptions{Rounds: 1})
+		p, err := measureParts(ctx, b.device, batch, 1, nil)
 		if err != nil {
 			return err
 		}
-		budget := p.Uploaded / 4
+		budget := p.uploaded / 4
 		dev, err := b.newDevice(0, budget, nil)
 		if err != nil {
 			return err
 		}
-		trip, err := resample.MeasureTrip(ctx,
-			resample.New([]*device.Device{dev}, resample.Options{Workers: b.workers, ChunkMeasures: b.what.Chunks[0],
-				Always: true}), batch, b.what.Rounds)
+		trip, err := measureTrip(ctx, dev, batch, b.what.Chunks[0], b.what.Rounds)
 		if err := errors.Join(err, dev.Close()); err != nil {
 			return err
 		}
-		t := report.Quantile(trip.Times, 0.5)
+		t := report.Quantile(trip.times, 0.5)
 		err = b.Report.Add("GPUStream/timestamps="+timestamps.name+"B", b.what.Measures,
-			report.Of(report.Milliseconds(t), "ms"), report.Of(float64(trip.Uploaded)/1e9/t.Seconds(), "GB/s-up"),
-			report.Of(float64(trip.Downloaded)/1e9/t.Seconds(), "GB/s-down"),
-			report.Of(float64(trip.Uploaded)/t.Seconds()/b.upRate*100, "%-of-PCIe"),
-			report.Of(float64(trip.Uploaded)/float64(budget), "x-budget"))
+			report.Of(report.Milliseconds(t), "ms"), report.Of(float64(trip.uploaded)/1e9/t.Seconds(), "GB/s-up"),
+			report.Of(float64(trip.downloaded)/1e9/t.Seconds(), "GB/s-down"),
+			report.Of(float64(trip.uploaded)/t.Seconds()/b.upRate*100, "%-of-PCIe"),
+			report.Of(float64(trip.uploaded)/float64(budget), "x-budget"))
 		if err != nil {
 			return err
 		}
@@ -274,9 +271,8 @@ func (b *gpuBench) cards(ctx context.Context) error {
 					errs[i] = err
 					return
 				}
-				p, err := resample.MeasureParts(ctx, onDevice(1, dev), batch,
-					resample.ProfileOptions{Rounds: rounds, Ready: func() { arrive(); ready.Wait() }})
-				times[i], errs[i] = p.Resident, errors.Join(err, dev.Close())
+				p, err := measureParts(ctx, dev, batch, rounds, func() { arrive(); ready.Wait() })
+				times[i], errs[i] = p.resident, errors.Join(err, dev.Close())
 			})
 		}
 		done.Wait()

@@ -12,7 +12,6 @@ import (
 	"github.com/gnocco-db/gnocco/bench/report"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/gpu/resample"
 )
 
 // ladderValues are whole numbers, so that sums are the same in any order.
@@ -48,7 +47,7 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 	defer down.Release()
 	var ups, kernels, downs, walls []time.Duration
 	for range b.what.Rounds + 1 {
-		job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *device.Stopwatch) error {
+		job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *stopwatch) error {
 			x, err := hold(e, stream, inBytes)
 			if err != nil {
 				return err
@@ -57,8 +56,8 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(stream.Fill(out, 0, 0, outBytes), watch.Mark(stream),
-				stream.Upload(x, 0, up, 0, inBytes), watch.Mark(stream)); err != nil {
+			if err := errors.Join(stream.Fill(out, 0, 0, outBytes), watch.mark(stream),
+				stream.Upload(x, 0, up, 0, inBytes), watch.mark(stream)); err != nil {
 				return err
 			}
 			params := stream.Params().Ptr(x.At(0)).I64(int64(n))
@@ -66,8 +65,8 @@ func (b *gpuBench) measureKernel(ctx context.Context, name string, up *device.Pi
 				params.I64(int64(run.group))
 			}
 			params.Ptr(out.At(0))
-			return errors.Join(stream.Launch(kernel, run.blocks, run.threads, 0), watch.Mark(stream),
-				stream.Download(down, 0, out, 0, outBytes), watch.Mark(stream))
+			return errors.Join(stream.Launch(kernel, run.blocks, run.threads, 0), watch.mark(stream),
+				stream.Download(down, 0, out, 0, outBytes), watch.mark(stream))
 		}}
 		started := time.Now()
 		if err := b.device.Run(ctx, job); err != nil {
@@ -174,7 +173,7 @@ func (b *gpuBench) bigSum(ctx context.Context, blocks int) error {
 	}
 	n := b.what.BigSumBytes / 8
 	var times []time.Duration
-	job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *device.Stopwatch) error {
+	job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, watch *stopwatch) error {
 		x, err := hold(e, stream, 8*n)
 		if err != nil {
 			return err
@@ -183,10 +182,10 @@ func (b *gpuBench) bigSum(ctx context.Context, blocks int) error {
 		if err != nil {
 			return err
 		}
-		err = errors.Join(stream.Fill(x, 0, 0x3f, 8*n), watch.Mark(stream))
+		err = errors.Join(stream.Fill(x, 0, 0x3f, 8*n), watch.mark(stream))
 		for range b.what.Rounds + 1 {
 			stream.Params().Ptr(x.At(0)).I64(n).Ptr(out.At(0))
-			err = errors.Join(err, stream.Launch(kernel, blocks, 512, 0), watch.Mark(stream))
+			err = errors.Join(err, stream.Launch(kernel, blocks, 512, 0), watch.mark(stream))
 		}
 		return err
 	}}
@@ -263,31 +262,37 @@ func (b *gpuBench) streams(ctx context.Context, up *device.Pinned, n int, check 
 	var walls []time.Duration
 	for range b.what.Rounds + 1 {
 		started := time.Now()
-		err := b.device.RunAll(ctx, func(yield func(device.Job) bool) {
-			for g := 0; g < groups; g += max(part/k, 1) {
-				from, count := g*k, min(max(part/k, 1), groups-g)
-				job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, _ *device.Stopwatch) error {
-					in, out := int64(8*min(count*k, n-from)), int64(8*count)
-					x, err := hold(e, stream, in)
-					if err != nil {
-						return err
-					}
-					y, err := hold(e, stream, out)
-					if err != nil {
-						return err
-					}
-					if err := stream.Upload(x, 0, up, int64(8*from), in); err != nil {
-						return err
-					}
-					stream.Params().Ptr(x.At(0)).I64(in / 8).I64(int64(k)).Ptr(y.At(0))
-					return errors.Join(stream.Launch(kernel, (count+255)/256, 256, 0),
-						stream.Download(down, int64(8*g), y, 0, out))
-				}}
-				if !yield(job) {
-					return
+		var waits []func() error
+		for g := 0; g < groups && err == nil; g += max(part/k, 1) {
+			from, count := g*k, min(max(part/k, 1), groups-g)
+			job := &deviceJob{start: func(e *device.Engine, stream *device.Stream, _ *stopwatch) error {
+				in, out := int64(8*min(count*k, n-from)), int64(8*count)
+				x, err := hold(e, stream, in)
+				if err != nil {
+					return err
 				}
+				y, err := hold(e, stream, out)
+				if err != nil {
+					return err
+				}
+				if err := stream.Upload(x, 0, up, int64(8*from), in); err != nil {
+					return err
+				}
+				stream.Params().Ptr(x.At(0)).I64(in / 8).I64(int64(k)).Ptr(y.At(0))
+				return errors.Join(stream.Launch(kernel, (count+255)/256, 256, 0),
+					stream.Download(down, int64(8*g), y, 0, out))
+			}}
+			wait, failed := b.device.Submit(ctx, job)
+			if err = failed; err != nil {
+				break
 			}
-		})
+			if waits = append(waits, wait); len(waits) > b.device.Streams() {
+				err, waits = waits[0](), waits[1:]
+			}
+		}
+		for _, wait := range waits {
+			err = errors.Join(err, wait())
+		}
 		if err != nil {
 			return err
 		}
@@ -320,20 +325,19 @@ func (b *gpuBench) oursOnLadder(ctx context.Context, values []float64) error {
 
 // profile reports a batch's kernels, copies and, of the batch in chunks, the way from pinned memory to pinned memory.
 func (b *gpuBench) profile(ctx context.Context, name string, batch *carbonara.Batch) error {
-	r := onDevice(b.workers, b.device)
-	p, err := resample.MeasureParts(ctx, r, batch, resample.ProfileOptions{Rounds: b.what.Rounds})
+	p, err := measureParts(ctx, b.device, batch, b.what.Rounds, nil)
 	if err != nil {
 		return err
 	}
-	trip, err := resample.MeasureTrip(ctx, r, batch, b.what.Rounds)
+	trip, err := measureTrip(ctx, b.device, batch, 0, b.what.Rounds)
 	if err != nil {
 		return err
 	}
-	return b.Report.Add(name, len(batch.Values), report.Of(report.Milliseconds(p.Kernels), "ms-kernel"),
-		report.Of(report.Milliseconds(p.Upload), "ms-up"), report.Of(report.Milliseconds(p.Download), "ms-down"),
-		report.Of(report.Milliseconds(report.Quantile(trip.Times, 0.5)), "ms-end-to-end"),
-		b.ofCopy(p.Touched, p.Kernels),
-		report.Of(float64(p.Groups), "groups"))
+	return b.Report.Add(name, len(batch.Values), report.Of(report.Milliseconds(p.kernels), "ms-kernel"),
+		report.Of(report.Milliseconds(p.upload), "ms-up"), report.Of(report.Milliseconds(p.download), "ms-down"),
+		report.Of(report.Milliseconds(report.Quantile(trip.times, 0.5)), "ms-end-to-end"),
+		b.ofCopy(p.touched, p.kernels),
+		report.Of(float64(p.groups), "groups"))
 }
 
 func sumOf(values []float64) float64 {

@@ -2,8 +2,6 @@ package device
 
 import (
 	"context"
-	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,37 +98,6 @@ func (d *Device) Do(ctx context.Context, f func(*Engine) error) error {
 // Run does a job and returns its error. Run waits for a started job even if ctx ends.
 func (d *Device) Run(ctx context.Context, job Job) error {
 	return d.wait(d.send(ctx, task{job: job}))
-}
-
-// RunAll does jobs in their order, as many beside each other as there are streams and one more waiting: the pieces of a
-// batch that is larger than the memory. The next job is asked for only when one has ended, none after an error, and the
-// first error is what comes back.
-func (d *Device) RunAll(ctx context.Context, jobs iter.Seq[Job]) error {
-	var pending []*task
-	var failure error
-	end := func() {
-		if err := d.wait(pending[0], nil); failure == nil {
-			failure = err
-		}
-		pending = slices.Delete(pending, 0, 1)
-	}
-	for job := range jobs {
-		t, err := d.send(ctx, task{job: job})
-		if err != nil {
-			failure = err
-			break
-		}
-		if pending = append(pending, t); len(pending) > d.options.Streams {
-			end()
-		}
-		if failure != nil {
-			break
-		}
-	}
-	for len(pending) > 0 {
-		end()
-	}
-	return failure
 }
 
 // Submit hands a job to the owner and returns a function that waits for its end and returns its error; the caller calls

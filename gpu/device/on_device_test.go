@@ -41,7 +41,7 @@ func TestOnDeviceMoreThanMemory(t *testing.T) {
 	const budget, n = 64 << 20, 1 << 20
 	p := load(t, devicetest.Open(t, device.Options{MemoryBytes: budget, PinnedBytes: budget}))
 	var jobs []*scaling
-	fatal.If(t, p.device.RunAll(t.Context(), pieces(p, 4*budget/(n*8), n, &jobs)))
+	fatal.If(t, runAll(t.Context(), p.device, pieces(p, 4*budget/(n*8), n, &jobs)))
 	for _, job := range jobs {
 		job.check(t)
 	}
@@ -97,7 +97,7 @@ func BenchmarkOnDevice(b *testing.B) {
 				p := load(b, devicetest.Open(b, device.Options{MemoryBytes: 192 << 20, Streams: streams}))
 				engine, err := p.device.Open(b.Context())
 				fatal.If(b, err)
-				jobs := make([]*copying, streams+1) // as many as RunAll has at a time
+				jobs := make([]*copying, streams+1) // as many as runAll has at a time
 				for i := range jobs {
 					up, err := engine.Uploads.Get(piece)
 					fatal.If(b, err)
@@ -113,7 +113,7 @@ func BenchmarkOnDevice(b *testing.B) {
 				b.SetBytes(total)
 				b.ReportAllocs()
 				for b.Loop() {
-					err := p.device.RunAll(b.Context(), func(yield func(device.Job) bool) {
+					err := runAll(b.Context(), p.device, func(yield func(device.Job) bool) {
 						for i := range int(total / piece) {
 							if !yield(jobs[i%len(jobs)]) {
 								return

@@ -13,6 +13,10 @@ import (
 type Stream struct {
 	Handle cu.Stream
 
+	// Watch, unless nil, is called before each copy, "up" or "down", and each kernel, by its name, until the job ends:
+	// for measurements.
+	Watch func(what string, bytes int64)
+
 	done   cu.Event // the end of the job's work
 	params cu.Params
 	held   []releaser
@@ -46,6 +50,7 @@ func (s *Stream) Upload(to *Block, at int64, from *Pinned, offset, n int64) erro
 		return nil
 	}
 	source := from.Bytes[offset : offset+n]
+	s.watch("up", n)
 	s.instruments.uploaded.Add(float64(n))
 	return s.wrap(cu.MemcpyHtoDAsync(to.At(at), unsafe.Pointer(unsafe.SliceData(source)), n, s.Handle))
 }
@@ -57,6 +62,7 @@ func (s *Stream) Download(to *Pinned, offset int64, from *Block, at, n int64) er
 		return nil
 	}
 	destination := to.Bytes[offset : offset+n]
+	s.watch("down", n)
 	s.instruments.downloaded.Add(float64(n))
 	return s.wrap(cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(destination)), from.At(at), n, s.Handle))
 }
@@ -82,8 +88,15 @@ func (s *Stream) Launch(kernel cu.Function, blocks, threads, sharedBytes int) er
 	if blocks == 0 {
 		return nil
 	}
+	s.watch(kernel.Name, 0)
 	s.instruments.launches.Inc()
 	return s.wrap(kernel.Launch(blocks, 1, 1, threads, 1, 1, sharedBytes, s.Handle, &s.params))
+}
+
+func (s *Stream) watch(what string, bytes int64) {
+	if s.Watch != nil {
+		s.Watch(what, bytes)
+	}
 }
 
 // Publish marks a block as written by the work queued so far, for streams that Use it.
@@ -132,7 +145,7 @@ func (s *Stream) release() {
 		memory.Release()
 		s.held[i] = nil
 	}
-	s.held = s.held[:0]
+	s.held, s.Watch = s.held[:0], nil
 }
 
 func (s *Stream) close() error {

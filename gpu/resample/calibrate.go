@@ -29,7 +29,7 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	}
 	onDevice := &Resampler{
 		options: r.options, cpu: r.cpu, devices: r.devices,
-		instruments: newInstruments(nil), fuseFrom: r.fuseFrom, job: r.job,
+		instruments: newInstruments(nil), fuseFrom: r.fuseFrom,
 	}
 	onDevice.options.Always = true
 	onDevice.calls.New = r.calls.New

@@ -4,7 +4,7 @@ import "github.com/gnocco-db/gnocco/gpu/device"
 
 // FillGarbage fills the memory of every chunk with garbage before its job: kernels write all that is read.
 func (r *Resampler) FillGarbage() {
-	r.job = func(c *chunk) device.Job { return garbageFirst{c} }
+	r.options.Job = func(c device.Job) device.Job { return garbageFirst{c.(*chunk)} }
 }
 
 type garbageFirst struct{ *chunk }
@@ -35,11 +35,11 @@ func (r *Resampler) FuseFrom(measures int) { r.fuseFrom = measures }
 
 // HoldJobs makes every job tell started, and wait until held is closed.
 func (r *Resampler) HoldJobs(started chan<- struct{}, held <-chan struct{}) {
-	r.job = func(c *chunk) device.Job { return heldJob{c, started, held} }
+	r.options.Job = func(c device.Job) device.Job { return heldJob{c, started, held} }
 }
 
 type heldJob struct {
-	*chunk
+	device.Job
 	started chan<- struct{}
 	held    <-chan struct{}
 }
@@ -47,5 +47,5 @@ type heldJob struct {
 func (h heldJob) Start(e *device.Engine, stream *device.Stream) error {
 	h.started <- struct{}{}
 	<-h.held
-	return h.chunk.Start(e, stream)
+	return h.Job.Start(e, stream)
 }

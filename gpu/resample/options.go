@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Options of a Resampler. The zero value works.
@@ -21,6 +22,9 @@ type Options struct {
 
 	// Always uses a device for every batch, against the cost model if need be.
 	Always bool
+
+	// Job, unless nil, returns the job that runs in place of a chunk's, and calls that: for measurements and tests.
+	Job func(device.Job) device.Job
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer

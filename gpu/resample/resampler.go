@@ -30,7 +30,6 @@ type Resampler struct {
 	reported    sync.Once                 // that no device is left
 	failed      sync.Once                 // the same of a chunk that a device could not do
 	fuseFrom    int                       // see chunk
-	job         func(*chunk) device.Job   // what runs a chunk
 }
 
 type resamplerDevice struct {
@@ -46,7 +45,7 @@ func New(devices []*device.Device, options Options) *Resampler {
 	r := &Resampler{
 		options: options, cpu: carbonara.NewCPUResampler(options.Workers),
 		instruments: newInstruments(options.Registerer),
-		fuseFrom:    fuseFrom, job: func(c *chunk) device.Job { return c },
+		fuseFrom:    fuseFrom,
 	}
 	for _, d := range devices {
 		r.devices = append(r.devices, &resamplerDevice{Device: d})
@@ -261,10 +260,14 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunk
 	if err := p.load(e, batch, what.kind.plan, c.series[what.from:what.to]); err != nil {
 		return err
 	}
+	var job device.Job = p
+	if r.options.Job != nil {
+		job = r.options.Job(p)
+	}
 	packed := time.Now()
 	r.instruments.Phase("pack", packed.Sub(started))
 	<-c.hands
-	err := d.Run(ctx, r.job(p))
+	err := d.Run(ctx, job)
 	c.hands <- struct{}{}
 	took := time.Since(packed)
 	r.instruments.Phase("device", took)
