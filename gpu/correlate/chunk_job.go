@@ -206,11 +206,7 @@ func (p *product) launchSide(side, segments int) error {
 	s := &p.scratch.sides[side]
 	params := p.stream.Params().Ptr(p.rows.At(0)).I64(int64(p.shape.pitch)).I64(p.offsets[side])
 	p.plan(params, 0, segments, p.n, p.before).Ptr(p.at(s.values))
-	if p.gaps {
-		params.Ptr(p.at(s.present)).Ptr(p.at(s.squared))
-	} else {
-		params.Ptr(0).Ptr(0)
-	}
+	params.Ptr(optional(p.gaps, p.scratch.block, s.present)).Ptr(optional(p.gaps, p.scratch.block, s.squared))
 	params.I64(int64(p.scratch.pitch)).Ptr(p.at(s.counts)).Ptr(p.at(s.centres)).Ptr(p.at(s.sums)).Ptr(p.at(s.squares))
 	return p.stream.Launch(p.device.program.sides, segments*p.shape.columns, blockThreads, 0)
 }

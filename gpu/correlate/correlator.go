@@ -68,7 +68,7 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	// Without a top, pairs come by I and J from either engine: if the device fails halfway, the CPU's are left out up
 	// to there.
 	last := correlate.Pair{I: -1}
-	var theirs error // of the source or the caller: the CPU would get the same
+	var theirs error // of the caller
 	handed := func(p correlate.Pair) error {
 		last = p
 		theirs = each(p)
@@ -76,10 +76,10 @@ func (c *Correlator) Correlate(ctx context.Context, source correlate.Source, opt
 	}
 	var result correlate.Result
 	err := device.Guarded(func() (err error) {
-		result, err = c.onDevices(ctx, watchedSource(source, &theirs), options, selection, handed)
+		result, err = c.onDevices(ctx, source, options, selection, handed)
 		return err
 	})
-	if err == nil || ctx.Err() != nil || theirs != nil {
+	if err == nil || ctx.Err() != nil || theirs != nil || errors.As(err, new(sourceError)) {
 		c.instruments.Done(device.OnDevice, result.Rows*int64(options.Columns), time.Since(started))
 		return result, err
 	}
@@ -100,42 +100,6 @@ func (c *Correlator) onCPU(ctx context.Context, source correlate.Source, options
 	result, err := correlate.CPU{}.Correlate(ctx, source, options, selection, each)
 	c.instruments.Done(device.OnCPU, result.Rows*int64(options.Columns), time.Since(started))
 	return result, err
-}
-
-// sourceError is a source that notes its own error, which is not that of whom it hands rows to.
-type sourceError struct {
-	correlate.Source
-	err *error
-}
-
-// Read implements correlate.Source.
-func (s sourceError) Read(ctx context.Context, add func([][]float64) error) error {
-	var ours error
-	err := s.Source.Read(ctx, func(columns [][]float64) error {
-		ours = add(columns)
-		return ours
-	})
-	if ours == nil {
-		*s.err = err
-	}
-	return err
-}
-
-// sizedError is the same of a source that knows its rows.
-type sizedError struct {
-	sourceError
-	sized correlate.Sized
-}
-
-// Rows implements correlate.Sized.
-func (s sizedError) Rows() int64 { return s.sized.Rows() }
-
-func watchedSource(source correlate.Source, err *error) correlate.Source {
-	watched := sourceError{source, err}
-	if sized, ok := source.(correlate.Sized); ok {
-		return sizedError{watched, sized}
-	}
-	return watched
 }
 
 // errKernels says that the driver does not take the kernels.

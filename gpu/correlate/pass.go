@@ -70,15 +70,25 @@ func (p *pass) run(ctx context.Context, source correlate.Source) error {
 // read adds all rows of the source, and measures what it takes itself.
 func (p *pass) read(ctx context.Context, source correlate.Source) error {
 	last := time.Now()
+	var ours error
 	err := source.Read(ctx, func(columns [][]float64) error {
 		p.reading += time.Since(last)
-		err := p.add(ctx, columns)
+		ours = p.add(ctx, columns)
 		last = time.Now()
-		return err
+		return ours
 	})
 	p.reading += time.Since(last)
+	if err != nil && ours == nil {
+		return sourceError{err}
+	}
 	return err
 }
+
+// sourceError is an error of the source itself: the CPU would get the same.
+type sourceError struct{ error }
+
+// Unwrap returns the source's error.
+func (e sourceError) Unwrap() error { return e.error }
 
 // add takes rows of the source.
 func (p *pass) add(ctx context.Context, columns [][]float64) error {

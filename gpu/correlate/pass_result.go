@@ -130,17 +130,16 @@ func (o *band) launchCoefficients(stream *device.Stream, minOverlap int) error {
 	params := o.plan(stream.Params(), 0, 0, 0, 0).Ptr(o.momentsOf(0)).Ptr(o.columnsOf(0, 0))
 	params.U32(uint32(o.shape.lags())).U32(flag(o.gaps)).U32(uint32(o.planes())).U32(uint32(o.shape.sides()))
 	params.I64(o.before[0]).I64(int64(minOverlap)).Ptr(o.outcome.At(0))
-	if o.shape.maxLag > 0 {
-		params.Ptr(o.outcome.At(o.lagAt()))
-	} else {
-		params.Ptr(0)
-	}
-	if o.gaps {
-		params.Ptr(o.outcome.At(o.overlapAt()))
-	} else {
-		params.Ptr(0)
-	}
+	params.Ptr(optional(o.shape.maxLag > 0, o.outcome, o.lagAt())).Ptr(optional(o.gaps, o.outcome, o.overlapAt()))
 	return stream.Launch(o.device.program.coefficients, o.tiles*tileMergeBlocks, blockThreads, 0)
+}
+
+// optional returns an address in a block, or 0 without one.
+func optional(has bool, block *device.Block, at int64) cu.DevicePtr {
+	if !has {
+		return 0
+	}
+	return block.At(at)
 }
 
 // rowsOf adds what correl_select.cu calls Rows.
@@ -195,12 +194,6 @@ func (o *outcomeJob) strongest(stream *device.Stream, top int) error {
 func (o *outcomeJob) emit(stream *device.Stream) error {
 	if err := stream.Fill(o.work, o.at.numbers, 0, 8); err != nil {
 		return err
-	}
-	optional := func(has bool, block *device.Block, at int64) cu.DevicePtr {
-		if !has {
-			return 0
-		}
-		return block.At(at)
 	}
 	o.rowsOf(o.plan(stream.Params(), 0, 0, 0, 0)).Ptr(o.outcome.At(0)).
 		Ptr(optional(o.shape.maxLag > 0, o.outcome, o.lagAt())).Ptr(optional(o.gaps, o.outcome, o.overlapAt())).

@@ -235,10 +235,7 @@ func (p *chunk) place() {
 		return here
 	}
 	n, series, tiles := p.n, len(p.series), (p.n+segmentTile-1)/segmentTile
-	fractions := 0
-	for _, f := range p.families {
-		fractions += len(f.percentiles)
-	}
+	fractions := p.fractions()
 	a, u := &p.at, &p.unpacking
 	if p.packed {
 		u.at.bytes, u.at.vectors = take(int(u.bytes)), take(vectorBytes*u.vectors)

@@ -24,7 +24,7 @@ func (p *chunk) Start(e *device.Engine, stream *device.Stream) error {
 	if err := p.launch(stream, e.Properties.Multiprocessors); err != nil {
 		return err
 	}
-	if p.counts, err = p.again(e, p.counts, p.measured[1]+faultBytes); err != nil {
+	if p.counts, err = again(e.Downloads, p.counts, p.measured[1]+faultBytes); err != nil {
 		return err
 	}
 	if p.packed {
@@ -117,15 +117,15 @@ func (p *chunk) fetch(e *device.Engine, stream *device.Stream) error {
 	return nil
 }
 
-// again returns memory for a download: the chunk's own if it is large enough.
-func (p *chunk) again(e *device.Engine, has *device.Pinned, bytes int64) (*device.Pinned, error) {
+// again returns memory of the pool: the memory that the chunk has, if it is large enough.
+func again(pool *device.PinnedPool, has *device.Pinned, bytes int64) (*device.Pinned, error) {
 	if has != nil {
 		if int64(len(has.Bytes)) >= bytes {
 			return has, nil
 		}
 		has.Release()
 	}
-	return e.Downloads.Get(bytes)
+	return pool.Get(bytes)
 }
 
 // room gets memory for the rows: borrowed memory, which the result can keep, if there is any left.

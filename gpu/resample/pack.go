@@ -15,15 +15,9 @@ func (p *chunk) load(e *device.Engine, batch *carbonara.Batch, plan *carbonara.P
 		if err := p.prepare(batch, plan, series, layoutOf); err != nil {
 			return err
 		}
-		if p.up != nil && int64(len(p.up.Bytes)) < p.upBytes {
-			p.up.Release()
-			p.up = nil
-		}
-		if p.up == nil {
-			var err error
-			if p.up, err = e.Uploads.Get(p.upBytes); err != nil {
-				return err
-			}
+		var err error
+		if p.up, err = again(e.Uploads, p.up, p.upBytes); err != nil {
+			return err
 		}
 		if p.pack() {
 			return nil
