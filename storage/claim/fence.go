@@ -31,6 +31,14 @@ func (f *fence) check() error {
 	return f.lease.Err()
 }
 
+// change makes a change if the lease holds.
+func (f *fence) change(do func() error) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return do()
+}
+
 // after is the question behind a change that went well as far as the disk is concerned.
 func (f *fence) after(err error) error {
 	if err != nil {
@@ -72,38 +80,23 @@ func (f *fence) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCat
 func (f *fence) OpenDir(name string) (vfs.File, error) { return f.wrap(f.FS.OpenDir(name)) }
 
 func (f *fence) Link(oldname, newname string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.FS.Link(oldname, newname)
+	return f.change(func() error { return f.FS.Link(oldname, newname) })
 }
 
 func (f *fence) Rename(oldname, newname string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.after(f.FS.Rename(oldname, newname))
+	return f.after(f.change(func() error { return f.FS.Rename(oldname, newname) }))
 }
 
 func (f *fence) Remove(name string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.FS.Remove(name)
+	return f.change(func() error { return f.FS.Remove(name) })
 }
 
 func (f *fence) RemoveAll(name string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.FS.RemoveAll(name)
+	return f.change(func() error { return f.FS.RemoveAll(name) })
 }
 
 func (f *fence) MkdirAll(dir string, perm os.FileMode) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.FS.MkdirAll(dir, perm)
+	return f.change(func() error { return f.FS.MkdirAll(dir, perm) })
 }
 
 // Lock takes a lock that belongs to the open file: unlike a process's, it excludes the process itself as well, and
@@ -146,24 +139,15 @@ func (f *fencedFile) WriteAt(p []byte, offset int64) (int, error) {
 }
 
 func (f *fencedFile) Preallocate(offset, length int64) error {
-	if err := f.fence.check(); err != nil {
-		return err
-	}
-	return f.File.Preallocate(offset, length)
+	return f.fence.change(func() error { return f.File.Preallocate(offset, length) })
 }
 
 func (f *fencedFile) Sync() error {
-	if err := f.fence.check(); err != nil {
-		return err
-	}
-	return f.fence.after(f.File.Sync())
+	return f.fence.after(f.fence.change(f.File.Sync))
 }
 
 func (f *fencedFile) SyncData() error {
-	if err := f.fence.check(); err != nil {
-		return err
-	}
-	return f.fence.after(f.File.SyncData())
+	return f.fence.after(f.fence.change(f.File.SyncData))
 }
 
 func (f *fencedFile) SyncTo(length int64) (fullSync bool, err error) {
