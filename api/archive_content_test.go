@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A metric's archive goes into another metric in parts, in their order, and into none that has other measures.
@@ -35,9 +37,7 @@ func TestArchiveContent(t *testing.T) {
 		t.Helper()
 		var answer struct{ Content, Next string }
 		text := s.want(t, "GET "+metric+"/archive/content?after="+after, "", http.StatusOK, "~content").Body.Bytes()
-		if err := json.Unmarshal(text, &answer); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(text, &answer))
 		return answer.Content, answer.Next
 	}
 	body := func(content string) string { return `{"content":"` + content + `"}` }
@@ -57,9 +57,7 @@ func TestArchiveContent(t *testing.T) {
 	put(to, "!", http.StatusBadRequest, "~not base64")
 	put(to, "", http.StatusBadRequest, "~not base64")
 	damaged, err := base64.StdEncoding.DecodeString(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	damaged[len(damaged)/2] ^= 4
 	put(to, base64.StdEncoding.EncodeToString(damaged), http.StatusBadRequest, "~does not decode")
 	put(metric("q"), first, http.StatusBadRequest, "~not of the metric's archive policy")

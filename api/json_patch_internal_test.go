@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Each patch is refused with a 4xx, or leaves a type whose own document makes the same type.
@@ -24,9 +25,7 @@ func FuzzPatch(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	old, err := model.NewResourceType("t", []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 20}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	before := string(text.AppendJSON(nil, old))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var value any

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/prometheus/util/teststorage"
 
 	"github.com/gnocco-db/gnocco/api/promql"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // histogramSeries is a series of random native histograms, one each 15 s.
@@ -198,9 +199,7 @@ func TestNativeHistogramsAreAnsweredAsByPrometheus(t *testing.T) {
 			}
 			want, answer := httptest.NewRecorder(), new(promql.Answer)
 			answer.Hold(result.Value, func() {})
-			if err := answer.Write(want, httptest.NewRequest("GET", "/", nil)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, answer.Write(want, httptest.NewRequest("GET", "/", nil)))
 			got := s.want(t, "GET /api/v1/"+path+"&query="+url.QueryEscape(expr), "", 200, "~", "user", "jd")
 			requireSeries(t, expr, got.Body.Bytes(), want.Body.Bytes())
 		}

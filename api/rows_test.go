@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The rows of measures are also written as lines of CSV and JSON.
@@ -62,9 +64,7 @@ func TestAggregatesAsLines(t *testing.T) {
 			ID      string
 			Metrics map[string]string
 		}
-		if err := json.Unmarshal(created.Body.Bytes(), &resource); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(created.Body.Bytes(), &resource))
 		ids = append(ids, resource.Metrics["heat"])
 		s.want(t, "POST /v1/metric/"+ids[i]+"/measures", fmt.Sprintf(`[{"timestamp":60,"value":%d}]`, i+1),
 			http.StatusAccepted, "")

@@ -25,6 +25,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/conformance/contract"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -72,9 +73,7 @@ func newServer(t testing.TB, change func(*api.Options)) *server {
 
 func check(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 }
 
 // call sends a request: "METHOD path", a body ("" for none), and headers as name, value pairs. It is sent as user

@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // clocksOfOneFolder returns a function that opens clocks of one data folder, shifted so that they seem another
@@ -26,16 +27,12 @@ func clocksOfOneFolder(t *testing.T) func(shift time.Duration) *clocks {
 func clocksThatLog(t *testing.T, boot claim.Clock, logger *slog.Logger) func(shift time.Duration) *clocks {
 	t.Helper()
 	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { folder.Release() })
 	return func(shift time.Duration) *clocks {
 		t.Helper()
 		c, err := newClocks(folder, "11111111-2222-3333-4444-555555555555", shift, boot, logger)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return c
 	}
 }
@@ -130,9 +127,7 @@ func TestClockErrorsSurvive(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	reconcile := func(c *clocks) {
 		t.Helper()
-		if err := c.reconcile(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.reconcile())
 	}
 	want := func(c *clocks, clock uuid.UUID, e time.Duration) {
 		t.Helper()
@@ -161,9 +156,7 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 	open := clocksOfOneFolder(t)
 	c, gone, other := open(0), uuid.New(), uuid.New()
 	c.Measured("peer:1", gone, int64(2*time.Second), 0)
-	if err := c.folder.KeepClockError(datafolder.ClockPair{By: gone, Of: other}, time.Second); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.folder.KeepClockError(datafolder.ClockPair{By: gone, Of: other}, time.Second))
 	age := func() {
 		t.Helper()
 		names, err := filepath.Glob(filepath.Join(c.folder.Path, "clocks", "*.*.*"))
@@ -171,16 +164,12 @@ func TestClocksOfGoneMachinesAreForgotten(t *testing.T) {
 			t.Fatal(names, err)
 		}
 		for _, name := range names {
-			if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*forgottenAfter)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Chtimes(name, time.Time{}, time.Now().Add(-2*forgottenAfter)))
 		}
 	}
 	reconcile := func(c *clocks, pairs int) {
 		t.Helper()
-		if err := c.reconcile(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.reconcile())
 		if kept, err := c.folder.ClockErrors(); err != nil || len(kept) != pairs {
 			t.Errorf("%d pairs are kept, want %d: %v", len(kept), pairs, err)
 		}

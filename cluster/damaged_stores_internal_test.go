@@ -23,6 +23,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // lockedSession is a session of one member, whose claims end with an error.
@@ -65,9 +66,7 @@ func TestLockedStoreIsTriedLessOften(t *testing.T) {
 		s, r, log := newLocked()
 		reconcile := func(seconds int) {
 			for range 4 * seconds {
-				if err := r.reconcile(t.Context(), s.members); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, r.reconcile(t.Context(), s.members))
 				time.Sleep(reconcileInterval / 4) // it is woken more often than it ticks
 			}
 		}
@@ -128,9 +127,7 @@ func TestStoreWithoutRoomIsTriedLessOften(t *testing.T) {
 			const hours = 2
 			for range hours * 3600 {
 				s.err = &os.PathError{Op: "open", Path: fmt.Sprint("e", len(s.tries)), Err: cause}
-				if err := r.reconcile(t.Context(), s.members); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, r.reconcile(t.Context(), s.members))
 				time.Sleep(time.Second)
 			}
 			if n := len(s.tries); n > 60*hours+6 || n < 60*hours {
@@ -160,9 +157,7 @@ func TestLockedStoreIsForgotten(t *testing.T) {
 	e := sacks.environment
 	const store = datafolder.IncomingPrefix + "x"
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, store), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Join(root, store), 0o700))
 	own := &incomingStores{environment: e, members: sacks.members, folder: &datafolder.Folder{Path: root}}
 	synctest.Test(t, func(t *testing.T) {
 		for _, name := range []string{datafolder.IndexName, store} {

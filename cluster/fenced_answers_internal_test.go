@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A request that was waiting while the lease was lost gets no answer.
 func TestNoAnswerAfterTheLease(t *testing.T) {
 	p, err := Open(t.Context(), Options{Data: t.TempDir(), Role: RoleMetricd, Init: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = p.Close(t.Context()) }()
 	handler := p.Fence(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/late" {

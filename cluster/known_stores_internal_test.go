@@ -13,6 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // knownTrial is a knownStores with the sources that it last told the workers.
@@ -53,9 +54,7 @@ func TestSilentStoreIsSuspended(t *testing.T) {
 		k.heard("incoming/b", "B", time.Minute+1)
 		k.want(t, true, "A")
 		var count dto.Metric
-		if err := k.suspensions.Write(&count); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, k.suspensions.Write(&count))
 		if n := count.GetCounter().GetValue(); n != 1 || !slices.Equal(k.suspended(), []string{"incoming/b"}) ||
 			!strings.Contains(k.log.String(), "silent") {
 			t.Errorf("%v suspensions, of %v; log: %s", n, k.suspended(), k.log.String())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A backup is known a minute after its end. One that failed, and a process without the index, change nothing.
@@ -20,9 +21,7 @@ func TestLastBackup(t *testing.T) {
 		record := func(ended time.Duration, fault string, want int64) {
 			t.Helper()
 			b := model.Backup{Begun: time.Now(), Ended: began.Add(ended), Error: fault}
-			if err := folder.RecordBackup(&b); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, folder.RecordBackup(&b))
 			time.Sleep(backupInterval)
 			synctest.Wait()
 			if got := l.ended.Load(); got != want {

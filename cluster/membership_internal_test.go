@@ -17,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // knownMembers is a session of whom nothing is asked but who the members are.
@@ -56,9 +57,7 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 	defer client.Close()
 	var log bytes.Buffer
 	m := newMembership(s, client, slog.New(slog.NewTextHandler(&log, nil)))
-	if err := m.announce(t.Context(), "store"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, m.announce(t.Context(), "store"))
 	if strings.Contains(log.String(), "error=<nil>") {
 		t.Errorf("warns of a process that answered: %s", log.String())
 	}
@@ -76,9 +75,7 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 // A process that does not answer is warned of at once, by its address, and again after a while only.
 func TestAnnounceWarnsOfSilentProcess(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	address := listener.Addr().String()
 	listener.Close()
 	client := peer.NewClient("key", nil, peer.TCP)

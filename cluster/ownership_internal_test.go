@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // fullFS is a disk that has no room for new files and folders while full is set.
@@ -55,13 +56,9 @@ func (s *fullSession) Release(ctx context.Context, c claim.Claim) error {
 func TestNothingIsTakenBelowAMountPoint(t *testing.T) {
 	root := t.TempDir()
 	coordinator, err := claim.NewFile(root, claim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	session, err := coordinator.Join(t.Context(), claim.Member{Node: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = session.Leave(context.WithoutCancel(t.Context())) }()
 	c := &ownership{session: session, fs: engine.NewRecorder(vfs.Default), root: root, held: make(map[string]held),
 		check: func() error { return datafolder.ErrRefused }}
@@ -79,14 +76,10 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 	ctx := t.Context()
 	root := t.TempDir()
 	coordinator, err := claim.NewFile(root, claim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	join := func(node string) claim.Session {
 		s, err := coordinator.Join(ctx, claim.Member{Node: node})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { _ = s.Leave(context.WithoutCancel(ctx)) })
 		return s
 	}
@@ -128,20 +121,14 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 		t.Errorf("given back on a full disk: %v", err)
 	}
 	disk.full = false
-	if err := c.giveBackRest(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.giveBackRest(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.giveBackRest(ctx))
+	fatal.If(t, c.giveBackRest(ctx))
 	for _, name := range []string{closedStore, unmade, unwanted} {
 		if _, ok := c.holds(name); ok {
 			t.Errorf("%s is still held", name)
 		}
 		got, err := other.Claim(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, name), got.Epoch); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -158,13 +145,9 @@ func TestGiveBackIsTriedAgain(t *testing.T) {
 	ctx := t.Context()
 	root := t.TempDir()
 	coordinator, err := claim.NewFile(root, claim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	session, err := coordinator.Join(ctx, claim.Member{Node: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	failures := 1
 	fs := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpRename && strings.Contains(op.Path, "e1.closed") && failures > 0 {

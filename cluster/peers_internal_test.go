@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
 
@@ -24,9 +25,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 		o.EnsureDefaults()
 		var ends Closers
 		server, err := listen(&o, 16, "key", &ends)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		began, release := make(chan struct{}), make(chan struct{})
 		server.serve(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/wait" {
@@ -35,9 +34,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 			}
 		}), &ends, func(err error) { t.Error(err) })
 		config, err := files.Config()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		transport := &http.Transport{TLSClientConfig: config}
 		url := "http://" + server.address
 		if config != nil {
@@ -56,9 +53,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 		var silent []net.Conn
 		for range strangers {
 			conn, err := net.Dial("tcp", server.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			defer conn.Close()
 			silent = append(silent, conn)
 		}

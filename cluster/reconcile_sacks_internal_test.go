@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // claimsSession answers with claims that a test sets.
@@ -55,9 +56,7 @@ func ids(owners []*claim.Member) (names []string) {
 func TestOwnersOfAnUnreadableClaim(t *testing.T) {
 	s, r := sackOf("a")
 	before, err := r.owners(t.Context(), s.members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r.lookAnew()
 	unreadable := errors.New("input/output error")
 	name := datafolder.SackName(3)
@@ -105,9 +104,7 @@ func TestFewSacksMove(t *testing.T) {
 	moving := func() []int {
 		t.Helper()
 		owners, err := r.owners(t.Context(), members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_, sacks := r.moving(owners)
 		return sacks
 	}

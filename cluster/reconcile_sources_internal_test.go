@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // oldListing shows empty folders until this mount makes a file.
@@ -37,9 +38,7 @@ func sourcesOn(t *testing.T, mount vfs.FS) (*sources, *knownTrial) {
 	t.Helper()
 	folder, _, _, err := datafolder.Enter(t.TempDir(), datafolder.Terms{Sacks: 6, Make: true, FS: mount,
 		Coordination: datafolder.CoordinationFile})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = folder.Release() })
 	_, sacks := sackOf("a")
 	known := newKnownTrial()
@@ -50,12 +49,8 @@ func sourcesOn(t *testing.T, mount vfs.FS) (*sources, *knownTrial) {
 // The first look at the incoming stores passes a listing that is old.
 func TestSourcesPassOldListing(t *testing.T) {
 	s, known := sourcesOn(t, &oldListing{FS: vfs.Default})
-	if err := os.MkdirAll(filepath.Join(s.folder.IncomingDir(), "b"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.reconcile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Join(s.folder.IncomingDir(), "b"), 0o750))
+	fatal.If(t, s.reconcile(t.Context()))
 	if known.stores["incoming/b"] == nil {
 		t.Error("the store of another machine is not known")
 	}
@@ -65,9 +60,7 @@ func TestSourcesPassOldListing(t *testing.T) {
 func TestRefreshNeedsAnnouncedStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, known := sourcesOn(t, vfs.Default)
-		if err := s.reach(t.Context(), time.Now().Add(holderWait)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.reach(t.Context(), time.Now().Add(holderWait)))
 		known.announce("incoming/b")
 		if err := s.reach(t.Context(), time.Now().Add(holderWait)); !errors.Is(err, model.ErrUnavailable) {
 			t.Errorf("a refresh without the announced store gives %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/model/textparse"
 
 	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Of JSON lines, encoding/json alone finds the same measures.
@@ -28,9 +29,7 @@ func FuzzJSONLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		b := &body{text: []byte(text)}
-		if err := b.decodeJSON(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.decodeJSON())
 		want := 0
 		for line := range strings.Lines(text) {
 			var one struct {
@@ -120,9 +119,7 @@ func FuzzExposition(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		b := &body{text: []byte(text), kind: "text/plain", now: 1}
-		if err := b.decodeText(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.decodeText())
 		if b.refused.Unread > b.total || b.batch.Len() > b.total {
 			t.Fatalf("%d refused, %d rows of %d lines", b.refused.Unread, b.batch.Len(), b.total)
 		}
@@ -166,9 +163,7 @@ func FuzzTextLine(f *testing.F) {
 		if !ok || isStale(value) {
 			return
 		}
-		if err := fast.batch.AddHead(head, at, value); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, fast.batch.AddHead(head, at, value))
 		got, err := fast.batch.Name(0)
 		refused := slow.parse(textparse.NewPromParser([]byte(text), slow.symbols, false), func() {})
 		if refused != nil || slow.batch.Len() == 0 {

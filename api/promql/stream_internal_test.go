@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // matrixOf returns so many series with so many points.
@@ -53,9 +55,7 @@ func TestLongAnswersAreStreams(t *testing.T) {
 			}
 			got, err := io.ReadAll(body)
 			whole := stream{body: []byte(answerBegins)}
-			if err := whole.appendResult(m); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, whole.appendResult(m))
 			if want := string(whole.body[:len(whole.body)-1]) + `,"stats":{}},"warnings":["w"]}`; err != nil || string(got) != want {
 				t.Errorf("%d points, %q accepted: %d bytes, not %d: %v", points, accepted, len(got), len(want), err)
 			}

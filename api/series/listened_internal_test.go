@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A batch comes from one process to another as it was, its heads as the labels that they mean. Damaged bodies are
@@ -23,14 +24,10 @@ func FuzzListened(f *testing.F) {
 	labels.Set(model.LabelName, "m")
 	nan := math.Float64frombits(0x7ff8000000000005)
 	for _, err := range []error{sent.Add(labels, -1, 2.5), sent.Measure(1, nan), sent.AddHead([]byte("am"), 3, math.Copysign(0, -1))} {
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, err)
 	}
 	body, err := io.ReadAll(sent.Body("graphite"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	var got Batch
 	protocol, err := got.decode(body)
 	if err != nil || protocol != "graphite" || got.Len() != 2 || !bytes.Equal(got.LabelsOf(0), got.LabelsOf(1)) ||

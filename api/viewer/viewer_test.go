@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/api/viewer"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The served files are those of npm's package: SHA256SUMS is written from it.
 func TestFilesAreThoseOfThePackage(t *testing.T) {
 	sums, err := os.ReadFile("swagger-ui/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for line := range strings.Lines(string(sums)) {
 		want, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		content, err := os.ReadFile("swagger-ui/" + name)
@@ -52,9 +51,7 @@ func TestPageIsComplete(t *testing.T) {
 	w := httptest.NewRecorder()
 	viewer.Page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/docs", nil))
 	page, err := io.ReadAll(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(string(page), -1)
 	if len(links) < 4 {
 		t.Fatalf("links of the page: %v", links)

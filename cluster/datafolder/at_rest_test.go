@@ -9,6 +9,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store that was closed, changed and closed again is taken over after a power cut: no earlier mark comes back.
@@ -18,17 +19,13 @@ func TestAtRestSurvivesAPowerCut(t *testing.T) {
 	change := func() {
 		t.Helper()
 		db, err := engine.Open(claim.Folder(fs, dir, 1), engine.Options{FS: fs})
-		if err := errors.Join(err, db.Close(), datafolder.AtRest(fs, claim.Folder(fs, dir, 1))); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(err, db.Close(), datafolder.AtRest(fs, claim.Folder(fs, dir, 1))))
 	}
 	if _, err := claim.TakeOver(fs, dir, 1); err != nil {
 		t.Fatal(err)
 	}
 	change()
-	if err := claim.SyncFolder(fs, dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, claim.SyncFolder(fs, dir))
 	change()
 	if _, err := claim.TakeOver(fs.CrashClone(vfs.CrashCloneCfg{}), dir, 2); err != nil {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The newest hundred backups are known, the newest first, recorded in any order.
@@ -24,9 +25,7 @@ func TestBackupsAreKnown(t *testing.T) {
 		b := model.Backup{Begun: begun.Add(time.Duration(i) * time.Hour),
 			Ended: begun.Add(time.Duration(i)*time.Hour + time.Minute), To: fmt.Sprint("to ", i), Files: i,
 			Incremental: i > 0}
-		if err := f.RecordBackup(&b); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.RecordBackup(&b))
 	}
 	all, err := f.Backups()
 	if err != nil || len(all) != 100 {
@@ -44,9 +43,7 @@ func TestBackupsAreKnown(t *testing.T) {
 		t.Fatalf("%d files (%v)", len(entries), err)
 	}
 	for name, text := range map[string]string{entries[99].Name(): "{", "20990102T030405.000000000Z.json.new-1": "{"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	if all, err := f.Backups(); err != nil || len(all) != 100 || !strings.Contains(all[0].Error, "is damaged") {
 		t.Errorf("with a damaged one: %d, %+v (%v)", len(all), all[0], err)

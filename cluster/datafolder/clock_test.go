@@ -15,6 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A clock's file is read again, also one without a checksum; any flipped bit of one with a checksum is told, or changes
@@ -22,9 +23,7 @@ import (
 func TestClockFile(t *testing.T) {
 	path := t.TempDir()
 	folder, err := datafolder.Share(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer folder.Release()
 	const origin = 1_795_370_000_123_456_789
 	id, old := uuid.New(), uuid.New()
@@ -44,16 +43,12 @@ func TestClockFile(t *testing.T) {
 		t.Error(got, err)
 	}
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for at := range content {
 		for bit := range 8 {
 			damaged := bytes.Clone(content)
 			damaged[at] ^= 1 << bit
-			if err := os.WriteFile(file, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(file, damaged, 0o600))
 			got, err := ensure(id)
 			if err == nil && got != origin || err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("bit %d of byte %d: %d, %v", bit, at, got, err)
@@ -69,9 +64,7 @@ func TestClockFile(t *testing.T) {
 // machine. Its stamps are not mistaken for the earlier clock's.
 func TestClockIsSetAside(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer folder.Release()
 	machine := uuid.New()
 	seen := make(map[uuid.UUID]bool)
@@ -84,16 +77,12 @@ func TestClockIsSetAside(t *testing.T) {
 		if again, since, err := folder.EnsureClock(machine, 99); again != clock || since != round || err != nil {
 			t.Error("another process of the machine has another clock", again, since, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder.Path, "clocks", clock.String()), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(folder.Path, "clocks", clock.String()), []byte("x"), 0o600))
 		names, err := folder.DamagedClocks()
 		if err != nil || len(names) != 1 {
 			t.Fatal(names, err)
 		}
-		if err := folder.SetClockAside(names[0]); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, folder.SetClockAside(names[0]))
 		if names, err := folder.DamagedClocks(); err != nil || len(names) > 0 {
 			t.Error(names, err)
 		}
@@ -103,9 +92,7 @@ func TestClockIsSetAside(t *testing.T) {
 // The greatest error found between two clocks is kept, in one file.
 func TestClockErrorsAreKept(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer folder.Release()
 	pair := datafolder.ClockPair{By: uuid.New(), Of: uuid.New()}
 	back := datafolder.ClockPair{By: pair.Of, Of: pair.By}
@@ -113,13 +100,9 @@ func TestClockErrorsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, far := range []time.Duration{5, 7, 6} {
-		if err := folder.KeepClockError(pair, far); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, folder.KeepClockError(pair, far))
 	}
-	if err := folder.KeepClockError(back, 3); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, folder.KeepClockError(back, 3))
 	want := map[datafolder.ClockPair]time.Duration{pair: 7, back: 3}
 	if got, err := folder.ClockErrors(); err != nil || !maps.Equal(got, want) {
 		t.Error(got, err)
@@ -133,9 +116,7 @@ func TestClockErrorsAreKept(t *testing.T) {
 // pair.
 func TestClockErrorsOfGoneMachines(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer folder.Release()
 	used, gone, late, far := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	if _, _, err := folder.EnsureClock(used, 1); err != nil {
@@ -146,13 +127,9 @@ func TestClockErrorsOfGoneMachines(t *testing.T) {
 	keep := func(by, of uuid.UUID, apart time.Duration, at time.Time, stays bool) {
 		t.Helper()
 		pair := datafolder.ClockPair{By: by, Of: of}
-		if err := folder.KeepClockError(pair, apart); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, folder.KeepClockError(pair, apart))
 		name := fmt.Sprintf("%s.%s.%d", by, of, apart)
-		if err := os.Chtimes(filepath.Join(folder.Path, "clocks", name), at, at); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Chtimes(filepath.Join(folder.Path, "clocks", name), at, at))
 		if stays {
 			want[pair] = apart
 		}
@@ -164,9 +141,7 @@ func TestClockErrorsOfGoneMachines(t *testing.T) {
 	keep(gone, far, 11, old, true)
 	for range 2 { // marked by the first, those in use are not old for the second
 		inUse := func(clock uuid.UUID) bool { return clock == used }
-		if err := folder.TendClockErrors(inUse, time.Now().Add(-time.Minute), 10); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, folder.TendClockErrors(inUse, time.Now().Add(-time.Minute), 10))
 		if got, err := folder.ClockErrors(); err != nil || !maps.Equal(got, want) {
 			t.Error(got, err)
 		}
@@ -181,9 +156,7 @@ func TestClockErrorsOfGoneMachines(t *testing.T) {
 // change nothing but the machine's own folder.
 func TestLatestReading(t *testing.T) {
 	folder, err := datafolder.Share(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer folder.Release()
 	clocks := filepath.Join(folder.Path, "clocks")
 	names := func(pattern string) []string {

@@ -6,32 +6,22 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A released folder is free although a child of this process has its lock's file open too, until it runs another
 // program.
 func TestReleaseBesideForks(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600))
 	folder, err := Hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	inherited, err := unix.Dup(int(folder.lock.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = unix.Close(inherited) }()
-	if err := folder.Release(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, folder.Release())
 	again, err := Hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Release(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, again.Release())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestFolderHasOneHolder(t *testing.T) {
@@ -15,9 +16,7 @@ func TestFolderHasOneHolder(t *testing.T) {
 		t.Fatalf("a folder that is not there: %v", err)
 	}
 	one, err := datafolder.Share(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	other, err := datafolder.Share(dir)
 	if err != nil {
 		t.Fatalf("servers keep each other away: %v", err)
@@ -25,34 +24,22 @@ func TestFolderHasOneHolder(t *testing.T) {
 	if _, err := datafolder.Hold(dir); !errors.Is(err, datafolder.ErrInUse) {
 		t.Errorf("held while servers have it: %v", err)
 	}
-	if err := errors.Join(one.Release(), other.Release()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(one.Release(), other.Release()))
 	first, err := datafolder.Hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := datafolder.Share(dir); !errors.Is(err, datafolder.ErrInUse) {
 		t.Errorf("served while it is held: %v", err)
 	}
 	// Another way to the same folder is no other folder.
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink(dir, link))
 	for _, path := range []string{dir, link} {
 		if _, err := datafolder.Hold(path); !errors.Is(err, datafolder.ErrInUse) {
 			t.Errorf("%s held twice: %v", path, err)
 		}
 	}
-	if err := first.Release(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, first.Release())
 	again, err := datafolder.Hold(link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Release(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, again.Release())
 }

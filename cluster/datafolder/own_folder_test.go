@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func enter(t *testing.T, path string, terms datafolder.Terms) (id string, made bool, err error) {
@@ -52,9 +53,7 @@ func TestEnter(t *testing.T) {
 	refused("holds the cluster "+id+", not mine", datafolder.Terms{Cluster: "mine"})
 
 	// The mount is gone.
-	if err := os.Rename(dir, dir+".mount"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(dir, dir+".mount"))
 	refused("held "+id+" when", datafolder.Terms{State: state, Make: true})
 	if err := os.Mkdir(dir, 0o750); err != nil { // a mount point
 		t.Fatal(err)
@@ -77,9 +76,7 @@ func TestEnter(t *testing.T) {
 func TestInitOfAnEarlierFolder(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	terms := datafolder.Terms{State: state, Coordination: datafolder.CoordinationFile}
-	if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":2,"sacks":4}`), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":2,"sacks":4}`), 0o640))
 	if id, made, err := enter(t, dir, terms); err != nil || made || id != "" {
 		t.Errorf("cluster %q, made %v, %v", id, made, err)
 	}
@@ -133,23 +130,17 @@ func TestCheck(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		f, _, _, err := datafolder.Enter(dir, datafolder.Terms{Make: true, Cluster: "a", Sacks: 4,
 			Coordination: datafolder.CoordinationFile})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if err := errors.Join(f.Check(), f.Why(nil)); err != nil {
 			t.Errorf("unchanged: %v", err)
 		}
-		if err := change(dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, change(dir))
 		if err := f.Check(); (name != "") != (errors.Is(err, datafolder.ErrRefused) && !datafolder.IsDeadMount(err)) {
 			t.Errorf("it %s: %v", name, err)
 		}
 		if err := f.Why(syscall.EIO); errors.Is(err, datafolder.ErrRefused) != (name != "") {
 			t.Errorf("it %s: why %v", name, err)
 		}
-		if err := f.Release(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.Release())
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // repartitioned is a data folder with metrics whose count and sum are known.
@@ -36,9 +37,7 @@ func makeRepartitioned(t *testing.T, sacks, metrics int) *repartitioned {
 	r.serve(sacks, func(c *client.Client) {
 		policy := map[string]any{"name": "p", "aggregation_methods": []string{"count", "sum"},
 			"definition": []map[string]any{{"granularity": 60, "points": 10000}}}
-		if err := c.EnsureArchivePolicy(t.Context(), "p", policy); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.EnsureArchivePolicy(t.Context(), "p", policy))
 		for range metrics {
 			var m struct{ ID string }
 			if err := c.Do(t.Context(), http.MethodPost, "/v1/metric",
@@ -137,9 +136,7 @@ func start(t *testing.T, options server.Options) *server.Server {
 	t.Helper()
 	options.Listen, options.Cluster.MinFreeBytes = "127.0.0.1:0", 1<<20
 	s, err := server.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return s
 }
 
@@ -156,9 +153,7 @@ func stop(t *testing.T, s *server.Server) {
 func TestRepartition(t *testing.T) {
 	r := makeRepartitioned(t, 3, 40)
 	for _, to := range []int{7, 7, 1, 4} {
-		if err := repartition(t, r.data, to, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, repartition(t, r.data, to, nil))
 		r.check(to)
 	}
 	if err := repartition(t, r.data, 0, nil); err == nil || !strings.Contains(err.Error(), "1 to") {
@@ -209,9 +204,7 @@ func TestRepartitionGoesOn(t *testing.T) {
 		}()
 		interrupted(r, fmt.Sprintf("%d sacks copied", stop))
 	}
-	if err := repartition(t, r.data, to, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, repartition(t, r.data, to, nil))
 	r.check(to)
 
 	// The same for the states between the steps of the exchange, set up by hand.
@@ -238,13 +231,9 @@ func TestRepartitionGoesOn(t *testing.T) {
 		path := func(name string) string { return filepath.Join(r.data, name) }
 		if stage != "nothing exchanged" {
 			journal := fmt.Sprintf(`{"from":%d,"to":%d,"copied":%d,"switching":true}`, sacks, to, sacks)
-			if err := os.WriteFile(path("repartition.json"), []byte(journal), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path("repartition.json"), []byte(journal), 0o600))
 		}
-		if err := arrange(path); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, arrange(path))
 		interrupted(r, stage)
 		if err := repartition(t, r.data, to, nil); err != nil {
 			t.Fatalf("%s: %v", stage, err)
@@ -277,9 +266,7 @@ func TestRepartitionSyncsFoldersOfAnEarlierRun(t *testing.T) {
 	}
 	fs := &syncs{FS: vfs.Default}
 	err := datafolder.Repartition(t.Context(), fs, r.data, 2, drain(r.data), func(datafolder.Progress) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, name := range []string{"sacks.new", "000", "001"} {
 		if !slices.Contains(fs.names, name) {
 			t.Errorf("%s was not synced: %q", name, fs.names)
@@ -292,9 +279,7 @@ func TestRepartitionMissesMeasures(t *testing.T) {
 	r := makeRepartitioned(t, 3, 20)
 	s := start(t, server.Options{Cluster: cluster.Options{Data: r.data, CheckpointInterval: time.Hour}})
 	c, err := client.New(s.URL(), client.Options{User: "admin"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r.post(c)
 	hurried, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -306,9 +291,7 @@ func TestRepartitionMissesMeasures(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "in no archive") {
 		t.Fatalf("measures are lost: %v", err)
 	}
-	if err := repartition(t, r.data, 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, repartition(t, r.data, 2, nil))
 	r.check(2)
 }
 
@@ -327,17 +310,13 @@ func TestRepartitionMissesSacks(t *testing.T) {
 		}
 	}
 	refused(claim.ErrMissing)
-	if err := os.CopyFS(path("sacks/001"), os.DirFS(path("sacks/002"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(path("sacks/001"), os.DirFS(path("sacks/002"))))
 	refused(archive.ErrOtherSack)
 	if err := errors.Join(os.RemoveAll(path("sacks/001")), os.RemoveAll(path("claims/sacks/001")),
 		os.Rename(path("sacks.001"), path("sacks/001")), os.Rename(path("claims.001"), path("claims/sacks/001")),
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := repartition(t, r.data, 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, repartition(t, r.data, 2, nil))
 	r.check(2)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestReserveFile(t *testing.T) {
@@ -21,9 +23,7 @@ func TestReserveFile(t *testing.T) {
 		t.Error("removed what was never there")
 	}
 	for range 2 {
-		if err := r.ensure(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.ensure())
 		if info, err := os.Stat(filepath.Join(dir, "reserve")); err != nil || info.Size() != 256<<10 {
 			t.Errorf("reserve file: %v, %v", info, err)
 		}
@@ -32,9 +32,7 @@ func TestReserveFile(t *testing.T) {
 		t.Errorf("not removed once: %s", log.String())
 	}
 	r.needed = 1 << 62 // more than any disk has
-	if err := r.ensure(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.ensure())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("with too little room: %v, %v", left, err)
 	}
@@ -45,18 +43,12 @@ func TestReserveFileOfAnEarlierRelease(t *testing.T) {
 	dir := t.TempDir()
 	r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
 	former := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(former, make([]byte, 1000), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.ensure(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(former, make([]byte, 1000), 0o600))
+	fatal.If(t, r.ensure())
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "reserve" {
 		t.Errorf("not renamed: %v, %v", left, err)
 	}
-	if err := os.Rename(r.path, former); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(r.path, former))
 	if !r.Remove() {
 		t.Error("not removed under its former name")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A step of a backfill does at another process what it does there, and says why it cannot be done.
@@ -22,9 +23,7 @@ func TestBackfill(t *testing.T) {
 	if err == nil {
 		err = o.Index.CreateArchivePolicy(t.Context(), policy)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	create := func() uuid.UUID { // in sack 0
 		t.Helper()
 		id := uuid.New()
@@ -32,9 +31,7 @@ func TestBackfill(t *testing.T) {
 			id = uuid.New()
 		}
 		m := &model.Metric{ID: id, Creator: "c", ArchivePolicy: policy}
-		if err := o.Index.CreateMetric(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Index.CreateMetric(t.Context(), m))
 		return id
 	}
 	live, history := create(), create()
@@ -45,9 +42,7 @@ func TestBackfill(t *testing.T) {
 	for _, second := range []int{-2 * years, -2*years + 1, -week, -week + 100, week + 1} {
 		o.post(t, history, second)
 	}
-	if err := o.client.Refresh(t.Context(), o.address, []int{0}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.client.Refresh(t.Context(), o.address, []int{0}))
 	var done model.Backfilled
 	var all []model.Backfilled
 	for len(all) == 0 || done.Next > 0 && len(all) < 10 {
@@ -84,9 +79,7 @@ func TestBackfill(t *testing.T) {
 	if !errors.As(err, &invalid) {
 		t.Errorf("from a metric that does not exist: %v", err)
 	}
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	if _, err = o.client.Backfill(t.Context(), o.address, live, history, 0); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("where the sack is not held: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Measures that a process has brought over wait until its sack has processed them, and then no longer, although the
@@ -15,9 +16,7 @@ import (
 func TestBacklogCountsWhatIsBroughtOver(t *testing.T) {
 	o := startOther(t, 1)
 	id := o.newMetric(t)
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	var said bytes.Buffer
 	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.NewTextHandler(&said, nil)))
 	defer source.Close()

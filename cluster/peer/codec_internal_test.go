@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Answers that are cut off or broken are errors, and cost no more memory than they have bytes.
@@ -83,9 +84,7 @@ func hugeGroups(columns []carbonara.Column) *carbonara.Groups {
 func TestHugeMeans(t *testing.T) {
 	var g carbonara.Groups
 	g.Reset(time.Minute, []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum})
-	if err := readGroups(t.Context(), bytes.NewReader(appendGroups(nil, hugeGroups(g.Columns))), &g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, readGroups(t.Context(), bytes.NewReader(appendGroups(nil, hugeGroups(g.Columns))), &g))
 	if _, means := g.Aggregate(carbonara.Mean, nil, nil); !slices.Equal(means, []float64{3, 1.7e308}) {
 		t.Errorf("means %v", means)
 	}
@@ -109,9 +108,7 @@ func TestSketchesReachPeers(t *testing.T) {
 		var g, none carbonara.Groups
 		g.Reset(time.Minute, columns)
 		none.Reset(time.Minute, columns)
-		if err := readGroups(t.Context(), r, &g); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, readGroups(t.Context(), r, &g))
 		if err := readGroups(t.Context(), r, &none); err != nil || none.Len() > 0 {
 			t.Fatal(err)
 		}

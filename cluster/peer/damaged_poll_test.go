@@ -21,6 +21,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A damaged block of another process's store holds up its own sack, which says so, and no other.
@@ -39,9 +40,7 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 	open := func() *incoming.Store {
 		t.Helper()
 		store, err := incoming.Open("incoming/x/e1", incoming.Options{FS: fs, Cache: cache, Sacks: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return store
 	}
 	random := rand.New(rand.NewPCG(1, 1))
@@ -58,23 +57,17 @@ func TestDamagedBlockHoldsUpItsSack(t *testing.T) {
 			blocks = append(blocks, incoming.Block{Sack: sack,
 				Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())})
 		}
-		if err := store.Append(t.Context(), blocks); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.Append(t.Context(), blocks))
 	}
 	store := open()
 	appendTo(store, 0, 1)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.Close())
 	store = open()
 	defer store.Close()
 	damaged.Store(true)
 
 	key, err := peer.LoadKey(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	process := &peer.Process{Key: key, Store: func(string) *incoming.Store { return store },
 		Unreadable: func(id string, err error) error {
 			if id != store.ID() || !pebble.IsCorruptionError(err) {

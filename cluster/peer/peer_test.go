@@ -27,6 +27,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -47,9 +48,7 @@ type other struct {
 func startOther(t *testing.T, sacks int) *other {
 	t.Helper()
 	key, err := peer.LoadKey(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	o := &other{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: 1}),
 		client: peer.NewClient(key, nil, peer.TCP)}
 	o.epoch.Store(1)
@@ -104,9 +103,7 @@ func (o *other) newMetric(t *testing.T) uuid.UUID {
 	id := uuid.New()
 	policy, err := model.NewArchivePolicy(id.String(), 3, []model.DefinitionInput{{Granularity: &minute}},
 		[]string{"sum", "count", "rate:95pct"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := errors.Join(o.Index.CreateArchivePolicy(t.Context(), policy),
 		o.Index.CreateMetric(t.Context(), &model.Metric{ID: id, Name: "n", Unit: "u", Creator: "c",
 			ArchivePolicy: policy})); err != nil {
@@ -120,9 +117,7 @@ func (o *other) post(t *testing.T, id uuid.UUID, second int) {
 	m := &model.Measures{Metrics: []uuid.UUID{id},
 		Timestamps: []carbonara.Timestamp{start + carbonara.Timestamp(second)*1e9}, Values: []float64{float64(second)},
 		Offsets: []int{0, 1}}
-	if err := o.Post(m); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Post(m))
 }
 
 // Measures of another process's store are taken once, also when it is away for a while, and deleted once they are kept.
@@ -130,9 +125,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	o := startOther(t, 2)
 	id := o.newMetric(t)
 	for sack := range 2 {
-		if err := o.Metricd.CloseSack(t.Context(), sack); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Metricd.CloseSack(t.Context(), sack))
 	}
 	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
 	defer source.Close()
@@ -140,9 +133,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	found := peer.NewIndex(o.client, o.holder, 100, nil)
 	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source,
 		CheckpointInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer w.Close(context.Background())
 	const measures = 300
 	for second := range measures {
@@ -160,13 +151,9 @@ func TestSourceBringsAllOnce(t *testing.T) {
 			o.down.Store(false)
 		}
 	}
-	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Refresh(t.Context(), []uuid.UUID{id}))
 	metric, err := o.Index.Metric(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups carbonara.Groups
 	columns := metric.ArchivePolicy.Plan().Columns
 	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute, Columns: columns,
@@ -181,9 +168,7 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	if count != measures || sum != measures*(measures-1)/2 {
 		t.Errorf("count %v, sum %v", count, sum)
 	}
-	if err := w.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Checkpoint(t.Context()))
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if empty, err := o.Incoming.Empty(); err != nil || time.Now().After(deadline) {
 			t.Fatalf("what was acknowledged is still there: %v", err)
@@ -198,9 +183,7 @@ func TestRecordsComeOver(t *testing.T) {
 	const sacks, requests = 2, 50
 	o := startOther(t, sacks)
 	for sack := range sacks {
-		if err := o.Metricd.CloseSack(t.Context(), sack); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Metricd.CloseSack(t.Context(), sack))
 	}
 	many := make([]uuid.UUID, 40)
 	for i := range many {
@@ -214,9 +197,7 @@ func TestRecordsComeOver(t *testing.T) {
 			m.Values = append(m.Values, float64(i))
 			m.Offsets = append(m.Offsets, len(m.Values))
 		}
-		if err := o.Post(&m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Post(&m))
 	}
 	source := peer.NewSource(o.client, o.address, o.Incoming.ID(), nil, slog.New(slog.DiscardHandler))
 	defer source.Close()
@@ -250,9 +231,7 @@ func TestRecordsComeOver(t *testing.T) {
 // Where much comes in, records are brought over together.
 func TestSourceGathers(t *testing.T) {
 	o := startOther(t, 1)
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	m := model.Measures{Metrics: []uuid.UUID{{1}}, Offsets: []int{0}}
 	for i := range 8 << 10 {
 		m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*1e9)
@@ -264,9 +243,7 @@ func TestSourceGathers(t *testing.T) {
 	source.Follow(0, 0)
 	began := time.Now()
 	for time.Since(began) < time.Second {
-		if err := o.Post(&m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Post(&m))
 		if _, err := source.Drain(0, o.Incoming.Last(0), 1); err != nil { // makes room
 			t.Fatal(err)
 		}
@@ -282,9 +259,7 @@ func TestSourceGathers(t *testing.T) {
 func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 	o := startOther(t, 1)
 	id := o.newMetric(t)
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	for second := range 20 {
 		o.post(t, id, second)
 	}
@@ -300,9 +275,7 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 	}, 100, nil)
 	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source,
 		CheckpointInterval: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer w.Close(context.Background())
 	for range 3 {
 		if err := w.Refresh(t.Context(), []uuid.UUID{id}); !errors.Is(err, model.ErrUnavailable) {
@@ -310,13 +283,9 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		}
 	}
 	away.Store(false)
-	if err := w.Refresh(t.Context(), []uuid.UUID{id}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Refresh(t.Context(), []uuid.UUID{id}))
 	metric, err := o.Index.Metric(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups carbonara.Groups
 	if err := w.Groups(t.Context(), model.Read{Metric: metric, Granularity: time.Minute,
 		Columns: []carbonara.Column{carbonara.ColumnCount}, To: carbonara.MaxTimestamp}, &groups); err != nil {
@@ -334,37 +303,27 @@ func TestGroupsComeOver(t *testing.T) {
 	for second := range 200 {
 		o.post(t, ids[second%2], second) // the third has none
 	}
-	if err := o.client.Refresh(t.Context(), o.address, []int{0}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.client.Refresh(t.Context(), o.address, []int{0}))
 	var reads []model.Read
 	var got []*carbonara.Groups
 	for _, id := range ids {
 		metric, err := o.Index.Metric(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, columns := range [][]carbonara.Column{metric.ArchivePolicy.Plan().Columns, {carbonara.ColumnSum}, {}} {
 			reads = append(reads, model.Read{Metric: metric, Granularity: time.Minute, Columns: columns, From: start,
 				To: start + 100e9})
 			got = append(got, new(carbonara.Groups))
 		}
 	}
-	if err := o.client.Groups(t.Context(), o.address, reads, got); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.client.Groups(t.Context(), o.address, reads, got))
 	for i, r := range reads {
 		var want carbonara.Groups
-		if err := o.Metricd.Groups(t.Context(), r, &want); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Metricd.Groups(t.Context(), r, &want))
 		if fmt.Sprint(*got[i]) != fmt.Sprint(want) {
 			t.Errorf("read %d: got %v, want %v", i, *got[i], want)
 		}
 	}
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	if err := o.client.Groups(t.Context(), o.address, reads, got); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("groups of a sack that is not held: %v", err)
 	}
@@ -385,9 +344,7 @@ func (a *toldReads) Groups(_ context.Context, read model.Read, dst *carbonara.Gr
 // A value filter reaches the other process to the bit. A filter that JSON cannot say is left out, and all is read.
 func TestGroupsSendValueFilter(t *testing.T) {
 	key, err := peer.LoadKey(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	archives := new(toldReads)
 	server := httptest.NewServer((&peer.Process{Key: key, Sacks: archives}).Handler())
 	defer server.Close()
@@ -396,9 +353,7 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	minute, inf := time.Minute, math.Inf(1)
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
 		[]string{"rate:95pct"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var reads []model.Read
 	var groups []*carbonara.Groups
 	ask := func(zone carbonara.Zone) {
@@ -412,9 +367,7 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	ask(carbonara.Zone{Low: 0.1, High: inf})
 	ask(carbonara.Zone{Low: inf, High: inf})
 	ask(carbonara.Zone{Low: inf, High: -inf})
-	if err := client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups))
 	for i, told := range archives.reads {
 		if i >= 3 {
 			if told.ValueFilter != nil {
@@ -444,9 +397,7 @@ func TestFiguresComeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := o.client.Sizes(t.Context(), o.address, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want, err := o.Metricd.Sizes(t.Context(), ids)
 	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 ||
 		got[1].Splits[time.Minute] == 0 {
@@ -456,9 +407,7 @@ func TestFiguresComeOver(t *testing.T) {
 	if err != nil || last[0] != 0 || last[1] != start+199e9 {
 		t.Errorf("last measures are %v (%v)", last, err)
 	}
-	if err := o.Metricd.CloseSack(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
 	if _, err := o.client.LastMeasures(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("last measures in a sack that is not held: %v", err)
 	}
@@ -486,9 +435,7 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 		t.Fatalf("found %v, %v", found, err)
 	}
 	want, err := o.Index.Metric(known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	m := found[0]
 	if m.ID != known || m.Name != want.Name || m.Unit != want.Unit || m.Creator != want.Creator ||
 		m.ArchivePolicy.BackWindow != 3 ||
@@ -509,9 +456,7 @@ func TestIndexAnswersFromItsCache(t *testing.T) {
 	}
 	// A deletion is noticed, and the archive policy stays the same object while it says the same.
 	moves("a deletion", func() {
-		if err := o.Index.DeleteMetric(t.Context(), gone); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, o.Index.DeleteMetric(t.Context(), gone))
 	})
 	if again, err := find(known, gone); err != nil || again[1] != nil || again[0] == nil ||
 		again[0].ArchivePolicy != m.ArchivePolicy {
@@ -566,22 +511,16 @@ func TestForward(t *testing.T) {
 	get := func(path string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, front.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r.Host = "public.example"
 		r.Header.Set("Authorization", "Basic YWRtaW46")
 		r.Header.Set("Gnocco-Client-Address", "192.0.2.1:1") // which the holder does not believe
 		r.Header.Set("Gnocco-Client-TLS", "1")
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer answer.Body.Close()
 		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if from := answer.Header.Get("Seen-From"); answer.StatusCode == http.StatusOK &&
 			(!strings.HasPrefix(from, "127.0.0.1:") || !strings.HasSuffix(from, " false")) {
 			t.Errorf("%s: the client is %s", path, from)
@@ -631,9 +570,7 @@ func TestKey(t *testing.T) {
 	}
 	fails := func(want string, change func() error) {
 		t.Helper()
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, change())
 		if _, err := peer.LoadKey(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -648,9 +585,7 @@ func TestKey(t *testing.T) {
 func TestRequestsNeedTheKey(t *testing.T) {
 	o := startOther(t, 1)
 	ask := func(c *peer.Client) error { _, err := c.Status(t.Context(), o.address); return err }
-	if err := ask(o.client); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, ask(o.client))
 	for _, key := range []peer.Key{"", "0", peer.Key(strings.Repeat("0", 64))} {
 		if err := ask(peer.NewClient(key, nil, peer.TCP)); err == nil || !strings.Contains(err.Error(), "403") {
 			t.Errorf("key %q: %v", key, err)
@@ -664,18 +599,12 @@ func TestRevivalComesOver(t *testing.T) {
 	end := carbonara.Timestamp(1e18)
 	r := &model.Resource{ID: uuid.New(), OriginalID: "vm", Type: model.GenericType, Creator: "u", StartedAt: 1,
 		RevisionStart: 1, EndedAt: &end}
-	if err := o.Index.CreateResource(t.Context(), r, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Index.CreateResource(t.Context(), r, nil))
 	m, err := o.Index.Metric(o.newMetric(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	within := &model.Metric{ID: uuid.New(), Name: "cpu", Creator: "u",
 		ArchivePolicy: m.ArchivePolicy, ResourceID: &r.ID}
-	if err := o.Index.CreateMetric(t.Context(), within); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Index.CreateMetric(t.Context(), within))
 	x := peer.NewIndex(o.client, o.holder, 100, nil)
 	found := make([]*model.Metric, 1)
 	if err := x.Find(t.Context(), []uuid.UUID{within.ID}, found); err != nil || found[0].ResourceEndedAt == nil ||

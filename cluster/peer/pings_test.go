@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // fakePeer answers peers by a handler of its own.
@@ -28,9 +29,7 @@ func fakePeer(t *testing.T, handler http.Handler) (address string) {
 func newClient(t *testing.T) (*peer.Client, peer.Key) {
 	t.Helper()
 	key, err := peer.LoadKey(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	client := peer.NewClient(key, nil, peer.TCP)
 	t.Cleanup(client.Close)
 	return client, key
@@ -86,9 +85,7 @@ func TestForwardAsksTheNextHolder(t *testing.T) {
 	}
 	past := &peer.Process{Key: key, API: func() (http.Handler, func()) { return nil, nil }}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	closed.Close()
 	var dying atomic.Int64
 	dies := func(read bool) http.Handler {
@@ -129,9 +126,7 @@ func TestForwardAsksTheNextHolder(t *testing.T) {
 		}))
 		r, err := http.NewRequestWithContext(t.Context(), test.method, front.URL+"/v1/metric",
 			strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)

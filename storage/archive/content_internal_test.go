@@ -10,14 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Any part is taken or refused, never more.
 func FuzzPutContent(f *testing.F) {
 	store, err := Open("fuzzed", Options{FS: vfs.NewMem()})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	f.Cleanup(func() { _ = store.Close() })
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
 	plan := carbonara.PlanOf([]time.Duration{time.Second}, columns)
@@ -25,9 +24,7 @@ func FuzzPutContent(f *testing.F) {
 	c := store.NewCheckpoint()
 	c.AppendRaw(from, 0, []carbonara.Timestamp{1e9, 2e9}, []float64{1, 2})
 	c.AddLate(from, 3)
-	if err := c.Commit(); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, c.Commit())
 	content, err := store.Content(from, nil, 1<<20)
 	if err != nil || content.Next != nil {
 		f.Fatal(content, err)

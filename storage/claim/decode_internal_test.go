@@ -3,14 +3,14 @@ package claim
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // For any bytes from a disk, decoding fails cleanly or returns a value that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	member, err := json.Marshal(Member{ID: "a.1", Node: "a", Roles: []string{"api"}, Weight: 1})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	f.Add(member)
 	f.Add([]byte("12 closed"))
 	f.Add([]byte("e12.closed"))

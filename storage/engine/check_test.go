@@ -16,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -52,45 +53,33 @@ func clone(t testing.TB, fs vfs.FS) *vfs.MemFS {
 func put(t testing.TB, db *pebble.DB, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := db.Set(fmt.Appendf(nil, "%06d", i), bytes.Repeat([]byte{byte(i)}, i%200), pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Set(fmt.Appendf(nil, "%06d", i), bytes.Repeat([]byte{byte(i)}, i%200), pebble.Sync))
 	}
 }
 
 func readAll(t testing.TB, fs vfs.FS, path string) []byte {
 	t.Helper()
 	file, err := fs.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
 	content, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return content
 }
 
 func overwrite(t testing.TB, fs vfs.FS, path string, content []byte) {
 	t.Helper()
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_, err = file.Write(content)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, file.Close()))
 }
 
 // recorded are the logs and manifests in a folder.
 func recordedFiles(t testing.TB, fs vfs.FS, dir string) []string {
 	t.Helper()
 	names, err := fs.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var found []string
 	for _, name := range names {
 		if strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "MANIFEST-") {
@@ -131,9 +120,7 @@ func TestFlippedBitsAreFound(t *testing.T) {
 		"flushed between": func(t *testing.T, db *pebble.DB, record func()) {
 			put(t, db, 0, 10)
 			record()
-			if err := db.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Flush())
 			put(t, db, 10, 20)
 		},
 		"never recorded": func(t *testing.T, db *pebble.DB, record func()) { put(t, db, 0, 12) },
@@ -149,9 +136,7 @@ func TestFlippedBitsAreFound(t *testing.T) {
 			recorder := engine.NewRecorder(memory)
 			open := func() *pebble.DB {
 				db, err := engine.Open("e1", engine.Options{FS: recorder})
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 				return db
 			}
 			if err := open().Close(); err != nil { // the log of a new store has another format
@@ -160,15 +145,11 @@ func TestFlippedBitsAreFound(t *testing.T) {
 			db := open()
 			defer db.Close()
 			make(t, db, func() {
-				if err := recorder.Record(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, recorder.Record())
 			})
 			killed := clone(t, memory)
 			want, err := contents(clone(t, killed), "e1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if tails, err := engine.Check(killed, "e1"); len(tails) > 0 || err != nil {
 				t.Fatal("before any damage:", tails, err)
 			}
@@ -213,13 +194,9 @@ func TestFlippedBitsAreFound(t *testing.T) {
 func TestRecordOfAnOpeningThatIsCutShort(t *testing.T) {
 	before := testnode.NewCrashableFS()
 	db, err := engine.Open("store", engine.Options{FS: before})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	put(t, db, 0, 10)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	cuts := 0
 	var mu sync.Mutex // Pebble also writes in the background
 	fs := before.CrashClone(vfs.CrashCloneCfg{})
@@ -247,9 +224,7 @@ func TestRecordOfAnOpeningThatIsCutShort(t *testing.T) {
 	if db, err = engine.Open("store", engine.Options{FS: recorder}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	if cuts < 20 {
 		t.Errorf("%d power cuts", cuts)
 	}

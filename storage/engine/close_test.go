@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A heartbeat that records while a store is closed, and a kill right after: the logs that went are not missed.
@@ -30,9 +31,7 @@ func TestRecordWhileClosing(t *testing.T) {
 	}))
 	recorder = engine.NewRecorder(fs)
 	db, err := engine.Open("e1", engine.Options{FS: recorder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	put(t, db, 0, 2000) // more than a closed store may keep in its log
 	recording = true
 	if err := engine.Close(db, recorder, "e1"); err != nil || recording {
@@ -68,9 +67,7 @@ func TestRecordsAreWrittenOneByOne(t *testing.T) {
 	}))
 	recorder = engine.NewRecorder(fs)
 	db, err := engine.Open("e1", engine.Options{FS: recorder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	put(t, db, 0, 1)
 	if err := errors.Join(recorder.RecordStore("e1"), <-second, engine.Close(db, recorder, "e1")); err != nil {
 		t.Error(err)
@@ -102,9 +99,7 @@ func TestForgottenStoreIsNotRecorded(t *testing.T) {
 	}))
 	recorder = engine.NewRecorder(fs)
 	db, err := engine.Open("e1", engine.Options{FS: recorder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	put(t, db, 0, 1)
 	if err := recorder.RecordStore("e1"); err != nil {
 		t.Error(err)
@@ -131,18 +126,14 @@ func TestCloseOnFullDisk(t *testing.T) {
 		return nil
 	}))
 	db, err := engine.Open("e1", engine.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	put(t, db, 0, 2000) // more than a closed store may keep in its log
 	full.Store(true)
 	closed := make(chan error, 1)
 	go func() { closed <- engine.Close(db, fs, "e1") }()
 	select {
 	case err := <-closed:
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	case <-time.After(2 * time.Minute):
 		t.Fatal("it waits for the disk")
 	}
@@ -160,17 +151,11 @@ func TestCloseKeepsSmallLogs(t *testing.T) {
 	}{{100, true, false}, {2000, false, true}} {
 		fs := vfs.NewMem()
 		db, err := engine.Open("e1", engine.Options{FS: fs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		put(t, db, 0, c.keys)
-		if err := engine.Close(db, fs, "e1"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, engine.Close(db, fs, "e1"))
 		names, err := fs.List("e1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		table := slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".sst") })
 		if logs := logsOf(t, fs, "e1") > 0; logs != c.logs || table != c.table {
 			t.Errorf("%d keys: %v", c.keys, names)

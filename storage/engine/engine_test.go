@@ -14,28 +14,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestOpen(t *testing.T) {
 	fs := vfs.NewMem()
 	db, err := engine.Open("store", engine.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, db.Set([]byte("k"), []byte("v"), pebble.Sync))
 	if got := db.FormatMajorVersion(); got != pebble.FormatValueSeparation {
 		t.Errorf("format version %d", got)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 
 	db, err = engine.Open("store", engine.Options{FS: fs, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer db.Close()
 	value, closer, err := db.Get([]byte("k"))
 	if err != nil || string(value) != "v" {
@@ -58,25 +51,17 @@ func TestFailedFlush(t *testing.T) {
 	}))
 	failed := make(chan error, 2)
 	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { failed <- err }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, db.Set([]byte("k"), []byte("v"), pebble.Sync))
 	inject.Store(true)
 	flushed, err := db.AsyncFlush()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := <-failed; !errors.Is(err, errorfs.ErrInjected) {
 		t.Errorf("failed with %v", err)
 	}
 	inject.Store(false)
 	<-flushed
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	if len(failed) != 0 {
 		t.Errorf("Fail was told again: %v", <-failed)
 	}
@@ -96,12 +81,8 @@ func TestCorruptFlush(t *testing.T) {
 	corrupt := make(chan error, 1000)
 	db, err := engine.Open("store", engine.Options{FS: fs, Fail: func(err error) { t.Error(err) },
 		Corrupt: func(err error) { corrupt <- err }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, db.Set([]byte("k"), []byte("v"), pebble.Sync))
 	inject.Store(true)
 	if _, err := db.AsyncFlush(); err != nil {
 		t.Fatal(err)
@@ -122,9 +103,7 @@ func TestCorruptFlush(t *testing.T) {
 	}
 	inject.Store(false)
 	db, err = engine.Open("store", engine.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer db.Close()
 	value, closer, err := db.Get([]byte("k"))
 	if err != nil || string(value) != "v" {
@@ -138,16 +117,10 @@ func TestCollector(t *testing.T) {
 	var dbs []*pebble.DB
 	for _, dir := range []string{"a", "b", "c"} {
 		db, err := engine.Open(dir, engine.Options{FS: vfs.NewMem()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer db.Close()
-		if err := db.Set([]byte("k"), []byte("v"), pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Set([]byte("k"), []byte("v"), pebble.Sync))
+		fatal.If(t, db.Flush())
 		dbs = append(dbs, db)
 	}
 	collector.Register("sacks", dbs[0], engine.ShortLog, nil)
@@ -177,9 +150,7 @@ func TestCollector(t *testing.T) {
 func gather(t *testing.T, registry *prometheus.Registry, name string) string {
 	t.Helper()
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var values []string
 	for _, family := range families {
 		if family.GetName() != name {
@@ -222,9 +193,7 @@ func TestFailedLog(t *testing.T) {
 					failed <- err
 					select {}
 				}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			inject.Store(true)
 			go func() {
 				for i := range 1000 {

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // waitFor waits for work of a store in the background.
@@ -24,9 +25,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 func logsOf(t *testing.T, fs vfs.FS, dir string) (count int) {
 	t.Helper()
 	names, err := fs.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".log") {
 			count++
@@ -44,17 +43,13 @@ func TestOldLogs(t *testing.T) {
 	for range 3 {
 		old := new(engine.OldLogs)
 		db, err := engine.Open("store", engine.Options{FS: fs, MemTableSize: 64 << 10, OldLogs: old})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		collector.Register("incoming", db, 8<<20, old)
 		write := func(n int) {
 			t.Helper()
 			for range n {
 				key, value := logRecord(written)
-				if err := db.Set(key, value, pebble.NoSync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Set(key, value, pebble.NoSync))
 				written++
 			}
 		}
@@ -84,19 +79,13 @@ func TestOldLogs(t *testing.T) {
 func TestNoOldLogsAfterClose(t *testing.T) {
 	fs := vfs.NewMem()
 	db, err := engine.Open("store", engine.Options{FS: fs, MemTableSize: 256 << 10, OldLogs: new(engine.OldLogs)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := range 400 {
 		key, value := logRecord(i)
-		if err := db.Set(key, value, pebble.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Set(key, value, pebble.NoSync))
 	}
 	hasRecords(t, db, 400)
-	if err := engine.Close(db, fs, "store"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, engine.Close(db, fs, "store"))
 	if n := logsOf(t, fs, "store"); n > 0 {
 		t.Errorf("%d logs", n)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // openFiles is a file system that knows which files are open and which locks are held.
@@ -107,13 +108,9 @@ func crashedStore(t *testing.T) *vfs.MemFS {
 	t.Helper()
 	fs := vfs.NewCrashableMem()
 	path, err := claim.TakeOver(fs, "store", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	db, err := engine.Open(path, engine.Options{FS: fs, L0CompactionThreshold: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer db.Close()
 	random := rand.New(rand.NewPCG(1, 1))
 	set := func(n int) {
@@ -122,22 +119,16 @@ func crashedStore(t *testing.T) *vfs.MemFS {
 			for i := range value {
 				value[i] = byte(random.Uint32())
 			}
-			if err := db.Set(fmt.Appendf(nil, "k%04d", random.IntN(5000)), value, pebble.NoSync); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Set(fmt.Appendf(nil, "k%04d", random.IntN(5000)), value, pebble.NoSync))
 		}
 	}
 	for range 6 {
 		set(20)
-		if err := db.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Flush())
 	}
 	for range 2 {
 		set(200)
-		if err := db.DeleteRange([]byte("k1"), []byte("k2"), pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.DeleteRange([]byte("k1"), []byte("k2"), pebble.Sync))
 	}
 	return fs.CrashClone(vfs.CrashCloneCfg{})
 }
@@ -266,21 +257,13 @@ func openOnce(t *testing.T, n int64, files *openFiles, options engine.Options) s
 func TestDoubtsAreLogged(t *testing.T) {
 	fs := vfs.NewMem()
 	db, err := engine.Open("e1", engine.Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, db.Close())
 	for _, want := range []string{"", `level=WARN msg="the store may lack what was written last"`} {
 		var log bytes.Buffer
 		db, err := engine.Open("e1", engine.Options{FS: fs, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
+		fatal.If(t, db.Close())
 		if got := log.String(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "WARN") {
 			t.Errorf("logged %q, want %q", got, want)
 		}

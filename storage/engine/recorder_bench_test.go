@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // BenchmarkRecorder measures synced commits on a file system in memory: the cost of the record of each.
@@ -20,17 +21,13 @@ func BenchmarkRecorder(b *testing.B) {
 					fs = engine.NewRecorder(fs)
 				}
 				db, err := engine.Open("e1", engine.Options{FS: fs})
-				if err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, err)
 				defer db.Close()
 				value := make([]byte, size)
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := db.Set([]byte("key"), value, pebble.Sync); err != nil {
-						b.Fatal(err)
-					}
+					fatal.If(b, db.Set([]byte("key"), value, pebble.Sync))
 				}
 			})
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // smallDisk is a disk in memory with so many bytes left. The write that finds too few takes what fits, as a real one
@@ -71,9 +72,7 @@ func TestFullDisk(t *testing.T) {
 	fs := engine.RetryWhenFull(ctx, disk, func() bool { asked.Add(1); return false })
 	options := engine.Options{FS: fs, MemTableSize: 64 << 10, Fail: func(err error) { t.Error(err) }}
 	db, err := engine.Open("store", options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const commits = 400
 	value := []byte(strings.Repeat("v", 4096))
 	done := make(chan error, 1)
@@ -102,12 +101,8 @@ func TestFullDisk(t *testing.T) {
 	default:
 	}
 	disk.left.Store(1 << 30)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, <-done)
+	fatal.If(t, db.Close())
 	if db, err = engine.Open("store", options); err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +135,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 				if err == nil {
 					err = errors.Join(db.Set([]byte(key), []byte("value"), pebble.Sync), db.Close())
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, err)
 			}
 			set("a")
 			disk.left.Store(left)
@@ -190,9 +183,7 @@ func testRetryWhenFull(t *testing.T, full error) {
 	write := func(name string, size, want int, wantErr error) {
 		t.Helper()
 		f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer f.Close()
 		if n, err := f.Write(make([]byte, size)); n != want || !errors.Is(err, wantErr) {
 			t.Errorf("%s: %d bytes written, %v", name, n, err)

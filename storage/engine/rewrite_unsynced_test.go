@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // lateDisk is a network disk in memory. Writes go to its client, which finds out at a sync, or a close, that the disk
@@ -93,9 +94,7 @@ func TestSyncFindsDiskFull(t *testing.T) {
 		func() bool { return false })
 	options := engine.Options{FS: fs, MemTableSize: 64 << 10, Fail: func(err error) { t.Error(err) }}
 	db, err := engine.Open("store", options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	value := []byte(strings.Repeat("v", 1000))
 	const commits = 300
 	for i := range commits {
@@ -109,13 +108,9 @@ func TestSyncFindsDiskFull(t *testing.T) {
 				disk.full.Store(false)
 			})
 		}
-		if err := db.Set(fmt.Appendf(nil, "k%03d", i), value, pebble.Sync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Set(fmt.Appendf(nil, "k%03d", i), value, pebble.Sync))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Close())
 	if disk.found.Load() < commits/20 {
 		t.Fatalf("the disk was found full %d times", disk.found.Load())
 	}
@@ -138,16 +133,12 @@ func TestCloseFindsDiskFull(t *testing.T) {
 	closing := &fullAtClose{FS: vfs.NewMem()}
 	for _, synced := range []bool{true, false} {
 		f, err := engine.RewriteUnsynced(closing).Create("000001.log", vfs.WriteCategoryUnspecified)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if _, err := f.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if synced {
-			if err := f.Sync(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, f.Sync())
 		}
 		if err := f.Close(); (err == nil) != synced {
 			t.Errorf("synced %v: %v", synced, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -36,9 +37,7 @@ func addTable(t *testing.T, tables *engine.Tables, n byte) error {
 func tableOf(t *testing.T, db *pebble.DB) (n byte) {
 	t.Helper()
 	iter, err := db.NewIter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer iter.Close()
 	keys := 0
 	for ok := iter.First(); ok; ok = iter.Next() {
@@ -58,9 +57,7 @@ func tableOf(t *testing.T, db *pebble.DB) (n byte) {
 func noTemporaryFiles(t *testing.T, fs vfs.FS) {
 	t.Helper()
 	names, err := fs.List("store")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".dbtmp") {
 			t.Error(name)
@@ -85,30 +82,22 @@ func TestTablesSurviveCrashes(t *testing.T) {
 		}))
 		options := engine.Options{FS: engine.NewRecorder(changing)}
 		db, err := engine.Open("store", options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		changes.Store(0)
 		crashed.Store(nil)
 		tables := engine.NewTables(db, "store", options)
 		for n := byte(1); n <= 6; n++ {
 			if n%2 == 0 { // so that the memtable has one of its keys, with the value that the store has
-				if err := db.Set([]byte{0, 50}, []byte{n - 1}, pebble.Sync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Set([]byte{0, 50}, []byte{n - 1}, pebble.Sync))
 			}
-			if err := addTable(t, tables, n); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, addTable(t, tables, n))
 			added.Store(uint32(n))
 		}
 		if got := tableOf(t, db); got != 6 {
 			t.Fatal(got)
 		}
 		noTemporaryFiles(t, fs)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 		clone := crashed.Load()
 		if clone == nil {
 			if at < 60 {
@@ -124,9 +113,7 @@ func TestTablesSurviveCrashes(t *testing.T) {
 			t.Fatalf("crash at change %d: table %d, %d were added", at, got, then.Load())
 		}
 		noTemporaryFiles(t, clone)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 	}
 }
 
@@ -148,13 +135,9 @@ func TestTablesOnFullDisk(t *testing.T) {
 		}))
 		options := engine.Options{FS: full}
 		db, err := engine.Open("store", options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		tables := engine.NewTables(db, "store", options)
-		if err := addTable(t, tables, 1); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, addTable(t, tables, 1))
 		writes.Store(0)
 		err = addTable(t, tables, 2)
 		writes.Store(neverFull)
@@ -171,9 +154,7 @@ func TestTablesOnFullDisk(t *testing.T) {
 		if err := addTable(t, tables, 3); err != nil || tableOf(t, db) != 3 {
 			t.Fatal(tableOf(t, db), err)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 		if failed.Load() == 0 {
 			if at < 4 {
 				t.Fatalf("%d writes", at)

@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A store with little in it takes little room: while it is written to, once it rests, and when it is closed.
@@ -24,9 +25,7 @@ import (
 func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	db, err := engine.Open(dir, engine.Options{MemTableSize: 4 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	c := engine.NewPebbleCollector()
 	c.Register("sacks", db, engine.ShortLog, nil)
 	ticks := make(chan time.Time)
@@ -47,9 +46,7 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.Commit(pebble.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.Commit(pebble.NoSync))
 	}
 	pass := func(d time.Duration) {
 		now = now.Add(d)
@@ -78,9 +75,7 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 	f("at rest", keys*valueBytes*13/10+64<<10)
 	write()
 	c.Unregister(db)
-	if err := engine.Close(db, vfs.Default, dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, engine.Close(db, vfs.Default, dir))
 	f("closed", 2*keys*valueBytes+64<<10)
 }
 
@@ -88,9 +83,7 @@ func TestSmallStoreTakesLittleRoom(t *testing.T) {
 func openKept(t *testing.T, memTable uint64) (*pebble.DB, chan<- time.Time) {
 	t.Helper()
 	db, err := engine.Open("store", engine.Options{FS: vfs.NewMem(), MemTableSize: memTable})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { db.Close() })
 	c := engine.NewPebbleCollector()
 	c.Register("sacks", db, engine.ShortLog, nil)
@@ -112,18 +105,12 @@ func TestLogGrowsWithTables(t *testing.T) {
 			for j := 0; j < len(value); j += 8 {
 				binary.NativeEndian.PutUint64(value[j:], random.Uint64())
 			}
-			if err := b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, nil); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, b.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, nil))
 		}
-		if err := b.Commit(pebble.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.Commit(pebble.NoSync))
 	}
 	write(0, 6<<10) // 6 MiB
-	if err := db.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Flush())
 	now := time.Unix(0, 0)
 	logAfter := func() uint64 {
 		now = now.Add(engine.UpkeepInterval)
@@ -153,13 +140,9 @@ func TestSmallStoreInUseIsCompacted(t *testing.T) {
 			for j := range value {
 				value[j] = byte(random.Uint32())
 			}
-			if err := db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, pebble.NoSync); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Set(binary.BigEndian.AppendUint16([]byte{1}, uint16(i)), value, pebble.NoSync))
 		}
-		if err := db.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Flush())
 	}
 	levels := func() (above, bottom uint64) {
 		m := db.Metrics()
@@ -169,9 +152,7 @@ func TestSmallStoreInUseIsCompacted(t *testing.T) {
 		return above, uint64(m.Levels[len(m.Levels)-1].TablesSize)
 	}
 	write(100)
-	if err := db.Compact(t.Context(), []byte{0}, []byte{0xff}, false); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Compact(t.Context(), []byte{0}, []byte{0xff}, false))
 	write(300) // one flush, by which Pebble compacts nothing
 	now := time.Unix(0, 0)
 	ticks <- now                       // finds the writes
@@ -243,9 +224,7 @@ func TestDeletedValuesGiveRoomBack(t *testing.T) {
 				for j := 0; j < len(value); j += 8 {
 					binary.NativeEndian.PutUint64(value[j:], random.Uint64())
 				}
-				if err := db.Set(key(i), value, pebble.NoSync); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Set(key(i), value, pebble.NoSync))
 			}
 			for range 10 {
 				ticks <- now
@@ -267,9 +246,7 @@ func TestDeletedValuesGiveRoomBack(t *testing.T) {
 				for i := from; i < to && !ranges; i++ {
 					err = errors.Join(err, db.Delete(key(i), pebble.NoSync))
 				}
-				if err := errors.Join(err, db.Flush()); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, errors.Join(err, db.Flush()))
 			}
 			all, compactions := size(), func() int64 { return db.Metrics().Compact.DefaultCount }
 			before := compactions()
@@ -294,9 +271,7 @@ func TestDeletedValuesGiveRoomBack(t *testing.T) {
 func allocated(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil {
 			bytes += info.Sys().(*syscall.Stat_t).Blocks * 512
@@ -310,13 +285,9 @@ func TestFlushedBatchIsLetGo(t *testing.T) {
 	db, ticks := openKept(t, 256<<10)
 	for round := range 5 {
 		b := db.NewBatch()
-		if err := b.Set([]byte{byte(round)}, make([]byte, 1<<20), nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.Set([]byte{byte(round)}, make([]byte, 1<<20), nil))
 		kept := weak.Make(&b.Repr()[0])
-		if err := errors.Join(b.Commit(pebble.NoSync), b.Close()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(b.Commit(pebble.NoSync), b.Close()))
 		waitFor(t, fmt.Sprintf("the memory of batch %d", round), func() bool { // Pebble flushes in the background
 			ticks <- time.Unix(0, 0)
 			runtime.GC()

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
@@ -84,26 +85,18 @@ func TestLogsWrittenOver(t *testing.T) {
 		old := new(engine.OldLogs)
 		options := engine.Options{FS: engine.NewRecorder(engine.WholeBlocks(fs)), MemTableSize: 64 << 10, OldLogs: old}
 		db, err := engine.Open("store", options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for i := range records {
 			key, value := logRecord(i)
-			if err := db.Set(key, value, pebble.Sync); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, db.Set(key, value, pebble.Sync))
 			acknowledged.Store(int32(i + 1))
 			if i%30 == 29 {
-				if err := db.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, db.Flush())
 				waitFor(t, "an old log", func() bool { return old.Bytes() > 0 })
 			}
 		}
 		hasRecords(t, db, records)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 		if n := unaligned.Load(); n > 0 {
 			t.Fatalf("%d of %d writes end within a block", n, changes.Load())
 		}
@@ -118,8 +111,6 @@ func TestLogsWrittenOver(t *testing.T) {
 			t.Fatalf("crash at change %d, after record %d: %v", at, then.Load(), err)
 		}
 		hasRecords(t, db, int(then.Load()))
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Close())
 	}
 }

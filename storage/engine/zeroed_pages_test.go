@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A page of zeros in a log is damage where a later record says that the page was durable, whether a record or a block
@@ -19,9 +20,7 @@ func TestZeroedPages(t *testing.T) {
 	const page = 4 << 10
 	memory := vfs.NewMem()
 	db, err := engine.Open("e1", engine.Options{FS: memory})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := db.Close(); err != nil { // the log of a new store has another format
 		t.Fatal(err)
 	}
@@ -55,9 +54,7 @@ func TestZeroedPages(t *testing.T) {
 		}
 	}
 	want, err := contents(clone(t, killed), "e1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, zeros := range []int{1, page, 32 << 10, 100 << 10} {
 		longer := with(append(bytes.Clone(content), make([]byte, zeros)...))
 		if doubts, err := engine.Check(longer, "e1"); len(doubts) > 0 || err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Any bytes either decode to a resource that is encoded as the same again, or are corrupt.
@@ -14,9 +15,7 @@ func FuzzDecodeResource(f *testing.F) {
 	attributes := []*model.Attribute{{Name: "a", Kind: model.KindString, MaxLength: 9},
 		{Name: "b", Kind: model.KindNumber}, {Name: "c", Kind: model.KindUUID}}
 	kind, err := model.NewResourceType("k", attributes)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	types := map[string]*model.ResourceType{"k": kind, model.GenericType: model.GenericResourceType()}
 	user := "u"
 	r := &model.Resource{OriginalID: "web", Type: "k", Creator: "admin", UserID: &user, StartedAt: 1,
