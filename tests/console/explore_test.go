@@ -98,6 +98,9 @@ func TestLines(t *testing.T) {
 	id := send(t, c, "host", end, 900, "load")["load"]
 	b := open(t, s.URL(), fmt.Sprintf("#/explore?m=%s&from=%d&to=%d&tz=UTC&g=60", id, from, to))
 	b.wait("document.querySelector('#drawn canvas')")
+	if got := b.texts("#drawn h2"); len(got) != 1 || got[0] != "load · host" {
+		t.Errorf("the chart of one metric is called %q", got)
+	}
 	for _, name := range []string{"Before", "Percentiles", "Raw"} {
 		b.click("#drawn button", name)
 		b.wait(

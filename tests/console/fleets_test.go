@@ -203,6 +203,7 @@ func TestFleetIsShown(t *testing.T) {
 				b.act(fmt.Sprintf("localStorage.setItem('theme', %q)", theme))
 				b.visitHash(address)
 				b.act("location.reload()")
+				b.wait("document.querySelector('nav a')")
 				time.Sleep(1500 * time.Millisecond) // no expression tells that a page is complete
 				if eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 					t.Errorf("%s, %d px: the page is wider than the window", name, width)

@@ -1,1 +1,0 @@
-import"./chunk-GHTHCFQI.js";import"./chunk-ID7GUQ4E.js";

@@ -1,0 +1,1 @@
+import"./chunk-JVFGTTPW.js";import"./chunk-ID7GUQ4E.js";
