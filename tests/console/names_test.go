@@ -45,7 +45,7 @@ func TestSameName(t *testing.T) {
 // The list has a line for each name of pushed series, with their number, and opens it to the labels that differ.
 // Filters begin with job and instance, and then those that most series have.
 func TestPushedNames(t *testing.T) {
-	s, _ := start(t, nil)
+	s, c := start(t, nil)
 	push(t, s.URL(), func(line func(format string, args ...any)) {
 		for i := range 3 {
 			line(`up{job="a",instance="host%d"} 1`, i)
@@ -74,6 +74,17 @@ func TestPushedNames(t *testing.T) {
 	}
 	b.click(".found ul button", "All 12")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 12")
+
+	// The page of a metric says its labels.
+	var lonely struct {
+		Data []map[string]string `json:"data"`
+	}
+	check(t, c.Do(t.Context(), http.MethodGet, "/api/v1/series?ids=true&match%5B%5D=lonely", nil, &lonely))
+	b.visitHash("metric?id=" + lonely.Data[0]["metric_id"])
+	b.wait("document.querySelector('#host')")
+	if got := b.texts("#host"); got[0] != "aaa=1, job=b, zone=far" {
+		t.Errorf("the labels of a metric: %q", got)
+	}
 }
 
 // push sends lines of the exposition format.

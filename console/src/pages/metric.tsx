@@ -85,13 +85,19 @@ export function MetricPage() {
   if (!metric) return <Notice>Reading …</Notice>;
   const unit = unitOf(metric.name ?? "", metric.unit),
     finest = kept[0];
+  const where = resource.value
+    ? called(resource.value.now)
+    : Object.entries(metric.place)
+        .filter(([name]) => name && name !== "__name__")
+        .map(([name, value]) => `${name}=${value}`)
+        .join(", ");
   return (
     <>
       <div class="bar">
         <Heading key={id}>{metric.name ?? "A metric without a name"}</Heading>
-        {resource.value && (
+        {where && (
           <span class="hint" id="host">
-            {called(resource.value.now)}
+            {where}
           </span>
         )}
         <span class="grow" />

@@ -1,1 +1,0 @@
-import"./chunk-JVFGTTPW.js";import"./chunk-ID7GUQ4E.js";

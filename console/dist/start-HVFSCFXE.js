@@ -1,0 +1,1 @@
+import"./chunk-NIXZJW6C.js";import"./chunk-ID7GUQ4E.js";
