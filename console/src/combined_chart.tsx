@@ -119,10 +119,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const axis = axisOf(params, unit),
     table = params.get("view") === "table",
     window = readWindow(params);
-  const title =
-    metrics.length === 1
-      ? [metrics[0].name ?? metrics[0].id, metrics[0].place[""]].filter(Boolean).join(" · ")
-      : `${metrics.length} metrics`;
+  const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : `${metrics.length} metrics`;
+  const host = metrics.length === 1 && metrics[0].place[""];
   const shown = value?.range ?? range;
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   const toggle = (name: keyof typeof can, text: string, about: string) =>
@@ -174,7 +172,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
       </RangeBar>
       {error && <Notice bad>{error}</Notice>}
       <Panel
-        title={title}
+        title={host ? `${title} · ${host}` : title}
         id="drawn"
         aside={
           <>

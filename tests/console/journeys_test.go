@@ -179,7 +179,7 @@ func TestHostileNames(t *testing.T) {
 		b.wait(
 			fmt.Sprintf(
 				"document.querySelector('#drawn h2')?.textContent === %q && document.querySelector('#summary a')",
-				name))
+				name+" · host"))
 		b.visitHash("metric?id=" + ids[name])
 		b.wait(fmt.Sprintf("document.querySelector('h1')?.textContent === %q", name))
 	}

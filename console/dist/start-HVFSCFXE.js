@@ -1,1 +1,0 @@
-import"./chunk-NIXZJW6C.js";import"./chunk-ID7GUQ4E.js";
