@@ -1,6 +1,10 @@
 # make help lists the targets.
 export PATH := $(PATH):/usr/local/go/bin
 SHELL := /bin/bash
+# One build for everything: with equal flags, programs and tests share each compiled package, in any folder. Only the race
+# detector has a second one, and needs a C compiler.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
 
 # Stamp the revision only where git can tell it: a source archive has none.
 VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || echo false)
@@ -32,10 +36,10 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 build: ## bin/gnocco, bin/metricd
-	CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
+	go build -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 
 migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/how-to/migrate-from-gnocchi.md)
-	cd cmd/gnocco-migrate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
+	cd cmd/gnocco-migrate && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
 
 dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/how-to/install.md)
 	cd tools/dist && go run .
@@ -44,13 +48,13 @@ site: ## dist/site/: the pages of docs/ as HTML, with navigation and search
 	cd tools/dist && go run ./site
 
 bench: build ## bin/gnocco-bench, which measures bin/gnocco
-	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
+	cd bench && go build -buildvcs=$(VCS) -o ../bin/ ./cmd/gnocco-bench
 
 correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/how-to/correlate.md)
-	cd cmd/gnocco-correlate && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
+	cd cmd/gnocco-correlate && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
 backup: ## bin/gnocco-backup, for buckets of S3 and encryption (docs/how-to/back-up.md)
-	cd cmd/gnocco-backup && CGO_ENABLED=0 go build -trimpath -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
+	cd cmd/gnocco-backup && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
 kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
 	gpu/kernels/build.sh
@@ -61,9 +65,9 @@ demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s
 # As tests/testprogram builds them: what tests run is linked before the first test's time begins.
 programs:
 	@mkdir -p bin/test
-	@go build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
-	@cd bench && go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
-	@cd cmd/gnocco-correlate && go build -trimpath -buildvcs=false -ldflags='-s -w' -o ../../bin/test/ .
+	@go build -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
+	@cd bench && go build -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
+	@cd cmd/gnocco-correlate && go build -ldflags='-s -w' -o ../../bin/test/ .
 
 compile: ## every test program, for the build cache
 	@$(call each,go test -short -run '^$$' -p $$(nproc) ./...)
