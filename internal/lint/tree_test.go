@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,7 +9,10 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // module is the name in go.mod.
@@ -39,11 +41,20 @@ func (f sourceFile) imports() []string {
 	return all
 }
 
-// files parses every Go file of the tree.
-func files(t *testing.T) (all []sourceFile) {
+// files returns every Go file of the tree, parsed once.
+func files(t *testing.T) []sourceFile {
 	t.Helper()
+	all, err := parsed()
+	fatal.If(t, err)
+	if len(all) < 10 {
+		t.Fatalf("found only %d Go files", len(all))
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(func() (all []sourceFile, err error) {
 	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -73,9 +84,5 @@ func files(t *testing.T) (all []sourceFile) {
 		all = append(all, sourceFile{filepath.ToSlash(rel), file, set, strings.HasSuffix(base, "_test.go")})
 		return nil
 	})
-	fatal.If(t, err)
-	if len(all) < 10 {
-		t.Fatalf("found only %d Go files below %s", len(all), root)
-	}
-	return all
-}
+	return all, err
+})
