@@ -47,7 +47,7 @@ type Options struct {
 	NotReady func() []string // why no requests should be sent to this process, nil if they should; nil: they should
 	Missing  func() []string // stores that no process holds, by name; nil: none
 
-	// of resample= and dynamic aggregates; many requests use it at once; nil: the CPU's
+	// Resampler serves resample= and dynamic aggregates, many requests at once. nil: the CPU's.
 	Resampler    carbonara.Resampler
 	KnownMetrics int // most metrics kept by name; 0: the default of package ingest
 

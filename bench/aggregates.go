@@ -21,7 +21,7 @@ type AggregatesOptions struct {
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
 	States      []State       // that a child is brought into; nil: Restarted
-	// also ask questions that Gnocchi cannot answer: by PromQL, exactly, and by value in URLs that uwsgi refuses
+	// Extra adds questions that Gnocchi cannot answer: by PromQL, exactly, and by value in URLs that uwsgi refuses.
 	Extra bool
 	Query string // only queries whose names contain this
 }

@@ -175,7 +175,7 @@ func (p *processes) stop() (usage, error) {
 	return sum, nil
 }
 
-// kill ends a metricd as a crash would, and forgets it.
+// forget kills a metricd as a crash would, and forgets it.
 func (p *processes) forget(gone *member) {
 	p.metricd = deleteMember(p.metricd, gone)
 }

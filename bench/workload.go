@@ -28,7 +28,7 @@ var meters = [20]pattern.Pattern{
 type workload struct {
 	start time.Time
 	step  time.Duration
-	// values[s][i] is the measure of series s at start + i × step.
+	// values at [s][i] is the measure of series s at start + i × step.
 	values [][]float64
 }
 

@@ -21,7 +21,8 @@ type Packed struct {
 
 // PackedVector is up to 1,024 measures that are encoded together: docs/format/split.md says how.
 type PackedVector struct {
-	// position of its first measure in the series, below 0 where the first ones are no part of it; and how many
+	// At is the position of its first measure in the series, below 0 where the first ones are no part of it; N is their
+	// number.
 	At, N  int
 	Times  []byte // a stream of integers, ascending
 	Values []byte // a vector column of kind decimal, float or float by prefix

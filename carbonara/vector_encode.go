@@ -27,8 +27,8 @@ type familyState struct {
 	exponent int // encoder: of most sums; -1 if they are no decimals, or not known yet
 	finest   int // encoder: the greatest that a column before the second moments was written with
 
-	// Decoder: count, sum, min and max as far as they have been decoded, into a caller's memory or these buffers; busy
-	// while that is going on, so that damage cannot make columns need each other.
+	// values are what the decoder has decoded so far of count, sum, min and max, in a caller's memory or these buffers.
+	// busy is set meanwhile, so that damage cannot make columns need each other.
 	values    [cachedColumns][]float64
 	buffers   [cachedColumns][vectorLen]float64
 	busy      bool

@@ -24,8 +24,8 @@ type Selector struct {
 	all       []Pair
 	columns   [][]Pair
 
-	// Strengths below which a pair is not of the strongest: over all, and of each column. Of thousands of columns, the
-	// pairs are far more than the caches hold, and nearly all others are too weak.
+	// leastOfAll and least are strengths below which a pair is not among the strongest: over all, and of each column.
+	// Of thousands of columns, the pairs are far more than the caches hold, and nearly all others are too weak.
 	leastOfAll float64
 	least      []float64
 }

@@ -62,7 +62,8 @@ type Protocol struct {
 	ArchivePolicy string // of new metrics; "": by the archive policy rules
 	OwnMetrics    bool   // new metrics belong to the user; else to the creator of their resource
 
-	// of several rows of a metric, those of the last one's series count; nil: all count
+	// SameSeries reports whether two rows of a metric are of one series. Of several series only the last row's counts.
+	// nil: all count.
 	SameSeries func(row, other int) bool
 	// MaxFuture is how far ahead of the clock measures may be; 0, or more than Options.MaxFuture: so far.
 	MaxFuture time.Duration

@@ -19,7 +19,7 @@ type feed struct {
 	loop   sync.WaitGroup
 	waits  atomic.Bool // the worker does, for more to come or for its turn; see gather.go
 
-	// Under work.
+	// detached is guarded by work.
 	detached     bool
 	acknowledged uint64 // sequence up to which the source was told
 }

@@ -30,12 +30,14 @@ type Options struct {
 	ClockError func(clock uuid.UUID) time.Duration
 
 	Resampler carbonara.Resampler // nil: on the CPU
-	// that a checkpoint resamples together, more only of one metric or where a device is faster for more; 0: 16 Ki
+	// BatchMeasures is how many measures a checkpoint resamples together, more only of one metric or where a device is
+	// faster for more. 0: 16 Ki.
 	BatchMeasures      int
 	Workers            int           // sacks worked on at a time; 0: one per core
 	CheckpointInterval time.Duration // the longest that a measure waits in a head; 0: 30 minutes
 	HeadBytes          int64         // memory for heads and the measures in them, all sacks together; 0: 1 GiB
-	// memory for recent groups of metrics that are read, all sacks together; 0: 32 MiB, below: none
+	// GroupBytes bounds the memory for recent groups of metrics that are read, all sacks together. 0: 32 MiB, below:
+	// none.
 	GroupBytes      int64
 	ExpungeInterval time.Duration // how often deleted metrics are looked for; 0: 30 s
 

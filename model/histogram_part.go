@@ -13,7 +13,7 @@ const LabelHistogram = "__histogram__"
 type HistogramPart struct {
 	Gauge bool // the histogram is a gauge: its buckets do not only grow
 	Kind  HistogramPartKind
-	// Of buckets and the zero bucket: bounds are powers of 2^(2^-Schema).
+	// Schema is that of buckets and the zero bucket: bounds are powers of 2^(2^-Schema).
 	Schema, Index int32
 	Bound         float64 // the upper bound of a custom bucket, or the threshold of the zero bucket
 }

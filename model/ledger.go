@@ -19,7 +19,8 @@ type LedgerEntry struct {
 	From, To   carbonara.Timestamp
 	Reason     string
 
-	// Done is empty until the change has ended. If the process ended before, each archive is as before or as after.
+	// State is LedgerBegun, and Done empty, until the change has ended. If the process ended before, each archive is as
+	// before or as after.
 	State LedgerState
 	Done  Replaced // without Lost
 }

@@ -19,7 +19,7 @@ type PolicyCost struct {
 	StoredBytes    float64 // of keys and values in the archives now, raw series included; heads not yet written are not
 	RawBytes       float64 // of the raw series, by the end of a block
 	Items          []PolicyCostItem
-	// methods with columns that no archive has: each is taken to be as large as another
+	// Assumed are methods with columns that no archive has: each is assumed to be as large as another.
 	Assumed []carbonara.Method
 }
 

@@ -24,7 +24,8 @@ type tablesRead struct {
 	granularities []time.Duration
 	divisible     bool // it may be read in parts of the time
 
-	// Series read so far, and bytes of their aggregates. Goroutines add a series first.
+	// read and kept are the number of series read so far, and the bytes of their aggregates. Goroutines add a series
+	// first.
 	read, kept atomic.Int64
 }
 

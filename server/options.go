@@ -20,7 +20,7 @@ import (
 // Options of a Server. Cluster.Data is needed. A zero field takes the default of the package that gets it.
 type Options struct {
 	Cluster cluster.Options // its Memory, Budget, Logger and Registerer are set by the server
-	// address; "": 127.0.0.1:8041, none for RoleMetricd, which has /metrics there; port 0: any
+	// Listen is an address. "": 127.0.0.1:8041, none for RoleMetricd, which has /metrics there; port 0: any.
 	Listen      string
 	MemoryBytes int64 // of the whole process, see divideMemory; 0: 512 MiB
 	// MaxConnections is how many connections clients may have open; 0: one for each 256 KiB of MemoryBytes, 64 at least

@@ -26,7 +26,7 @@ type Server struct {
 	mu       sync.Mutex
 	gathered *gathered
 
-	// These belong to the flushing goroutine, and to Close after it.
+	// rows and what follows belong to the flushing goroutine, and to Close after it.
 	rows  rows
 	batch ingest.NamedBatch
 

@@ -32,7 +32,7 @@ type Htpasswd struct {
 	turns  chan struct{} // bcrypt takes a core for long: one at a time for each
 	failed failedLogins
 	proxy  bool // whether proxies name the client
-	// hash that a user's password was found to fit, by user and password
+	// passed holds, by user and password, the hash that the password was found to fit.
 	passed expiringCache[[sha256.Size]byte, string]
 
 	mu      sync.Mutex

@@ -20,7 +20,7 @@ type Lines struct {
 	Total      int                   // number of lines, also those refused, without comments and empty ones
 	Texts      int                   // number of fields that are text; no measure stands for them
 
-	// Take takes the memory of so many measures beyond Paid, before the lines have them. Its error ends the decoding.
+	// Acquire acquires memory for so many measures beyond Paid before the lines hold them. Its error ends the decoding.
 	// nil: no bound.
 	Acquire func(measures int) error
 	Paid    int // measures whose memory is acquired

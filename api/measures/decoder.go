@@ -14,8 +14,8 @@ import (
 // A Decoder decodes one body at a time and keeps the memory that this takes. The zero Decoder is ready. It does not
 // hold on to bodies or results.
 type Decoder struct {
-	// Take is asked for the memory that decoding takes beyond the measures themselves, before it is used; an error of
-	// its is the decoding's. nil: no bound.
+	// Acquire acquires the memory that decoding needs beyond the measures themselves, before it is used. Its error ends
+	// the decoding. nil: no bound.
 	Acquire func(bytes int) error
 
 	ids idset.Set

@@ -71,7 +71,7 @@ type scanner struct {
 	body []byte
 	at   int
 
-	// The last ISO timestamp, quotes included: clients repeat them.
+	// lastText is the last ISO timestamp, quotes included: clients repeat them.
 	lastText []byte
 	last     carbonara.Timestamp
 }

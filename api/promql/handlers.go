@@ -54,7 +54,7 @@ type request struct {
 	who  *auth.Identity
 	sees postings.Sees
 
-	// For answers that are streams.
+	// w is where answers that are streams go.
 	w       http.ResponseWriter
 	release func() // the turn
 }

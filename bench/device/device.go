@@ -26,10 +26,11 @@ type Options struct {
 	Values      int   // of the ladder and the sums; 0: 64 Mi
 	Group       int   // values a group of the ladder; 0: 6
 	BigSumBytes int64 // of one more sum, of data that is made on the device; 0: none
-	// of resident batches, and values of the table of dynamic aggregates, but 10 million at most; 0: 10 million
+	// Measures is the number of measures of resident batches, and of values in the table of dynamic aggregates, there
+	// 10 million at most. 0: 10 million.
 	Measures  int
 	HostSizes []int // measures of batches, and values of tables, from host memory; nil: 1e4 to 1e7
-	// measures of a chunk, tried in turn with batches from pinned memory; 0: as the resampler chooses; nil: 0
+	// Chunks are sizes in measures, tried in turn with batches from pinned memory. 0: as the resampler chooses. nil: 0.
 	Chunks      []int
 	Streams     int // jobs under way on a device; 0: as it chooses
 	SoakBatches int // 0: 10,000

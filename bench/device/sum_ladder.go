@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
-// ladderValues are whole numbers, so that sums are the same in any order.
+// ladderValue returns whole numbers, so that sums are the same in any order.
 func ladderValue(i int) float64 { return float64(i * 7919 % 10007) }
 
 // kernelRun is one kernel on values in pinned memory.

@@ -105,7 +105,7 @@ type classTable struct {
 	widest     int // with the largest scale
 }
 
-// together returns how many neighbours of the widest class fit a word of 57 bits, of 1, 2 or 4.
+// perWord returns how many neighbours of the widest class fit a word of 57 bits: 1, 2 or 4.
 func (t *classTable) perWord() int {
 	switch {
 	case t.widest <= 14:

@@ -122,7 +122,7 @@ func (d *needs) choose() (c widthClasses, cost int) {
 	return widthClasses{widths: [maxClasses]int8{width(d.high)}}, one
 }
 
-// classes is choose, if the bits are below limit.
+// widthClasses chooses classes if their bits are below limit.
 func (d *needs) widthClasses(flags byte, base int64, limit int) (widthClasses, bool) {
 	if d.widest() > maxClassWidth {
 		return widthClasses{}, false

@@ -23,7 +23,7 @@ type readItem struct {
 	Columns     []int               `json:"columns"`
 	From        carbonara.Timestamp `json:"from"`
 	To          carbonara.Timestamp `json:"to"`
-	// a process that does not know this field sends more
+	// ValueFilter is optional: a process that does not know this field sends more.
 	ValueFilter *valueFilter `json:"value_filter,omitempty"`
 	Lead        bool         `json:"lead,omitempty"`
 }

@@ -62,7 +62,8 @@ type stream struct {
 	read    uint64 // up to which the reader has processed them
 	told    uint64 // read, in the last request
 
-	// Records that the store gets behind last have later stamps; ok is false if that is not known.
+	// frontier bounds stamps: records that the store gets behind last have later ones. ok is false if that is not
+	// known.
 	frontier incoming.Stamp
 	ok       bool
 

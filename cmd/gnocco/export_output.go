@@ -27,7 +27,7 @@ type exportOutput struct {
 	metric bytes.Buffer // of the metric that is being exported, behind what rest has of it
 	rest   *os.File     // nil unless a metric was larger than exportMemory
 
-	// Of an export to a file. The file has another name until it is whole.
+	// path is the file of an export. The file has another name until it is whole.
 	path     string
 	file     *os.File
 	progress exportProgress

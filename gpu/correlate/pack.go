@@ -46,7 +46,7 @@ func newPacker(shape *shape, workers int) *packer {
 	return p
 }
 
-// bytes is the size of a chunk.
+// chunkBytes is the size of a chunk.
 func (s *shape) chunkBytes() int64 { return 8 * int64(s.columns) * int64(s.pitch) }
 
 // begin starts a chunk in pinned memory that becomes its own.

@@ -23,7 +23,7 @@ func newPinned(pool *PinnedPool, memory []byte) *Pinned {
 // Release gives the memory back, once. Work queued with it must be done, or a stream hold it instead.
 func (p *Pinned) Release() { p.pool.put(p) }
 
-// offset returns where in the memory that address lies, or false if the bytes from there on do not.
+// Offset returns where in the memory that address lies, or false if the bytes from there on do not.
 func (p *Pinned) Offset(address unsafe.Pointer, bytes int) (int64, bool) {
 	at := uintptr(address) - uintptr(unsafe.Pointer(unsafe.SliceData(p.Bytes))) // huge if it lies before
 	return int64(at), at <= uintptr(len(p.Bytes)) && uintptr(bytes) <= uintptr(len(p.Bytes))-at

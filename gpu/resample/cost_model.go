@@ -23,7 +23,8 @@ type Cost struct {
 	Order   float64 // more for it for each percentile
 	Packed  float64 // more for a measure that is packed; below 0 where fewer bytes go to the device
 
-	// More for each measure of the longest group, which few threads work on, with moments and for each percentile.
+	// LongMoments and LongOrder are added for each measure of the longest group, which few threads work on: with
+	// moments, and for each percentile.
 	LongMoments, LongOrder float64
 }
 

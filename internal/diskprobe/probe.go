@@ -17,7 +17,7 @@ type Options struct {
 	Slack time.Duration // for changes that caches hide; 0: 5 s
 
 	MinFreeBytes uint64 // 0: 1 GiB
-	// an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS
+	// Brief asks for an eighth of the rounds, for the start of a process: all of them took 10 s on GlusterFS.
 	Brief    bool
 	PeerWait time.Duration // for the other machine to come; 0: 1 min
 	PeerTime time.Duration // of the measurement with it; 0: 10 s

@@ -17,7 +17,7 @@ type Account struct {
 	Project, ProjectID             string // which the token is for; "": Keystone chooses
 	ProjectDomain, ProjectDomainID string
 
-	// An application credential has its own project. One that is named belongs to the user, who gives no password then.
+	// ApplicationCredential has its own project. One that is named belongs to the user, who gives no password then.
 	ApplicationCredential, ApplicationCredentialID string
 
 	// Secret returns the password, or the application credential's secret. It is asked for each token.

@@ -1,8 +1,10 @@
 package lint_test
 
 import (
+	"go/ast"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,5 +48,34 @@ func TestNothingIsLeftUndone(t *testing.T) {
 				t.Errorf("%s: a comment says %q", file.path, mark)
 			}
 		}
+	}
+}
+
+// A comment above a function, a method or a field begins with its name, so that a renaming which forgets it is found. A
+// heading for several fields ends with a colon.
+func TestCommentsBeginWithTheName(t *testing.T) {
+	for _, file := range files(t) {
+		if file.test || strings.HasPrefix(file.path, "tests/") || ast.IsGenerated(file.ast) {
+			continue
+		}
+		check := func(doc *ast.CommentGroup, names ...*ast.Ident) {
+			text := strings.TrimSpace(doc.Text())
+			if text == "" || len(names) == 0 || strings.HasSuffix(text, ":") {
+				return
+			}
+			first := strings.TrimRight(strings.Fields(text)[0], ",.:")
+			if !slices.ContainsFunc(names, func(name *ast.Ident) bool { return name.Name == first }) {
+				t.Errorf("%s:%d: the comment of %s begins with %q", file.path, file.line(names[0].Pos()), names[0].Name, first)
+			}
+		}
+		ast.Inspect(file.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				check(n.Doc, n.Name)
+			case *ast.Field:
+				check(n.Doc, n.Names...)
+			}
+			return true
+		})
 	}
 }

@@ -64,7 +64,7 @@ type Cursor struct {
 	read    atomic.Uint64 // sequence up to which the heads or the archives have all measures
 	applied uint64        // sequence up to which the archives have all measures
 
-	// All records behind read have later stamps than frontier, once anything was heard.
+	// frontier is below the stamps of all records behind read, once anything was heard.
 	frontier incoming.Stamp
 	heard    bool
 }

@@ -35,7 +35,7 @@ type recentGroups struct {
 	last   carbonara.Measure   // the newest measure in them
 	widest int                 // rows that a read wanted
 
-	// Of raw measures alone, see recent_measures.go.
+	// backWindow is for raw measures alone (recent_measures.go).
 	backWindow int                 // of the policy by which they were read
 	tooOld     carbonara.Timestamp // measures before are too many to be kept
 }

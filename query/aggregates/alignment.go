@@ -31,7 +31,8 @@ type Options struct {
 
 	Fill          Fill
 	NeededOverlap float64 // percent of the timestamps that all series have; counts only without Fill
-	// the request has a start: without it, and without Fill, the series begin where all are present
+	// HasFrom reports whether the request has a start: without it, and without Fill, the series begin where all are
+	// present.
 	HasFrom bool
 	HasTo   bool // the request has a stop: likewise at their end
 	Part    bool // the table is a part of the time: its rows are cut by Join

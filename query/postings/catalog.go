@@ -53,7 +53,7 @@ type Catalog struct {
 type Options struct {
 	Bytes  int64          // that it takes at most, roughly
 	Budget *budget.Budget // the memory that requests share, which charges for them; nil: no bound but Bytes
-	// metrics of resources, and their labels, are called as Ceilometer's exporter for Prometheus calls them
+	// Ceilometer names metrics of resources, and their labels, as Ceilometer's exporter for Prometheus does.
 	Ceilometer bool
 	Logger     *slog.Logger // nil: none
 }

@@ -35,7 +35,8 @@ var ceilometerNames = []string{labelName, labelPublisher, labelType, labelCounte
 type meter struct {
 	name symbol // of the series
 	kind symbol // label "type": the second word, or the only one
-	// a label that is called as the first word, unless another label is: the third word; 0: the ID of the resource
+	// first is a label that is called as the first word, unless another label is: the third word. 0: the ID of the
+	// resource.
 	first pair
 }
 
@@ -44,7 +45,7 @@ type naming struct {
 	publisher, kind, counter, unit, resource symbol // names of labels
 	ceilometer                               symbol // value of publisher
 	meters                                   map[symbol]meter
-	// labels that metrics of one resource may have different values of
+	// byMetric holds the labels of which metrics of one resource may have different values.
 	byMetric map[symbol]bool
 }
 

@@ -19,8 +19,8 @@ type iterator struct {
 	counts  []counter // likewise
 	shares  []share   // likewise
 	native  *nativeSamples
-	// How many ms after a sample the series ends, unless another one follows: after the last sample, and after those of
-	// the part that is being added.
+	// staleAfter and partStaleAfter say how many ms after a sample the series ends, unless another one follows: after
+	// the last sample, and after those of the part that is being added.
 	staleAfter, partStaleAfter int64
 	at                         int   // -1 before the first
 	taken                      int64 // bytes of memory, for all of it

@@ -28,11 +28,11 @@ type Options struct {
 	ReadOnly     bool
 	Unchecked    bool // as in engine.Options
 	Logger       *slog.Logger
-	// shows Pebble's own figures, of all sacks together as "sacks"; nil: not shown
+	// Collector shows Pebble's own figures, of all sacks together as "sacks". nil: not shown.
 	Collector *engine.PebbleCollector
-	// as in engine.Options: told what made the store unusable; nil: ends the process
+	// Fail is as in engine.Options: it is called with what made the store unusable. nil: ends the process.
 	Fail func(error)
-	// as in engine.Options: told that a flush met corrupt bytes; nil: it is only logged
+	// Corrupt is as in engine.Options: it is called when a flush met corrupt bytes. nil: that is only logged.
 	Corrupt func(error)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 

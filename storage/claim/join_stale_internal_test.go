@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 

@@ -20,8 +20,8 @@ func parseFormat(text string) (f Format, ok bool) {
 	return f, err == nil && f.String() == text
 }
 
-// A note that a store exists lies apart from the store and the claims on it: if both vanish, the store is missed. It is
-// an empty file, named after the format of the store, in a folder of the store's name.
+// notesDir is where a note says that a store exists, apart from the store and the claims on it: if both vanish, the
+// store is missed. A note is an empty file, named after the format of the store, in a folder of the store's name.
 func notesDir(fs vfs.FS, root, name string) string { return fs.PathJoin(root, "stores", name) }
 
 // NoteStore notes that the store called name exists, durably, and its format. The holder calls it once the store's

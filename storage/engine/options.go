@@ -27,7 +27,7 @@ type Options struct {
 	Merger       *pebble.Merger
 	Rewrites     *Rewrites                     // counts bytes of written tables; nil: not counted
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
-	// bytes of a table's blocks, each read and decompressed as a whole; 0: 16 KiB
+	// BlockSize is the bytes of a table's blocks, each read and decompressed as a whole. 0: 16 KiB.
 	BlockSize int
 	OldLogs   *OldLogs // keeps logs to write over them; nil: each is new
 	ReadOnly  bool

@@ -30,7 +30,7 @@ type recordedStore struct {
 	files   map[string]*recordedFile // by name
 	written []byte                   // the record as it was written last
 
-	// held while a record is written: one after the other, or an old one would take a new one's place
+	// writing is held while a record is written: one after the other, or an old one would take a new one's place.
 	writing   sync.Mutex
 	forgotten bool // nothing is recorded any more; guarded by writing
 }

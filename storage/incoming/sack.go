@@ -16,7 +16,7 @@ type sack struct {
 	last   uint64 // the highest published sequence
 	sent   total  // up to last
 
-	// The reader's own reports.
+	// processed and what follows are the reader's own reports.
 	processed     uint64
 	processedSent total     // up to processed
 	oldest        time.Time // when the first record behind processed was accepted; zero without one

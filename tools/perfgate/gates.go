@@ -5,7 +5,7 @@ type gate struct {
 	name     string
 	packages []string // where it lies, and where it lay before
 	bench    string   // for -test.bench
-	// how often it runs in a process: about half a second of work, beside which starting does not count
+	// times is how often it runs in a process: about half a second of work, beside which starting does not count
 	times int
 }
 

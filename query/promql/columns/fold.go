@@ -20,8 +20,8 @@ type Fold struct {
 	builder *labels.Builder
 	buffer  []byte
 
-	// By group and time: the value (absent: none yet), what sums lost or the mean of deviations, and how many values
-	// there are; negative where the value is a mean already, as their sum would overflow.
+	// value, second and count are by group and time: the value (absent: none yet), what sums lost or the mean of
+	// deviations, and the number of values; negative where the value is a mean already, as their sum would overflow.
 	value, second, count []float64
 
 	members  []int       // of groups: series

@@ -68,7 +68,7 @@ func (s *session) reserve(name string) error {
 	return nil
 }
 
-// number puts the claim, if nobody live has it.
+// nextEpoch writes the claim, if nobody live has it.
 func (s *session) nextEpoch(ctx context.Context, name string) (h holding, err error) {
 	before, err := s.state(ctx, name)
 	if err != nil {

@@ -218,7 +218,7 @@ type Change struct {
 	db   *pebble.DB
 	look *pebble.Iterator // of Has; nil before
 
-	// IDs that it took and that the store does not show yet.
+	// TakenResources are IDs that it took and that the store does not show yet.
 	TakenResources map[uuid.UUID]bool // created
 	TakenMetrics   map[uuid.UUID]bool // created, or attached
 	Listed         map[uuid.UUID]bool // resources whose values list their new metrics

@@ -156,7 +156,7 @@ func (c *cache) remove(ids []uuid.UUID) {
 	c.generation.Add(1)
 }
 
-// ReplacePolicy gives all metrics of the policy's name the new policy, and raises the generation.
+// replacePolicy gives all metrics of the policy's name the new policy, and raises the generation.
 func (c *cache) replacePolicy(policy *model.ArchivePolicy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

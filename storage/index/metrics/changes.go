@@ -15,7 +15,7 @@ import (
 // A Set says what becomes of a resource's metrics.
 type Set struct {
 	Create []*model.Metric // new ones, each named; they get the resource's creator
-	// existing ones of the resource's creator, which get these names and leave any other resource
+	// Attach are existing metrics of the resource's creator, by the names that they get. They leave any other resource.
 	Attach map[string]uuid.UUID
 	Keep   bool // those that the resource has stay; else they stay by themselves
 }

@@ -75,7 +75,7 @@ func (s *Table) Read(id uuid.UUID) (*model.Metric, error) {
 	return s.decodeMetric(id, value)
 }
 
-// DecodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
+// decodeMetric decodes a metric that was read, or returns a model.ErrNotFound if it is gone.
 func (s *Table) decodeMetric(id uuid.UUID, value []byte) (*model.Metric, error) {
 	m, err := records.DecodeMetric(id, value, s.policyNamed)
 	if err == nil {

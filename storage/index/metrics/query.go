@@ -22,7 +22,7 @@ type Query struct {
 	Unit              *string
 	Creator           *string
 	ArchivePolicyName *string
-	// that a series has which was pushed with labels, by name; "": it lacks this one. Empty: any metric
+	// Labels are those of a series that was pushed with labels, by name. "": it lacks this one. Empty: any metric.
 	Labels map[string]string
 
 	Deleted bool                     // those marked deleted instead of the others
