@@ -1,10 +1,11 @@
 package api
 
 import (
-	"github.com/gnocco-db/gnocco/api/web"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 var (

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/go-chi/chi/v5"
+
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // normalizePath ignores a slash at the end of a path, except for /v1/, which differs from /v1, and takes several

@@ -1,12 +1,13 @@
 package bench
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestSlope(t *testing.T) {

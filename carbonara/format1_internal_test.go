@@ -1,11 +1,12 @@
 package carbonara
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Splits and raw series of format 1 of the size that is now written in format 2 are read, and rewritten when they fold.

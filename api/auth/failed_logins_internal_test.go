@@ -1,10 +1,11 @@
 package auth
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // However many addresses guess, those that are remembered are bounded; the ones that have paid are forgotten first.

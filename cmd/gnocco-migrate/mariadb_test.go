@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestMariaDBConfig(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // gnocchi sends requests to a server as its admin.

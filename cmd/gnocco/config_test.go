@@ -1,12 +1,13 @@
 package main_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // config says where each setting comes from, and names variables that set nothing.

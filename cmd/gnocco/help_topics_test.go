@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/spf13/pflag"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // mostFlags is how many flags the help of a server may show.

@@ -12,12 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/index"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const (

@@ -1,13 +1,14 @@
 package main_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestImportCSV(t *testing.T) {

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A log file that is renamed is made anew.

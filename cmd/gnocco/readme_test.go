@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // shellBlocks returns the shell commands of a page, block by block.

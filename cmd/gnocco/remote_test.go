@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // asking runs each command that asks a server, and wants all to end with the status and to say text.

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const secondsPolicy = `{"name": "seconds", "back_window": 1, "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`

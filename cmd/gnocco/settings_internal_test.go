@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // effective returns the value of a flag of serve, given the command line's arguments.

@@ -1,13 +1,14 @@
 package main_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // All that serve end in order, with status 0, by Ctrl-C, by their supervisor, and when their terminal closes.

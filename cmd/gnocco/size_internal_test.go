@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/csv"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The coefficients of gnocco size are the figures of docs/benchmarks.

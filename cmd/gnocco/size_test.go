@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const sizedPolicy = `{"name": "sized", "back_window": 2, "definition": [

@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The kernel may wake every thread of a server late, the Go runtime's own among them, and ps shows the name that it was

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // tutorialBlock matches the commands of a page and, if it follows, the text that they print.

@@ -1,12 +1,13 @@
 package diskprobe
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A name that stays hidden makes a disk unfit, one of fifty is enough.

@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/token"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // mostColumns is how wide a line of source may be; a tab at its beginning counts four columns.

@@ -249,3 +249,28 @@ func TestEnvironmentIsReadInCommands(t *testing.T) {
 		})
 	}
 }
+
+// Imports stand in groups of one kind each: the standard library, other modules, this one.
+func TestImportsAreGrouped(t *testing.T) {
+	kind := func(path string) int {
+		switch first, _, _ := strings.Cut(path, "/"); {
+		case strings.HasPrefix(path, module):
+			return 2
+		case strings.Contains(first, "."):
+			return 1
+		}
+		return 0
+	}
+	for _, file := range files(t) {
+		if ast.IsGenerated(file.ast) {
+			continue
+		}
+		for i, spec := range file.ast.Imports {
+			before := file.ast.Imports[max(i-1, 0)]
+			path, other := strings.Trim(spec.Path.Value, `"`), strings.Trim(before.Path.Value, `"`)
+			if file.line(spec.Pos()) <= file.line(before.End())+1 && kind(path) != kind(other) {
+				t.Errorf("%s: no empty line between the imports of %s and %s", file.path, other, path)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var (

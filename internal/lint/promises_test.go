@@ -1,12 +1,13 @@
 package lint_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Each promise of the page on operating names tests that exist, or kinds of long runs that do, and each once; a long

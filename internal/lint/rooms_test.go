@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // packages returns the folders of the tree's packages, without those of tests, tools and generators.

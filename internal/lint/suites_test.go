@@ -2,10 +2,11 @@ package lint_test
 
 import (
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The page on testing has the suites of .ci/run, in their order, with their budgets; in all those are 35 minutes at

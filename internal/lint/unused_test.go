@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -17,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // implemented are what Go itself calls, and methods that others call through an interface without a name.

@@ -1,12 +1,13 @@
 package lint_test
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // mostPackages is how many packages of the standard library and of other modules the program may be linked from:

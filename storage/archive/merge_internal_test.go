@@ -3,10 +3,11 @@ package archive
 import (
 	"bytes"
 	"errors"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // foldedTail returns what a merge operator makes of operands.

@@ -1,8 +1,9 @@
 package archive
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The memory of a large value or checkpoint is not kept for the next one.

@@ -1,8 +1,9 @@
 package incoming
 
 import (
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A commit takes the requests that fit into its bytes, and at least one.

@@ -3,10 +3,11 @@ package crash_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"net/http"
 	"path/filepath"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // A server that dies soon after it started, again and again, leaves of each store what the last one needs, and takes

@@ -3,7 +3,6 @@ package disks_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // process is a place for a process, which is started again when it ends.

@@ -3,11 +3,12 @@ package disks_test
 import (
 	"context"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // nodes is the number of machines of a cluster.

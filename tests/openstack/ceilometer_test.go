@@ -2,9 +2,10 @@ package openstack_test
 
 import (
 	"encoding/json"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"reflect"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // Ceilometer's upgrade creates resource types, a second one changes nothing, and its publisher creates resources, adds

@@ -3,7 +3,6 @@ package openstack_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"maps"
 	"math"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // CloudKitty's collectors come to our sums, by Gnocchi's API and by Prometheus', and its fetchers find the projects.

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/prometheus/client_golang/exp/api/remote"
 	writev2 "github.com/prometheus/client_golang/exp/api/remote/genproto/v2"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // signed sends each request as user admin.
