@@ -2,11 +2,12 @@ package lint_test
 
 import (
 	"bytes"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // mostLines is the ceiling of decision 0088, which goes down to 80,000.

@@ -30,7 +30,7 @@ type Options struct {
 	Logger       *slog.Logger
 	// Collector shows Pebble's own figures, of all sacks together as "sacks". nil: not shown.
 	Collector *engine.PebbleCollector
-	// Fail is as in engine.Options: it is called with what made the store unusable. nil: ends the process.
+	// Fail is as in engine.Options: it is called with the error that made the store unusable. nil: ends the process.
 	Fail func(error)
 	// Corrupt is as in engine.Options: it is called when a flush met corrupt bytes. nil: that is only logged.
 	Corrupt func(error)
