@@ -97,7 +97,7 @@ type checkedModule struct {
 // checkTypes checks the types of a module's packages, without tests.
 func checkTypes(t *testing.T, set *token.FileSet, dir string) *checkedModule {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-export", "-trimpath=false",
+	list := exec.Command("go", "list", "-deps", "-export",
 		"-json=Dir,ImportPath,Export,GoFiles,DepOnly,ImportMap", "./...")
 	list.Dir = dir
 	list.Stderr = os.Stderr
@@ -164,10 +164,14 @@ type usage struct {
 	used    map[string]bool // by key
 }
 
-// key identifies an object whether its package was checked here or comes from export data, which knows lines only.
+// key identifies an object whether its package was checked here or comes from export data, which knows lines only, and
+// no folders after -trimpath.
 func (u *usage) key(o types.Object) string {
-	at := u.set.Position(o.Pos())
-	return fmt.Sprintf("%s:%d %s", at.Filename, at.Line, o.Name())
+	at, folder := u.set.Position(o.Pos()), ""
+	if o.Pkg() != nil {
+		folder = o.Pkg().Path()
+	}
+	return fmt.Sprintf("%s/%s:%d %s", folder, filepath.Base(at.Filename), at.Line, o.Name())
 }
 
 // link finds the packages that are part of a program. A program below tests helps tests.
