@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin duration=${1:-10s} work inputs
 work=$(mktemp -d)
-inputs=$(go env GOCACHE)/fuzz/$(go list -m) # where the go command keeps what it found interesting
+ours=$(go list -m)
+inputs=$(go env GOCACHE)/fuzz/$ours # where the go command keeps what it found interesting
 trap 'rm -rf "$work"' EXIT
 
 # fuzz FOLDER TARGET
@@ -28,8 +29,9 @@ fuzz() {
 export -f fuzz
 
 grep -rhoE --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' . | sed 's|^\./||; s|/[^/]*:func | |' | sort >"$work/targets"
+# Only our own packages are instrumented. With -fuzz, all that they import would be, and so compiled once more.
 while read -r folder; do
-    (cd "$folder" && go test -c -fuzz . -vet=off -o "$work/${folder//\//-}.test" .)
+    (cd "$folder" && go test -c -vet=off -gcflags="$ours/...=-d=libfuzzer" -o "$work/${folder//\//-}.test" .)
 done < <(cut -d ' ' -f 1 "$work/targets" | sort -u)
 xargs -a "$work/targets" -P "$(nproc)" -L 1 bash -c 'fuzz "$@"' fuzz
 echo "$(wc -l <"$work/targets") fuzz targets"
