@@ -66,8 +66,13 @@ func bubbleRand() uint32 {
 
 // productEdits take what differs from run to run out of the figures that processes show each other. Each machine has
 // its own system time. The lock of the data folder is a real file's, which a dead process of a bubble would keep. A
-// command whose store fails ends alone.
+// command whose store fails ends alone. There is no etcd, so that its client is not compiled anew with the runtime.
 var productEdits = []edit{
+	{"cluster/coordinator_choice.go", `	"github.com/gnocco-db/gnocco/storage/claim/etcd"
+`, ""},
+	{"cluster/coordinator_choice.go", "etcd.Options{Options: o.claimOptions()}",
+		"struct{ User, Password, Prefix string; Endpoints []string }{}"},
+	{"cluster/coordinator_choice.go", "return etcd.New(folder.Path, options)", "return nil, errors.ErrUnsupported"},
 	{"storage/engine/options.go", "o.Fail = ExitOnFailure(o.Logger, os.Exit)",
 		`exit := os.Exit
 		if m, ok := o.FS.(interface{ Exit(status int) }); ok {
