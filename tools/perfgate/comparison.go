@@ -69,22 +69,19 @@ func (c *comparison) compare(g *gate) (result, string) {
 	if _, err := run(base.path, baseDir, g); err != nil {
 		return without, "base: " + err.Error()
 	}
-	verdicts, slower, err := decide(c.limit, func() (ratios []float64, err error) {
-		for i := range c.pairs {
-			var times [2]time.Duration // base, head
-			for turn := range times {
-				if side := (turn + i) % 2; side == 0 {
-					times[side], err = run(base.path, baseDir, g)
-				} else {
-					times[side], err = run(head.path, headDir, g)
-				}
-				if err != nil {
-					return nil, err
-				}
+	verdicts, slower, err := decide(c.limit, c.pairs, func(pair int) (ratio float64, err error) {
+		var times [2]time.Duration // base, head
+		for turn := range times {
+			if side := (turn + pair) % 2; side == 0 {
+				times[side], err = run(base.path, baseDir, g)
+			} else {
+				times[side], err = run(head.path, headDir, g)
 			}
-			ratios = append(ratios, float64(times[1])/float64(times[0]))
+			if err != nil {
+				return 0, err
+			}
 		}
-		return ratios, nil
+		return float64(times[1]) / float64(times[0]), nil
 	})
 	if err != nil {
 		return red, err.Error()

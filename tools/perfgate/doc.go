@@ -5,7 +5,7 @@
 // own. It takes the user and system time of that process on one processor: unlike elapsed time, it hardly depends on
 // what else the machine does. A pair of runs, one of each side, gives a ratio. A benchmark is red if the 95 %
 // confidence interval of the median of the ratios lies wholly above the limit, and does so once more when measured
-// anew.
+// anew. No more pairs are run once the interval lies below the limit.
 //
 // Base is where HEAD left origin/main. If HEAD lies on it, or there is no such branch, base is HEAD's first parent. A
 // benchmark without a base is not compared, and the reason printed: in a clone without history, or if it is new. A

@@ -12,7 +12,7 @@ import (
 func main() {
 	base := flag.String("base", "",
 		"revision to compare with (default: where HEAD left origin/main, or else HEAD's first parent)")
-	pairs := flag.Int("pairs", 15, "pairs of runs of a benchmark, six at least")
+	pairs := flag.Int("pairs", 15, "pairs of runs of a benchmark at most, six at least")
 	limit := flag.Float64("limit", 1.10, "ratio above which a benchmark is too slow")
 	flag.Parse()
 	if *pairs < 6 || flag.NArg() > 0 {
@@ -54,7 +54,7 @@ func compareWith(base string, pairs int, limit float64) (code int, err error) {
 	if err := checkOut(commit, c.base.dir, work); err != nil {
 		return 0, err
 	}
-	fmt.Printf("this tree relative to %s: user and system time, median of %d pairs\n", commit[:12], pairs)
+	fmt.Printf("this tree relative to %s: user and system time, median of up to %d pairs\n", commit[:12], pairs)
 	var passed, failed, skipped int
 	for _, g := range gates {
 		switch result, text := c.compare(&g); result {

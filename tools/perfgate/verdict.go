@@ -44,14 +44,23 @@ func (v verdict) slower(limit float64) bool { return v.lo > limit }
 
 func (v verdict) String() string { return fmt.Sprintf("%.3f (%.3f to %.3f)", v.ratio, v.lo, v.hi) }
 
-// decide measures once, and once more if head seems slower: it is only if both say so.
-func decide(limit float64, measure func() ([]float64, error)) (verdicts []verdict, slower bool, err error) {
+// decide measures pairs, and once more if head seems slower: it is only if both say so. It ends as soon as head is
+// fast enough beyond doubt.
+func decide(limit float64, pairs int, measure func(pair int) (ratio float64, err error)) (
+	verdicts []verdict, slower bool, err error) {
 	for range 2 {
-		ratios, err := measure()
-		if err != nil {
-			return verdicts, false, err
+		var ratios []float64
+		var v verdict
+		for pair := range pairs {
+			ratio, err := measure(pair)
+			if err != nil {
+				return verdicts, false, err
+			}
+			ratios = append(ratios, ratio)
+			if v = judge(ratios); v.hi <= limit {
+				break
+			}
 		}
-		v := judge(ratios)
 		verdicts = append(verdicts, v)
 		if !v.slower(limit) {
 			return verdicts, false, nil

@@ -59,12 +59,7 @@ func TestDecide(t *testing.T) {
 		const rounds = 2000
 		n := 0
 		for range rounds {
-			_, slower, err := decide(1.10, func() (ratios []float64, err error) {
-				for range 15 {
-					ratios = append(ratios, ratio*side()/side())
-				}
-				return ratios, nil
-			})
+			_, slower, err := decide(1.10, 15, func(int) (float64, error) { return ratio * side() / side(), nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,22 +84,22 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideMeasuresAgain(t *testing.T) {
-	f := func(ratios []float64, wantMeasured int, want bool) {
+	f := func(ratios []float64, wantPairs int, want bool) {
 		t.Helper()
-		measured := 0
-		verdicts, slower, err := decide(1.10, func() ([]float64, error) {
-			measured++
-			return slices.Repeat(ratios[measured-1:measured], 11), nil
+		pairs := 0
+		verdicts, slower, err := decide(1.10, 11, func(int) (float64, error) {
+			pairs++
+			return ratios[(pairs-1)/11], nil
 		})
-		if err != nil || measured != wantMeasured || len(verdicts) != measured || slower != want {
-			t.Errorf("%v: measured %d times, slower: %v, %v", ratios, measured, slower, err)
+		if err != nil || pairs != wantPairs || len(verdicts) != (pairs+10)/11 || slower != want {
+			t.Errorf("%v: %d pairs, slower: %v, %v", ratios, pairs, slower, err)
 		}
 	}
-	f([]float64{1}, 1, false)
-	f([]float64{1.2, 1}, 2, false)
-	f([]float64{1.2, 1.3}, 2, true)
+	f([]float64{1}, 6, false)
+	f([]float64{1.2, 1}, 17, false)
+	f([]float64{1.2, 1.3}, 22, true)
 	broken := errors.New("broken")
-	if _, _, err := decide(1.10, func() ([]float64, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, _, err := decide(1.10, 11, func(int) (float64, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
