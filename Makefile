@@ -11,9 +11,8 @@ VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || ec
 FUZZTIME ?= 10s
 COUNT ?= 10
 
-# `make test` and `make lint` have vetted what the suites after them run.
-# The limit is for a test that hangs: two busy cores take an hour for all.
-TEST = go test -json -timeout 60m -p $(shell expr $$(nproc) + 1)
+# `make lint` vets, tests too. The limit is for a test that hangs: two busy cores take an hour for all.
+TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
 MODULES = . bench cmd/gnocco-correlate
@@ -69,21 +68,21 @@ programs:
 	@cd bench && go build -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
 	@cd cmd/gnocco-correlate && go build -ldflags='-s -w' -o ../../bin/test/ .
 
-compile: ## every test program, for the build cache
-	@$(call each,go test -short -run '^$$' -p $$(nproc) ./...)
+compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
+	@$(call each,go list -export -test -f '' ./...)
 
 test: programs ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
 	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
 
 race: programs ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -vet=off -race -short $(RACE) && cd cmd/gnocco-correlate && \
-		$(TEST) -vet=off -race -short ./csv; } | $(SUM)
+	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short $(RACE) && cd cmd/gnocco-correlate && \
+		$(TEST) -race -short ./csv; } | $(SUM)
 
 crash: programs ## processes are killed, stopped and cut off, power fails at every write: all rounds
-	@set -o pipefail; $(TEST) -vet=off $(CRASH) | $(SUM)
+	@set -o pipefail; $(TEST) $(CRASH) | $(SUM)
 
 full: programs ## the other tests that -short shortens, at full length
-	@set -o pipefail; which=$$(go run ./tools/shortened $(FULL)) && $(TEST) -vet=off -run "$$which" $(FULL) | $(SUM)
+	@set -o pipefail; which=$$(go run ./tools/shortened $(FULL)) && $(TEST) -run "$$which" $(FULL) | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
