@@ -24,12 +24,7 @@ ARM64 = $(TEST) -tags nogpu -short -exec qemu-aarch64-static
 # What starts goroutines or guards what they share.
 RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco ./correlate ./gpu \
 	./ingest ./internal ./metricd ./query ./statsd ./storage | grep -v ^./internal/lint/ | xargs -n 1 dirname | sort -u)
-# What ends processes and cuts power.
-CRASH = ./tests/crash ./tests/cluster ./tests/metamorphic
-# What -short shortens, beside those.
-FULL = $(filter-out $(CRASH),$(shell grep -rl --include='*_test.go' 'testing\.Short()' . | grep -v _bench_test | xargs -n 1 dirname | sort -u))
-
-.PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race crash full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -71,18 +66,15 @@ programs:
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
 	@$(call each,go list -export -test -f '' ./...)
 
-test: programs ## the tests of every package; what takes minutes with fewer rounds (crash and full have them all)
+test: programs ## the tests of every package; what takes minutes with fewer rounds
 	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
+
+full: programs ## the tests of every package, all rounds; first those of whole programs, which wait, while others compute
+	@set -o pipefail; { $(call each,$(TEST) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
 
 race: programs ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short $(RACE) && cd cmd/gnocco-correlate && \
 		$(TEST) -race -short ./csv; } | $(SUM)
-
-crash: programs ## processes are killed, stopped and cut off, power fails at every write: all rounds
-	@set -o pipefail; $(TEST) $(CRASH) | $(SUM)
-
-full: programs ## the other tests that -short shortens, at full length
-	@set -o pipefail; which=$$(go run ./tools/shortened $(FULL)) && $(TEST) -run "$$which" $(FULL) | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh
@@ -133,7 +125,7 @@ generated: ## generated files are what their sources say
 perf: ## central benchmarks, red if slower than the revision before: BASE=revision
 	go run ./tools/perfgate $(if $(BASE),-base $(BASE))
 
-check: lint test race crash full modules conformance fuzz generated perf ## what CI runs
+check: lint full race modules conformance fuzz generated perf ## what CI runs
 
 bench-compare: ## benchmarks of this tree against REF, by turns
 	@test -n "$(REF)" || { echo "usage: make bench-compare REF=main [PACKAGES=./carbonara] [COUNT=10]"; exit 2; }
