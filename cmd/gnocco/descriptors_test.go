@@ -50,7 +50,7 @@ func requireFilesForStores(t *testing.T, peers bool) {
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	served := 0
-	for until := time.Now().Add(20 * time.Second); served == 0 || time.Now().Before(until); {
+	for until := time.Now().Add(8 * time.Second); served == 0 || time.Now().Before(until); {
 		answer, err := client.Get(s.url + "/live")
 		select {
 		case <-s.done:
