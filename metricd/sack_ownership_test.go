@@ -199,7 +199,7 @@ func TestSacksOpenSideBySide(t *testing.T) {
 	select {
 	case err := <-opened:
 		fatal.If(t, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("a sack waits for the opening of another one")
 	}
 	close(slow.goOn)

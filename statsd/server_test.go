@@ -215,7 +215,7 @@ func TestLostMeasuresAreCounted(t *testing.T) {
 	defer conn.Close()
 	_, err = conn.Write([]byte("c:1:2:3|ms\nd:1|g"))
 	fatal.If(t, err)
-	for deadline := time.Now().Add(10 * time.Second); sum(t, registry, "gnocco_statsd_refused_total") != 4; {
+	for deadline := time.Now().Add(time.Minute); sum(t, registry, "gnocco_statsd_refused_total") != 4; {
 		if time.Sleep(time.Millisecond); time.Now().After(deadline) {
 			t.Fatalf("%v measures counted", sum(t, registry, "gnocco_statsd_refused_total"))
 		}
@@ -236,7 +236,7 @@ func TestForgottenGaugesAreLogged(t *testing.T) {
 	conn, err := net.Dial("udp", s.Addr().String())
 	fatal.If(t, err)
 	defer conn.Close()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for i := 0; sum(t, registry, "gnocco_statsd_messages_total") < 3; i++ {
 		_, err = fmt.Fprintf(conn, "g%d:1|g", i)
 		fatal.If(t, err)
