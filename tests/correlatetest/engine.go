@@ -207,7 +207,11 @@ func minOverlap(t *testing.T, e correlate.Engine) {
 
 // The order of columns does not change a coefficient's bits.
 func symmetry(t *testing.T, e correlate.Engine) {
-	for _, shape := range Shapes {
+	shapes := Shapes
+	if testing.Short() {
+		shapes = []Shape{Shaped("random"), Shaped("gaps"), Shaped("late gaps")}
+	}
+	for _, shape := range shapes {
 		values := shape.Values(4, 29, 300)
 		reversed := make(correlate.Values, len(values))
 		for j := range values {
@@ -250,7 +254,11 @@ func pieces(t *testing.T, e correlate.Engine) {
 // A selection leaves the same of the engine's pairs as a Selector, to the bit.
 func selections(t *testing.T, e correlate.Engine) {
 	const columns = 150
-	for _, name := range []string{"random", "constants among", "equal columns", "gaps"} {
+	names := []string{"gaps", "equal columns", "random", "constants among"}
+	if testing.Short() {
+		names = names[:2]
+	}
+	for _, name := range names {
 		values := Shaped(name).Values(5, columns, 60)
 		all, whole := Pairs(t, e, values, correlate.Options{}, correlate.Selection{})
 		for _, s := range []correlate.Selection{
