@@ -183,14 +183,20 @@ func (r *sackReconciler) moving(owners []*claim.Member) (unheld, sacks []int) {
 // claimAll claims the sacks that nobody holds.
 func (r *sackReconciler) claimAll(ctx context.Context, sacks []int) error {
 	var all errgroup.Group
+	var taken atomic.Int32
 	all.SetLimit(sacksOpened)
 	for _, sack := range sacks {
-		all.Go(func() error { return r.claim(ctx, sack) })
+		all.Go(func() error { return r.claim(ctx, sack, &taken) })
 	}
-	return all.Wait()
+	err := all.Wait()
+	if n := taken.Load(); n > 0 {
+		r.logger.Info("took sacks", "sacks", n, "of", r.sacks)
+	}
+	return err
 }
 
-func (r *sackReconciler) claim(ctx context.Context, sack int) error {
+// claim claims a sack, and counts it if this process has taken it.
+func (r *sackReconciler) claim(ctx context.Context, sack int, taken *atomic.Int32) error {
 	defer r.lock(sack)()
 	name := datafolder.SackName(sack)
 	if _, holds := r.environment.ownership.holds(name); holds && r.environment.damaged.of(name) == nil {
@@ -201,7 +207,8 @@ func (r *sackReconciler) claim(ctx context.Context, sack int) error {
 			return err
 		}
 		epoch, _ := r.environment.ownership.holds(name)
-		r.logger.Info("took a sack", "sack", sack, "epoch", epoch)
+		r.logger.Debug("took a sack", "sack", sack, "epoch", epoch)
+		taken.Add(1)
 		go r.members.tellTaken(ctx, name, sack, epoch)
 		return nil
 	})
@@ -222,7 +229,7 @@ func (r *sackReconciler) take(ctx context.Context, sack int) error {
 	}
 	defer r.members.wake() // to try again, or to go on
 	r.learn(sack, "")
-	err := r.claim(ctx, sack)
+	err := r.claimAll(ctx, []int{sack})
 	if !r.takes.Load() { // this process has begun to leave
 		err = errors.Join(err, r.giveBack(ctx, sack))
 	}

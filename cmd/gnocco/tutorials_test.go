@@ -64,6 +64,35 @@ func TestTutorials(t *testing.T) {
 	}
 }
 
+// Git ignores the files that lessons write into the checkout: a lesson leaves no change to commit.
+func TestTutorialsLeaveNoChange(t *testing.T) {
+	if exec.Command("git", "rev-parse", "HEAD").Run() != nil {
+		t.Skip("no git, or no checkout")
+	}
+	pages, err := filepath.Glob("../../docs/start/*.md")
+	fatal.If(t, err)
+	written := regexp.MustCompile(`(?:>|--data |--to |--storage\.tsdb\.path=)([a-z]\w*(?:\.\w+)?)`)
+	found := make(map[string]bool)
+	for _, page := range pages {
+		for _, block := range shellBlocks(t, page) {
+			for _, m := range written.FindAllStringSubmatch(block, -1) {
+				found[m[1]] = true
+			}
+		}
+	}
+	if len(found) < 20 {
+		t.Errorf("lessons write only %d files and folders: %v", len(found), found)
+	}
+	for name := range found {
+		if filepath.Ext(name) == "" {
+			name += "/" // a data folder
+		}
+		if exec.Command("git", "-C", "../..", "check-ignore", "-q", "--no-index", name).Run() != nil {
+			t.Errorf("a lesson writes %s, which .gitignore lacks", name)
+		}
+	}
+}
+
 // interpreted matches a block for an interpreter, and the first module that it imports.
 var interpreted = regexp.MustCompile(`^(python3|Rscript) - <<'END'\n(?:import (\w+)\n)?`)
 

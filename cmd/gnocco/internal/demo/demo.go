@@ -100,7 +100,7 @@ func (d *Demo) Sent() int { return d.sent }
 
 // MetricsURL is where the metrics are listed.
 func (d *Demo) MetricsURL() string {
-	return d.client.URL("/v1/resource/generic/" + d.resource + "/metric")
+	return d.client.URL("/v1/resource/generic/" + url.PathEscape(d.name) + "/metric")
 }
 
 // MeasuresURL is where a metric's aggregates are read.
