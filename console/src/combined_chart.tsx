@@ -6,6 +6,7 @@ import { duration, moment } from "./format";
 import {
   byName,
   archiveFor,
+  beginOf,
   isCounter,
   newestBefore,
   newestKnown,
@@ -121,7 +122,8 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
     window = readWindow(params);
   const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : `${metrics.length} metrics`;
   const host = metrics.length === 1 && metrics[0].place[""];
-  const shown = value?.range ?? range;
+  const shown = value?.range ?? range,
+    begin = value ? beginOf([...value.columns, ...value.before], shown, params) : shown.from;
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   const toggle = (name: keyof typeof can, text: string, about: string) =>
     can[name] && (
@@ -213,7 +215,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
                           "drawn",
                           title,
                           lines,
-                          `${moment(shown.from, zone)} – ${moment(shown.to, zone)} ${zone || localZone()}`,
+                          `${moment(begin, zone)} – ${moment(shown.to, zone)} ${zone || localZone()}`,
                         ),
                       )
                       .then((png) => save(png, title + ".png"))
@@ -248,7 +250,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
           ) : (
             <Chart
               lines={lines}
-              from={shown.from}
+              from={begin}
               to={shown.to}
               height={340}
               {...axis}

@@ -1,6 +1,7 @@
 import { read } from "./api";
 import { perSecond, timespan, unitOf, type Unit } from "./format";
 import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
+import type { Range } from "./range";
 
 export interface Item {
   granularity: number;
@@ -455,6 +456,16 @@ export const readArchive = (id: string, signal?: AbortSignal) =>
 // standardSpan is how long a chart is that is asked for without a time, in seconds: 60 groups of each metric at least.
 export const standardSpan = (metrics: { policy: Policy }[]) =>
   Math.max(300, ...metrics.map((m) => 60 * m.policy.items[0].granularity));
+
+// beginOf is where a chart begins: at the first group, if the address names no time and all metrics were made within
+// the range, with a tenth of the range at least. The ID of a metric (UUIDv7) says when it was made.
+export function beginOf(columns: Columns[], { from, to }: Range, params: URLSearchParams): number {
+  const made = ({ id }: Metric) => (id[14] === "7" ? parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1000 : 0);
+  const first = Math.min(...columns.flatMap(({ times }) => times.slice(0, 1)));
+  const young = columns.every(({ metric }) => made(metric) >= from && made(metric) <= to);
+  if (first === Infinity || params.has("from") || !young) return from;
+  return Math.max(from, Math.min(first, to - (to - from) / 10));
+}
 
 const newest = new Map<string, { read: number; time: number | null }>();
 

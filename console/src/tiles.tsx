@@ -4,6 +4,7 @@ import type { FinderState } from "./finder";
 import { show } from "./format";
 import {
   archiveFor,
+  beginOf,
   isNative,
   metricsOf,
   newestBefore,
@@ -181,7 +182,7 @@ function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
       </header>
       <Chart
         lines={lines}
-        from={range.from}
+        from={beginOf(columns, range, route.get().params)}
         to={range.to}
         height={130}
         unit={unit}

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"testing"
@@ -38,6 +39,28 @@ func TestFirstContact(t *testing.T) {
 	b.waitText("Newest measure 2026-01-01 12:05:00:")
 	b.click("#drawn .notice button", "Show it")
 	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")
+}
+
+// The chart of a metric younger than the range begins at the first measure, unless the address names a time.
+func TestYoungMetric(t *testing.T) {
+	s, c := start(t, nil)
+	begun := time.Now().Unix() - 60
+	id := send(t, c, "host", time.Now(), 60, "load")["load"]
+	b := open(t, s.URL(), "#/explore?live=0&m="+id)
+	shownFrom := func() float64 {
+		t.Helper()
+		b.wait("document.querySelector('#drawn canvas')")
+		b.drag("#drawn .u-over", 0.01, 0.9, 0)
+		b.wait("location.hash.includes('to=')")
+		return b.parameters("from")[0] - float64(begun)
+	}
+	if got := shownFrom(); math.Abs(got) > 10 {
+		t.Errorf("the chart begins %.0f s after the first measure", got)
+	}
+	b.visitHash("explore?live=0&from=5m&m=" + id)
+	if got := shownFrom(); got > -200 {
+		t.Errorf("the chart of 5 minutes begins %.0f s after the first measure", got)
+	}
 }
 
 // The time is typed, in any zone, and stands in the address.

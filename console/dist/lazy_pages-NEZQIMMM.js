@@ -1,6 +1,6 @@
-import{A as Ft,C as Fe,D as Wt,E as Gt,G as Qt,H as le,I as Ht,J as Kt,L as lt,M as Vt,N as Yt,O as xe,P as Zt,Q as We,R as Xt,T as ct,V as er,X as tr,_ as Ge,a as ie,b as M,ba as rr,c as U,ca as Ae,d as Q,
-da as nr,e as L,ea as ar,f as ke,fa as sr,g as C,ga as or,h as I,ha as ir,i as jt,ia as lr,j as e,ja as cr,k,ka as ur,la as mr,m as Ut,n as R,na as dr,o as B,p as me,q as ze,r as zt,s as N,t as J,u as q,
-v as E,w as fe,x as Je,y as Jt,z}from"./chunk-TXBQ3OOL.js";import{b as P,d as _,e as K,f as Ue,g as Z,h as pe,j as oe,l as te,m as Bt,o as ge,p as G,q as $}from"./chunk-5C3K4OYM.js";import{
+import{$ as Ge,A as Ft,C as Fe,D as Wt,E as Gt,G as Qt,H as le,I as Ht,J as Kt,L as lt,M as Vt,N as Yt,O as xe,P as Zt,Q as We,R as Xt,T as ct,V as er,X as tr,a as ie,b as M,c as U,ca as rr,d as Q,da as Ae,
+e as L,ea as nr,f as ke,fa as ar,g as C,ga as sr,h as I,ha as or,i as jt,ia as ir,j as e,ja as lr,k,ka as cr,la as ur,m as Ut,ma as mr,n as R,o as B,oa as dr,p as me,q as ze,r as zt,s as N,t as J,u as q,
+v as E,w as fe,x as Je,y as Jt,z}from"./chunk-FMAVHFXD.js";import{b as P,d as _,e as K,f as Ue,g as Z,h as pe,j as oe,l as te,m as Bt,o as ge,p as G,q as $}from"./chunk-5C3K4OYM.js";import{
 A as it,B as Ne,C as qt,D as Dt,F as Lt,G as It,H as _e,m as ue,n as be,o as Nt,r as At,u as ot,v as Rt,w as Tt,x as Ot,y as Et,z as we}from"./chunk-ID7GUQ4E.js";var Pn=20;function Mn(){let{params:t}=J.use(),r=z(),n=Ft(t)??{from:0,to:1},{text:s,labels:o}=It(t),a=be(s,o),{value:i,error:l,loading:c}=N(f=>$("/v1/changes",{match:a,start:n.from,stop:n.to,limit:Pn},
 f),[a,n.from,n.to]),m=n.to-n.from,u=t.getAll("m"),d=(f,h)=>E({w:`${Math.floor(f)}-${Math.ceil(h)}`},!0),p=Math.max(...(i?.changes??[]).map(f=>f.score),1);return e(R,{title:"What changed here?",id:"cha\
 nged",aside:e(P,{children:[e("span",{class:"mono",children:[L(n.from,r)," \u2013 ",L(n.to,r)]}),e("span",{class:"group",role:"group","aria-label":"The marked time",children:[e("button",{type:"button",

@@ -1,1 +1,0 @@
-import"./chunk-VECMLAIE.js";import"./chunk-ID7GUQ4E.js";

@@ -1,0 +1,1 @@
+import"./chunk-VPMIURNC.js";import"./chunk-ID7GUQ4E.js";
