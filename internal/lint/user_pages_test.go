@@ -52,19 +52,20 @@ func TestUserPagesAreShort(t *testing.T) {
 
 // notRun says why no test runs a block of commands, by its page and its beginning.
 var notRun = []struct{ page, command, reason string }{
-	{"README.md", "apt install", "tools/installed.sh installs the packages"},
+	{"README.md", "apt install", "TestInstalled of tools/dist runs it"},
 	{"README.md", "make test", "it runs the tests"},
 	{"docs/how-to/back-up.md", "cp deploy/systemd", "it needs systemd and root"},
 	{"docs/how-to/correlate.md", "gnocco-correlate", "tests of cmd/gnocco-correlate run each flag"},
 	{"docs/how-to/grafana.md", "vmalert", "TestVmalert runs these flags"},
 	{"docs/how-to/install.md", "htpasswd", "it needs a Kubernetes"},
+	{"docs/how-to/install.md", "helm install", "tests of deploy/check render the chart by Helm's packages with such values"},
 	{"docs/reference/settings.md", "curl -u admin: -X PUT", "tests of quotas in api send these requests"},
 	{"docs/how-to/several-processes.md", "gnocco init", "TestREADMESeveralProcesses runs them on one machine"},
 }
 
 // commandBlock matches blocks of a page that may be commands. Without a language, those that begin with aProgram are.
 var (
-	commandBlock = regexp.MustCompile("(?ms)^```(sh|bash|)\n(.*?)^```")
+	commandBlock = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```")
 	aProgram     = regexp.MustCompile(`^(gnocco|bin/gnocco|curl|make|apt|cp) `)
 )
 
@@ -80,7 +81,7 @@ func TestCommandsOfPagesAreRun(t *testing.T) {
 	blocks:
 		for _, m := range commandBlock.FindAllStringSubmatch(p.text, -1) {
 			commands := m[2]
-			if m[1] == "" && !aProgram.MatchString(commands) {
+			if m[1] != "" && m[1] != "sh" && m[1] != "bash" || m[1] == "" && !aProgram.MatchString(commands) {
 				continue
 			}
 			for _, not := range notRun {

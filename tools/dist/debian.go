@@ -115,7 +115,7 @@ func (p *debPackage) completions(common map[string][]byte, program string) {
 }
 
 // units adds units, and returns their commands in the scripts: an installation starts none, an upgrade restarts running
-// ones.
+// ones, a purge disables them, as systemctl enable leaves links.
 func (p *debPackage) units(common map[string][]byte, names ...string) (afterInstall, beforeRemove, afterRemove string) {
 	for _, name := range names {
 		p.add("/lib/systemd/system/"+name, common["systemd/"+name])
@@ -133,13 +133,13 @@ fi
 	deb-systemd-invoke stop '%s' >/dev/null || true
 fi
 `, strings.ReplaceAll(runs, " ", "' '"))
-	afterRemove = fmt.Sprintf(`if [ "$1" = purge ] && command -v deb-systemd-helper >/dev/null; then
-	deb-systemd-helper purge %s >/dev/null || true
+	afterRemove = fmt.Sprintf(`if [ "$1" = purge ]; then
+	rm -f %s
 fi
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
 	systemctl --system daemon-reload >/dev/null || true
 fi
-`, list)
+`, "/etc/systemd/system/*.wants/"+strings.ReplaceAll(runs, " ", " /etc/systemd/system/*.wants/"))
 	return afterInstall, beforeRemove, afterRemove
 }
 

@@ -256,7 +256,7 @@ func TestSBOM(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	help :=
-		"Do this. And that.\n\nUsage:\n  x [command]\n\nAvailable Commands:\n  api         Serve\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n" +
+		"Do this. And that.\n\nUsage:\n  x [command]\n\nExamples:\n  x now   at once\n\nRun servers:\n  api         Serve\n\nAdditional Commands:\n  two-words   Other\n\nFlags:\n  -h, --help\n.odd\n" +
 			"\nAdditional help topics:\n  x limits   What is bounded\n\nUse \"x [command] --help\".\n"
 	if got := subcommands(help); !slices.Equal(got, []string{"api", "limits", "two-words"}) {
 		t.Errorf("subcommands are %q", got)

@@ -72,10 +72,9 @@ func writeArchive(name string, at time.Time, files []file) error {
 	return os.WriteFile(name, compressed(b.Bytes()), 0o644)
 }
 
-// archiveFolder writes what lies below a folder.
-func archiveFolder(name string, at time.Time, dir string) error {
-	var files []file
-	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
+// folderFiles returns the files below a folder, as they lie below another.
+func folderFiles(dir, below string) (files []file, err error) {
+	err = filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -84,9 +83,15 @@ func archiveFolder(name string, at time.Time, dir string) error {
 			return err
 		}
 		content, err := os.ReadFile(p)
-		files = append(files, file{path: filepath.ToSlash(rel), content: content, mode: 0o644})
+		files = append(files, file{path: path.Join(below, filepath.ToSlash(rel)), content: content, mode: 0o644})
 		return err
 	})
+	return files, err
+}
+
+// archiveFolder writes what lies below a folder.
+func archiveFolder(name string, at time.Time, dir string) error {
+	files, err := folderFiles(dir, "")
 	if err != nil {
 		return err
 	}
@@ -95,6 +100,18 @@ func archiveFolder(name string, at time.Time, dir string) error {
 		return err
 	}
 	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// chartFiles returns Helm's chart, which has the version of the program.
+func (s *source) chartFiles() ([]file, error) {
+	files, err := folderFiles(filepath.Join(s.root, "deploy", "helm", "gnocco"), "gnocco")
+	for _, f := range files {
+		if f.path == "gnocco/Chart.yaml" &&
+			!strings.Contains(string(f.content), "\nversion: "+s.version+"\nappVersion: "+s.version+"\n") {
+			return nil, fmt.Errorf("deploy/helm/gnocco/Chart.yaml has another version than %s", s.version)
+		}
+	}
+	return files, err
 }
 
 // gnocchiPrograms are the names of Gnocchi's that the program answers to.

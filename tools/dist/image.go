@@ -44,8 +44,9 @@ func writeImage(dir, version string, at time.Time, arches map[string][]file) err
 		if err := writeTar(&content, at, arches[arch]); err != nil {
 			return err
 		}
+		packed := compressed(content.Bytes()) // once: a layer of plain bytes compresses them for each look
 		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-			return io.NopCloser(bytes.NewReader(content.Bytes())), nil
+			return io.NopCloser(bytes.NewReader(packed)), nil
 		},
 			tarball.WithMediaType(types.OCILayer))
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -75,15 +78,42 @@ func (s *source) build(folder, out, arch string, static bool) error {
 	return nil
 }
 
+// programs are the paths of the programs for a processor.
+type programs struct{ static, dynamic, backup string }
+
+// programs builds for a processor, below a folder.
+func (s *source) programs(dir, arch string) (p programs, err error) {
+	dir = filepath.Join(dir, arch)
+	p = programs{static: filepath.Join(dir, "static", "gnocco"), dynamic: filepath.Join(dir, "gnocco"),
+		backup: filepath.Join(dir, "gnocco-backup")}
+	return p, errors.Join(s.build("cmd/gnocco", p.static, arch, true), s.build("cmd/gnocco", p.dynamic, arch, false),
+		s.build("cmd/gnocco-backup", p.backup, arch, true))
+}
+
+// shared holds the files that packages of all processors have: pages, completions, units; by their paths.
+type shared struct{ common, backup map[string][]byte }
+
+// shared asks programs that run here for pages and completions.
+func (s *source) shared(native programs) (shared, error) {
+	common, err := s.commonFiles(native.static)
+	if err != nil {
+		return shared{}, err
+	}
+	backup := make(map[string][]byte)
+	return shared{common, backup}, s.helpOf(backup, native.backup)
+}
+
+// packages writes the packages of a processor.
+func (s *source) packages(out, arch string, p programs, files shared) error {
+	return errors.Join(s.debian(out, arch, p.dynamic, files.common), s.debianBackup(out, arch, p.backup, files.backup))
+}
+
 func run(out string, arches []string) error {
 	s, err := open("../..")
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(out); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp("", "gnocco-dist-")
@@ -91,76 +121,63 @@ func run(out string, arches []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	step := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
-
-	// Pages and completions come from a program that runs here.
-	native := filepath.Join(work, "native", "gnocco")
-	if err := s.build("cmd/gnocco", native, runtime.GOARCH, true); err != nil {
+	begun := time.Now()
+	step := func(format string, args ...any) {
+		fmt.Printf("%3.0f s  "+format+"\n", append([]any{time.Since(begun).Seconds()}, args...)...)
+	}
+	// Pages and completions come from programs that run here. Two processors share no compiled package, so both are
+	// built at a time.
+	all := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(arches), runtime.GOARCH))))
+	built := make([]programs, len(all))
+	step("building for %s", strings.Join(all, " and "))
+	var builds, packs errgroup.Group
+	for i, arch := range all {
+		builds.Go(func() (err error) { built[i], err = s.programs(work, arch); return err })
+	}
+	if err := builds.Wait(); err != nil {
 		return err
 	}
-	common, err := s.commonFiles(native)
+	files, err := s.shared(built[slices.Index(all, runtime.GOARCH)])
 	if err != nil {
 		return err
 	}
-	nativeBackup, backupHelp := filepath.Join(work, "native", "gnocco-backup"), make(map[string][]byte)
-	if err := s.build("cmd/gnocco-backup", nativeBackup, runtime.GOARCH, true); err != nil {
-		return err
-	}
-	if err := s.helpOf(backupHelp, nativeBackup); err != nil {
-		return err
-	}
+	step("packages and archives")
 	images := make(map[string][]file)
+	packs.SetLimit(runtime.GOMAXPROCS(0))
 	for _, arch := range arches {
-		step("%s: building", arch)
-		static, dynamic := filepath.Join(work, arch, "static"), filepath.Join(work, arch, "gnocco")
-		for path, isStatic := range map[string]bool{static: true, dynamic: false} {
-			if err := s.build("cmd/gnocco", path, arch, isStatic); err != nil {
-				return err
-			}
-		}
-		name := fmt.Sprintf("gnocco-%s-linux-%s", s.version, arch)
-		bill, err := sbom(static, s.version, s.at)
+		p, name := built[slices.Index(all, arch)], fmt.Sprintf("gnocco-%s-linux-%s", s.version, arch)
+		bill, err := sbom(p.static, s.version, s.at)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(out, name+".cdx.json"), bill, 0o644); err != nil {
-			return err
-		}
-		program, err := os.ReadFile(static)
+		program, err := os.ReadFile(p.static)
 		if err != nil {
 			return err
 		}
-		files := archiveFiles(name, program, common)
-		if err := writeArchive(filepath.Join(out, name+".tar.gz"), s.at, files); err != nil {
-			return err
-		}
-		images[arch] = imageFiles(program, common)
-		step("%s: packages", arch)
-		if err := s.debian(out, arch, dynamic, common); err != nil {
-			return err
-		}
-		backup := filepath.Join(work, arch, "gnocco-backup")
-		if err := s.build("cmd/gnocco-backup", backup, arch, true); err != nil {
-			return err
-		}
-		if err := s.debianBackup(out, arch, backup, backupHelp); err != nil {
-			return err
-		}
+		images[arch] = imageFiles(program, files.common)
+		packs.Go(func() error { return os.WriteFile(filepath.Join(out, name+".cdx.json"), bill, 0o644) })
+		packs.Go(func() error {
+			return writeArchive(filepath.Join(out, name+".tar.gz"), s.at, archiveFiles(name, program, files.common))
+		})
+		packs.Go(func() error { return s.packages(out, arch, p, files) })
 	}
-	step("packages of Gnocchi's names")
-	if err := s.debianAsGnocchi(out, common); err != nil {
+	if err := packs.Wait(); err != nil {
 		return err
 	}
-	step("image")
-	layoutDir := filepath.Join(work, "oci")
-	if err := writeImage(layoutDir, s.version, s.at, images); err != nil {
+	step("packages of Gnocchi's names, chart, image")
+	chart, err := s.chartFiles()
+	if err != nil {
 		return err
 	}
-	if err := archiveFolder(filepath.Join(out, fmt.Sprintf("gnocco-%s-oci.tar", s.version)), s.at,
-		layoutDir); err != nil {
+	layoutDir, image := filepath.Join(work, "oci"), fmt.Sprintf("gnocco-%s-oci.tar", s.version)
+	if err := errors.Join(s.debianAsGnocchi(out, files.common),
+		writeArchive(filepath.Join(out, fmt.Sprintf("gnocco-%s-helm.tgz", s.version)), s.at, chart),
+		writeImage(layoutDir, s.version, s.at, images),
+		archiveFolder(filepath.Join(out, image), s.at, layoutDir), checksums(out)); err != nil {
 		return err
 	}
-	return checksums(out)
+	step("done")
+	return nil
 }
 
 // checksums writes SHA256SUMS of all files of a folder.

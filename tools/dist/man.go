@@ -33,18 +33,19 @@ func manual(all map[string][]byte, program, version string, at time.Time, path .
 	return nil
 }
 
-// listed are the lines that name a subcommand, or a topic behind the path of its command, by their heading.
-var listed = map[string]*regexp.Regexp{
-	"Available Commands":     regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `),
-	"Additional help topics": regexp.MustCompile(`(?m)^  (?:[a-z-]+ )+([a-z][a-z-]*) `),
-}
+// listed is a line that names a subcommand, or a topic behind the path of its command.
+var listed = regexp.MustCompile(`(?m)^  (?:[a-z-]+ )*([a-z][a-z-]*)  `)
 
-// subcommands returns the names of subcommands and topics that a help text lists.
+// subcommands returns the names of subcommands and topics that a help text lists, in groups of any heading behind the
+// usage.
 func subcommands(help string) (names []string) {
-	for head, line := range listed {
-		_, rest, _ := strings.Cut(help, "\n"+head+":\n")
-		list, _, _ := strings.Cut(rest, "\n\n")
-		for _, m := range line.FindAllStringSubmatch(list, -1) {
+	_, rest, _ := strings.Cut(help, "\nUsage:\n")
+	for _, group := range strings.Split(rest, "\n\n") {
+		head, list, _ := strings.Cut(group, "\n")
+		if !heading.MatchString(head) || strings.HasSuffix(head, "Flags:") || head == "Examples:" || head == "Aliases:" {
+			continue
+		}
+		for _, m := range listed.FindAllStringSubmatch(list, -1) {
 			names = append(names, m[1])
 		}
 	}
