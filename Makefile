@@ -64,7 +64,7 @@ programs:
 	@cd cmd/gnocco-correlate && go build -ldflags='-s -w' -o ../../bin/test/ .
 
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
-	@$(call each,go list -export -test -f '' ./...)
+	@$(call each,go list -export -test ./... >/dev/null)
 
 test: programs ## the tests of every package; what takes minutes with fewer rounds
 	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
