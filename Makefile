@@ -15,7 +15,7 @@ COUNT ?= 10
 TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
-MODULES = . bench cmd/gnocco-correlate
+MODULES = . bench cmd/gnocco-correlate tests/prometheus
 # $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
 each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
 

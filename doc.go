@@ -65,7 +65,7 @@
 //	internal/{pause,progress,quota,roster,simd,trusted,version}              and more
 //	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to
 //	tests/{cutest,devicetest}                  a driver without a device; a device, or its stand-in
-//	tests/{golden,seedtest,testcert,testnode,testprogram}                    what the tests of many packages need
+//	tests/{golden,promtest,seedtest,testcert,testnode,testprogram}           what the tests of many packages need
 //
 // api and metricd do not know each other: query has the interface that cluster implements, and server hands one to the
 // other. Read carbonara's package comment for the meaning of aggregates, then model's, then the one of the package that

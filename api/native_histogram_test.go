@@ -19,11 +19,10 @@ import (
 	"github.com/prometheus/prometheus/prompb"
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/promqltest"
-	"github.com/prometheus/prometheus/util/teststorage"
 
 	"github.com/gnocco-db/gnocco/api/promql"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
 )
 
 // histogramSeries is a series of random native histograms, one each 15 s.
@@ -164,22 +163,16 @@ func TestNativeHistogramsAreAnsweredAsByPrometheus(t *testing.T) {
 	}
 	s.refreshAll(t, "jd")
 
-	kept := teststorage.New(t)
-	appender := kept.Appender(t.Context())
+	var series []promtest.Series
 	for _, one := range all {
-		for i, h := range one.floats {
-			var whole *histogram.Histogram
-			if one.whole != nil {
-				whole, h = one.whole[i].Copy().Compact(0), nil // empty buckets are not kept
-			} else {
-				h = h.Copy().Compact(0)
-			}
-			_, err := appender.AppendHistogram(0, one.labels, histogramStep*int64(i+1), whole, h)
-			check(t, err)
+		kept := promtest.Series{Labels: one.labels}
+		for i, h := range one.floats { // empty buckets are not kept
+			sample := promtest.Sample{MS: histogramStep * int64(i+1), Histogram: h.Copy().Compact(0)}
+			kept.Samples = append(kept.Samples, sample)
 		}
+		series = append(series, kept)
 	}
-	check(t, appender.Commit())
-	engine := promqltest.NewTestEngine(t, false, 0, 10_000_000)
+	engine, kept := promtest.NewEngine(t), promtest.Queryable(series...)
 	for _, expr := range []string{
 		`h`, `h{n=~"1.*",job!="j1"}`, `rate(h[1m])`, `increase(h[75s])`, `sum by (job) (rate(h{n!~"3|7|11|15|19|23"}[1m]))`,
 		`histogram_quantile(0.9, h)`, `histogram_quantile(0.5, rate(h[1m]))`, `histogram_count(h) + histogram_sum(h)`,

@@ -6,19 +6,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
-	"github.com/prometheus/prometheus/tsdb/index"
 
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
 )
 
 const (
@@ -98,24 +97,13 @@ func downsampled(t *testing.T, samples []blockSample, width int64) (metas []chun
 	return metas
 }
 
-// writeBlock writes a block of these series, whose names ascend; a width of 0 keeps samples.
-func writeBlock(t *testing.T, folder string, names []string, series map[string][]blockSample, from, to, width int64) {
+// writeBlock writes a block of these series; a width of 0 keeps samples.
+func writeBlock(t *testing.T, folder string, series map[string][]blockSample, from, to, width int64) {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		fatal.If(t, err)
-	}
-	must(os.MkdirAll(folder, 0o700))
-	to1, err := chunks.NewWriter(filepath.Join(folder, "chunks"))
-	must(err)
-	list, err := index.NewWriter(t.Context(), filepath.Join(folder, "index"))
-	must(err)
-	for _, symbol := range append([]string{"__name__", "a", "job"}, names...) {
-		must(list.AddSymbol(symbol))
-	}
-	for i, name := range names {
+	var all []promtest.BlockSeries
+	for name, samples := range series {
 		var within []blockSample
-		for _, s := range series[name] {
+		for _, s := range samples {
 			if s.ms >= from && s.ms < to {
 				within = append(within, s)
 			}
@@ -124,19 +112,15 @@ func writeBlock(t *testing.T, folder string, names []string, series map[string][
 		if width > 0 {
 			metas = downsampled(t, within, width)
 		} else {
-			for ; len(within) > 0; within = within[min(120, len(within)):] {
-				part := within[:min(120, len(within))]
+			for part := range slices.Chunk(within, 120) {
 				metas = append(metas, chunks.Meta{Chunk: xorChunk(t, part), MinTime: part[0].ms,
 					MaxTime: part[len(part)-1].ms})
 			}
 		}
-		must(to1.WriteChunks(metas...))
-		must(list.AddSeries(storage.SeriesRef(i), labels.FromStrings("__name__", name, "job", "a"), metas...))
+		all = append(all, promtest.BlockSeries{Labels: labels.FromStrings("__name__", name, "job", "a"), Chunks: metas})
 	}
-	must(to1.Close())
-	must(list.Close())
-	must(os.WriteFile(filepath.Join(folder, "meta.json"), fmt.Appendf(nil,
-		`{"thanos":{"labels":{"replica":"r"},"downsample":{"resolution":%d}}}`, width), 0o600))
+	promtest.WriteBlock(t, folder, fmt.Sprintf(`{"thanos":{"labels":{"replica":"r"},"downsample":{"resolution":%d}}}`, width),
+		all...)
 }
 
 // Thanos' aggregates of an hour and of 5 minutes become groups, beside the samples of later blocks.
@@ -144,7 +128,6 @@ func TestImportBlocksOfAggregates(t *testing.T) {
 	withoutCredentials(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	series := make(map[string][]blockSample)
-	names := []string{"reqs_total", "steady", "temp"}
 	total := 40.0
 	for ms := int64(blocksFrom + 7_000); ms < blocksFrom+5*dayMS; ms += 15_000 {
 		crash := 0.002
@@ -162,7 +145,7 @@ func TestImportBlocksOfAggregates(t *testing.T) {
 	for _, b := range []struct{ from, to, width int64 }{{0, 2 * dayMS, hourMS},
 		{2 * dayMS, 4*dayMS + 2*hourMS, 300_000}, {4 * dayMS, 5 * dayMS, 0}} {
 		folder := filepath.Join(dir, strconv.FormatInt(b.from, 10))
-		writeBlock(t, folder, names, series, blocksFrom+b.from, blocksFrom+b.to, b.width)
+		writeBlock(t, folder, series, blocksFrom+b.from, blocksFrom+b.to, b.width)
 	}
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	s.call(http.MethodPost, "/v1/archive_policy", `{"name":"thanos","back_window":1,"definition":[

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -117,6 +118,12 @@ func (e *Engine) Range(ctx context.Context, q *Query, start, end time.Time, step
 	s := e.source(q)
 	prepared, err := e.engine.NewRangeQuery(ctx, s, s.options(), q.Expr, start, end, step)
 	return s.charged(ctx, prepared, err)
+}
+
+// Prometheus returns the options of Prometheus' engine, and what this engine reads a query from, for an engine without
+// the pipelines of this one.
+func (e *Engine) Prometheus(q *Query) (upstream.EngineOpts, storage.Queryable) {
+	return e.options.engine(), e.source(q)
 }
 
 const leastLookback = 5 * time.Minute

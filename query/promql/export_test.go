@@ -3,29 +3,9 @@ package promql
 import (
 	"context"
 	"errors"
-	"time"
 
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/storage"
 )
-
-// Series is what the engine gets of a selector.
-type Series = series
-
-// SeriesSet is the series of a selector.
-type SeriesSet = seriesSet
-
-// Upstream is the engine itself, as upstream's own tests want it.
-func (e *Engine) Upstream() *upstream.Engine {
-	options := e.options.engine()
-	options.EnableDelayedNameRemoval, options.UseStartTimestamps = true, true
-	return upstream.NewEngine(options)
-}
-
-// Queryable is what a query of that engine reads from; a granularity other than 0 serves before raw measures.
-func (e *Engine) Queryable(granularity time.Duration) storage.Queryable {
-	return e.source(&Query{Lookback: leastLookback, Granularity: granularity})
-}
 
 // Alone is the engine without pipelines.
 func (e *Engine) Alone() *Engine {

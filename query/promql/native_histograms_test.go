@@ -13,27 +13,12 @@ import (
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/promqltest"
-	"github.com/prometheus/prometheus/util/teststorage"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
-
-// partsOf returns the values of the parts that a native histogram is stored as.
-func partsOf(t testing.TB, h *histogram.FloatHistogram) map[string]float64 {
-	t.Helper()
-	var batch series.Batch
-	fatal.If(t, batch.AddHistogram(new(series.Labels), 0, h))
-	_, values := batch.Columns()
-	parts := make(map[string]float64, batch.Len())
-	for i := range batch.Len() {
-		parts[model.Labels(batch.AppendKey(nil, i)).Get(model.LabelHistogram)] = values[i]
-	}
-	return parts
-}
 
 // histograms stores native histograms of one name; ids are their parts.
 func (s *store) histograms(ids map[string]uuid.UUID, policy, name string, times []time.Time,
@@ -41,7 +26,7 @@ func (s *store) histograms(ids map[string]uuid.UUID, policy, name string, times 
 	s.t.Helper()
 	at, values := map[string][]time.Time{}, map[string][]float64{}
 	for i, h := range all {
-		for part, v := range partsOf(s.t, h) {
+		for part, v := range promtest.Parts(s.t, h) {
 			at[part], values[part] = append(at[part], times[i]), append(values[part], v)
 		}
 	}
@@ -165,7 +150,7 @@ func TestGroupsOfHistogramsAreLikeMeasures(t *testing.T) {
 }
 
 func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
-	s := newStore(t, promqltest.TestParserOpts)
+	s := newStore(t, promtest.Syntax)
 	defer s.stop()
 	policy := model.SeriesArchivePolicy()
 	expressions := []string{"sum_over_time(h[1h])", "first_over_time(h[1h])", "last_over_time(h[1h])",
@@ -186,16 +171,11 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	times, all := c.scrapes(r, start)
-	kept := teststorage.New(t)
-	appender := kept.Appender(t.Context())
+	kept := promtest.Series{Labels: labels.FromStrings("__name__", "h")}
 	for i, h := range all {
-		if _, err := appender.AppendHistogram(0, labels.FromStrings("__name__", "h"), times[i].UnixMilli(), nil,
-			h.Copy().Compact(0)); err != nil {
-			t.Fatal(err)
-		}
+		kept.Samples = append(kept.Samples, promtest.Sample{MS: times[i].UnixMilli(), Histogram: h.Copy().Compact(0)})
 	}
-	fatal.If(t, appender.Commit())
-	engine := promqltest.NewTestEngine(t, false, 0, 10_000_000)
+	engine := promtest.NewEngine(t)
 	ids := map[string]uuid.UUID{}
 	s.histograms(ids, policy.Name, "h", times, all)
 	first, last := start.Add(2*time.Hour), start.Add(5*time.Hour)
@@ -215,7 +195,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 			here = append(here, "rate(h[7190s])") // of 10 s
 		}
 		for _, expr := range here {
-			q, err := engine.NewRangeQuery(t.Context(), kept, nil, expr, first, last, time.Hour)
+			q, err := engine.NewRangeQuery(t.Context(), promtest.Queryable(kept), nil, expr, first, last, time.Hour)
 			fatal.If(t, err)
 			got, want := s.over(expr, first, last, time.Hour), q.Exec(t.Context())
 			if place := differing(got, want, c.hidden); place != "" {
@@ -230,7 +210,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 
 // A range of groups of numbers and of histograms has a warning and no rate, as one of measures.
 func TestGroupsOfNumbersAndHistograms(t *testing.T) {
-	s := newStore(t, promqltest.TestParserOpts)
+	s := newStore(t, promtest.Syntax)
 	s.kept("p", counterMethods, 0, time.Hour, 0)
 	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
 	at := func(hour int) []time.Time {
@@ -305,7 +285,7 @@ func differing(got, want *upstream.Result, last bool) string {
 // Once measures have gone, each bucket has resets of its own: one that falls while the count grows is the only one that
 // began anew. From measures, as in Prometheus, all of the histogram did.
 func TestResetsOfBuckets(t *testing.T) {
-	s := newStore(t, promqltest.TestParserOpts)
+	s := newStore(t, promtest.Syntax)
 	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
 	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)

@@ -96,7 +96,8 @@ func TestReadAheadEnds(t *testing.T) {
 	engine := promql.New(promql.Options{Archives: notedArchives{testnode.Archives{Metricd: s.Metricd}, &read},
 		Series: postings.New(s.Index, postings.Options{Bytes: 64 << 20}), Policies: s.Index.ArchivePolicies,
 		Now: func() time.Time { return s.now }, MaxSamples: 100}) // 25 of these are read ahead
-	querier, err := engine.Queryable(0).Querier(0, 0)
+	_, source := engine.Prometheus(&promql.Query{Lookback: 5 * time.Minute})
+	querier, err := source.Querier(0, 0)
 	fatal.If(t, err)
 	end := s.now.UnixMilli()
 	set := querier.Select(t.Context(), false, &storage.SelectHints{Start: end - time.Hour.Milliseconds(), End: end},

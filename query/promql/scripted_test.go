@@ -15,12 +15,12 @@ import (
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/promql"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
 )
 
 // scriptedEval is a line of an upstream script that evaluates an expression.
@@ -29,8 +29,8 @@ var scriptedEval = regexp.MustCompile(`^\s*eval(?:_\w+)? (?:instant (?:at (\S+) 
 // All expressions of upstream's scripts, over what these load, give the bits of Prometheus' engine.
 func TestScriptedExpressionsAreLikeTheEngine(t *testing.T) {
 	evaluated, computed := 0, 0
-	for _, script := range readScripts(t, moduleDir(t)) {
-		n, with := compareScript(t, script)
+	for _, script := range promtest.ReadScripts(t) {
+		n, with := compareScript(t, &script)
 		evaluated, computed = evaluated+n, computed+with
 	}
 	t.Logf("%d evaluations, %d with pipelines", evaluated, computed)
@@ -40,16 +40,16 @@ func TestScriptedExpressionsAreLikeTheEngine(t *testing.T) {
 }
 
 // compareScript evaluates the expressions of a script after what it loads.
-func compareScript(t *testing.T, script script) (evaluated, computed int) {
+func compareScript(t *testing.T, script *promtest.Script) (evaluated, computed int) {
 	t.Helper()
-	s := newStore(t, promqltest.TestParserOpts)
+	s := newStore(t, promtest.Syntax)
 	defer s.stop()
 	const shift = 30 * 365 * 24 * time.Hour // scripts begin in 1970, and a policy keeps what is before its first block
 	s.now = time.Unix(0, 0).Add(2 * shift)
 	s.policy("p", []string{"last", "mean", "min", "max", "sum", "count", "std", "first"}, shift)
-	s.load(t, script.load, shift)
-	for _, e := range script.evals {
-		line, _, _ := strings.Cut(e.text, "\n")
+	s.load(script.Series(t), shift)
+	for _, e := range script.Evals {
+		line, _, _ := strings.Cut(e.Text, "\n")
 		m := scriptedEval.FindStringSubmatch(line)
 		if m == nil {
 			continue
@@ -89,18 +89,12 @@ func compareScript(t *testing.T, script script) (evaluated, computed int) {
 	return evaluated, computed
 }
 
-// load stores what the load commands of a script say, later by shift.
-func (s *store) load(t *testing.T, commands string, shift time.Duration) {
-	t.Helper()
-	storage := promqltest.LoadedStorage(t, commands)
-	defer storage.Close()
-	q, err := storage.Querier(-1<<62, 1<<62)
-	fatal.If(t, err)
-	defer q.Close()
-	set := q.Select(t.Context(), true, nil, labels.MustNewMatcher(labels.MatchRegexp, "any", ".*"))
+// load stores the series of a script, later by shift.
+func (s *store) load(all []promtest.Series, shift time.Duration) {
+	s.t.Helper()
 	p, err := s.Index.ArchivePolicy("p")
-	fatal.If(t, err)
-	for set.Next() {
+	fatal.If(s.t, err)
+	for _, series := range all {
 		type measures struct {
 			times  []time.Time
 			values []float64
@@ -113,33 +107,25 @@ func (s *store) load(t *testing.T, commands string, shift time.Duration) {
 			of := parts[part]
 			of.times, of.values = append(of.times, time.UnixMilli(at).Add(shift)), append(of.values, v)
 		}
-		for it := set.At().Iterator(nil); ; {
-			kind := it.Next()
-			if kind == chunkenc.ValNone {
-				break
+		for _, sample := range series.Samples {
+			if sample.Type() == chunkenc.ValFloat {
+				add("", sample.T(), sample.F())
+				continue
 			}
-			switch at := it.AtT(); {
-			case at < 0:
-			case kind == chunkenc.ValFloat:
-				_, v := it.At()
-				add("", at, v)
-			default:
-				_, h := it.AtFloatHistogram(nil)
-				for part, v := range partsOf(t, h) {
-					add(part, at, v)
-				}
+			for part, v := range promtest.Parts(s.t, sample.FH()) {
+				add(part, sample.T(), v)
 			}
 		}
 		for part, of := range parts {
 			var text []byte
-			labels.NewBuilder(set.At().Labels()).Set(model.LabelHistogram, part).Labels().Range(func(l labels.Label) {
+			labels.NewBuilder(series.Labels).Set(model.LabelHistogram, part).Labels().Range(func(l labels.Label) {
 				text = model.AppendLabel(text, l.Name, l.Value)
 			})
 			if len(text) == 0 {
 				continue
 			}
 			m := &model.Metric{ID: uuid.New(), ArchivePolicy: p, Creator: "me", Labels: model.Labels(text)}
-			fatal.If(t, s.Index.CreateMetrics(t.Context(), []*model.Metric{m}))
+			fatal.If(s.t, s.Index.CreateMetrics(s.t.Context(), []*model.Metric{m}))
 			s.measures(m.ID, of.times, of.values)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,62 +13,32 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/tombstones"
-	"github.com/prometheus/prometheus/tsdb/tsdbutil"
 
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
 )
 
-// sample is one of a block, a native histogram if it has one.
-type sample struct {
-	ms int64
-	v  float64
-	h  *histogram.Histogram
-}
-
-func (s sample) T() int64                      { return s.ms }
-func (s sample) ST() int64                     { return 0 }
-func (s sample) F() float64                    { return s.v }
-func (s sample) H() *histogram.Histogram       { return s.h }
-func (s sample) FH() *histogram.FloatHistogram { return nil }
-func (s sample) Copy() chunks.Sample           { return s }
-
-func (s sample) Type() chunkenc.ValueType {
-	if s.h != nil {
-		return chunkenc.ValHistogram
-	}
-	return chunkenc.ValFloat
-}
-
-// Blocks that Prometheus' own module has written are read whole, with the labels that Thanos adds.
+// Blocks of Prometheus' own writers are read whole, with the labels that Thanos adds.
 func TestBlocks(t *testing.T) {
 	const start = 1767225600000
-	dir := t.TempDir()
+	dir, blocks := t.TempDir(), 0
 	block := func(from int64, more string, set labels.Labels, values ...float64) string {
 		t.Helper()
 		var list []chunks.Sample
 		for i, v := range values {
-			list = append(list, sample{from + int64(i)*15_000, v, nil})
+			list = append(list, promtest.Sample{MS: from + int64(i)*15_000, Value: v})
 		}
 		if len(values) == 0 {
-			list = append(list, sample{from, 0, tsdbutil.GenerateTestHistogram(1)})
+			list = append(list, promtest.Sample{MS: from, Histogram: &histogram.FloatHistogram{Count: 3, Sum: 4}})
 		}
-		series := []storage.Series{storage.NewListSeries(set, list)}
-		path, err := tsdb.CreateBlock(series, dir, 0, slog.New(slog.DiscardHandler))
+		chunk, err := chunks.ChunkFromSamples(list)
 		fatal.If(t, err)
-		if more == "" {
-			return path
-		}
-		file := filepath.Join(path, metaFile)
-		text, err := os.ReadFile(file)
-		if err == nil {
-			err = os.WriteFile(file, []byte(strings.Replace(string(text), "{", "{"+more, 1)), 0o600)
-		}
-		fatal.If(t, err)
+		blocks++
+		path := filepath.Join(dir, fmt.Sprint(blocks))
+		promtest.WriteBlock(t, path, "{"+more+`"version":1}`, promtest.BlockSeries{Labels: set, Chunks: []chunks.Meta{chunk}})
 		return path
 	}
 	read := func() (string, error) {

@@ -1,8 +1,4 @@
-// Two minutes of one goroutine tell the race detector nothing that the other tests do not.
-
-//go:build !race
-
-package promql_test
+package prometheus_test
 
 import (
 	"context"
@@ -11,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/exemplar"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
@@ -30,15 +27,20 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/query/promql"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/promtest"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // scriptStorage is a store to upstream's scripts. A label set is a series that was pushed with these labels, if
 // measures are read, or else a resource, whose attributes are the labels. There is a letter before their names, as
 // those of attributes may not begin with an underscore. Scripts begin in 1970: the store's time is later.
 type scriptStorage struct {
-	*store
+	*testnode.Node
+	t           testing.TB
+	engine      *promql.Engine
 	granularity time.Duration // that serves; 0: raw measures
 	shift       int64         // ms
 	earlier     int64         // ms: a measure is taken that much before its sample, at the start of a group
@@ -59,16 +61,18 @@ const scriptType = "script"
 
 // newScriptStorage returns an empty one. granularity is that of its archive policy.
 func newScriptStorage(t testing.TB, granularity, earlier time.Duration) *scriptStorage {
-	s := &scriptStorage{store: newStore(t, promqltest.TestParserOpts),
+	s := &scriptStorage{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 4, Workers: 1}), t: t,
 		shift: (max(granularity, 30*365*24*time.Hour) + 24*time.Hour).Milliseconds(), earlier: earlier.Milliseconds(),
 		series: map[string]uuid.UUID{}, names: map[string]bool{}, native: map[string]bool{}}
-	s.now = time.Unix(0, carbonara.MaxTimestamp.Time().UnixNano())
-	s.policy("p", []string{"last", "mean", "min", "max", "sum", "count", "std", "first"}, granularity)
+	s.engine = promql.New(promql.Options{Archives: testnode.Archives{Metricd: s.Metricd},
+		Series:   postings.New(s.Index, postings.Options{Bytes: 64 << 20}),
+		Policies: s.Index.ArchivePolicies, Syntax: promtest.Syntax,
+		Now: func() time.Time { return carbonara.MaxTimestamp.Time() }})
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &granularity}},
+		[]string{"last", "mean", "min", "max", "sum", "count", "std", "first"})
+	fatal.If(t, err, s.Index.CreateArchivePolicy(t.Context(), policy))
 	kind, err := model.NewResourceType(scriptType, nil)
-	if err == nil {
-		err = s.Index.CreateResourceType(context.Background(), kind)
-	}
-	fatal.If(t, err)
+	fatal.If(t, err, s.Index.CreateResourceType(t.Context(), kind))
 	return s
 }
 
@@ -136,7 +140,7 @@ func (s *scriptStorage) Append(_ storage.SeriesRef, l labels.Labels, _, t int64,
 		return 0, nil
 	}
 	s.native[l.String()] = true
-	for part, v := range partsOf(s.t, fh) {
+	for part, v := range promtest.Parts(s.t, fh) {
 		s.pending = append(s.pending, scriptSample{l, part, t, v})
 	}
 	return 0, nil
@@ -183,7 +187,8 @@ func (s *scriptStorage) AppendExemplar(storage.SeriesRef, labels.Labels, exempla
 }
 
 func (s *scriptStorage) Querier(from, to int64) (storage.Querier, error) {
-	q, err := s.engine.Queryable(s.granularity).Querier(from, to)
+	_, source := s.engine.Prometheus(&promql.Query{Lookback: 5 * time.Minute, Granularity: s.granularity})
+	q, err := source.Querier(from, to)
 	return &scriptQuerier{q, s}, err
 }
 
@@ -198,11 +203,7 @@ func (q *scriptQuerier) Select(ctx context.Context, sorted bool, hints *storage.
 	shifted := *hints
 	shifted.Start += q.s.shift
 	shifted.End += q.s.shift
-	set := q.Querier.Select(ctx, sorted, &shifted, letters(matchers)...)
-	if set, ok := set.(*promql.SeriesSet); ok {
-		return &scriptSet{set, q.s.shift}
-	}
-	return set // an error
+	return &scriptSet{q.Querier.Select(ctx, sorted, &shifted, letters(matchers)...), q.s.shift}
 }
 
 func letters(matchers []*labels.Matcher) []*labels.Matcher {
@@ -234,7 +235,7 @@ func (q *scriptQuerier) LabelValues(ctx context.Context, name string, hints *sto
 }
 
 type scriptSet struct {
-	*promql.SeriesSet
+	storage.SeriesSet
 	shift int64
 }
 
@@ -259,11 +260,11 @@ func (s *scriptSet) At() storage.Series {
 		}
 	})
 	plain.Sort()
-	return &scriptSeries{found.(*promql.Series), plain.Labels(), s.shift}
+	return &scriptSeries{found, plain.Labels(), s.shift}
 }
 
 type scriptSeries struct {
-	*promql.Series
+	storage.Series
 	plain labels.Labels
 	shift int64
 }
@@ -292,79 +293,13 @@ func (i *scriptIterator) AtFloatHistogram(dst *histogram.FloatHistogram) (int64,
 	return t - i.shift, h
 }
 
-// script is a piece of one of upstream's files: series to load, and expressions to evaluate then.
-type script struct {
-	load  string
-	evals []eval
-}
-
-type eval struct {
-	name string // file:line
-	text string
-}
-
-// readScripts cuts upstream's files into pieces.
-func readScripts(t testing.TB, module string) []script {
-	files, err := filepath.Glob(filepath.Join(module, "promql/promqltest/testdata/*.test"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts in", module, err)
-	}
-	var scripts []script
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		fatal.If(t, err)
-		current := script{}
-		finish := func() {
-			if len(current.evals) > 0 {
-				scripts = append(scripts, current)
-			}
-		}
-		lines := strings.Split(string(content), "\n")
-		for i := 0; i < len(lines); {
-			line := strings.TrimSpace(lines[i])
-			if line == "" || strings.HasPrefix(line, "#") {
-				i++
-				continue
-			}
-			from := i
-			for i++; i < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
-				if first := strings.Fields(lines[i]); len(lines[i]) > 0 && lines[i][0] != ' ' && lines[i][0] != '\t' &&
-					(strings.HasPrefix(first[0], "eval") || strings.HasPrefix(first[0], "load") ||
-						first[0] == "clear") {
-					break
-				}
-			}
-			text := strings.Join(lines[from:i], "\n") + "\n"
-			switch {
-			case line == "clear":
-				finish()
-				current = script{}
-			case strings.HasPrefix(line, "load"):
-				finish()
-				current = script{load: current.load + "\n" + text}
-			case strings.HasPrefix(line, "eval"):
-				current.evals = append(current.evals, eval{fmt.Sprintf("%s:%d", filepath.Base(file), from+1), text})
-			}
-		}
-		finish()
-	}
-	return scripts
-}
-
-// moduleDir is where upstream's module lies.
-func moduleDir(t testing.TB) string {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/prometheus/prometheus").Output()
-	fatal.If(t, err)
-	return strings.TrimSpace(string(out))
-}
-
 // listedScripts is set in the environment of a process of this test that runs only the listed scripts.
 const listedScripts = "GNOCCO_LISTED_SCRIPTS"
 
 // Upstream's scripts pass, except the evaluations that testdata/upstream_NAME.txt lists, each with a reason. Listed
 // evaluations have to fail.
 func TestUpstreamScripts(t *testing.T) {
-	scripts := readScripts(t, moduleDir(t))
+	scripts := promtest.ReadScripts(t)
 	for _, mode := range []struct {
 		name                 string
 		granularity, earlier time.Duration
@@ -385,24 +320,26 @@ func TestUpstreamScripts(t *testing.T) {
 				if mode.earlier > 0 {
 					s.granularity = mode.granularity
 				}
-				engine := s.engine.Upstream()
+				options, _ := s.engine.Prometheus(new(promql.Query))
+				options.EnableDelayedNameRemoval, options.UseStartTimestamps = true, true
+				engine := upstream.NewEngine(options)
 				run := func(t *testing.T, text string) {
 					promqltest.RunTestWithStorage(t, text, engine, func(testing.TB) storage.Storage { return s })
 				}
-				run(t, piece.load)
-				for _, e := range piece.evals {
+				run(t, piece.Load)
+				for _, e := range piece.Evals {
 					switch {
 					case onlyListed:
-						if differs[e.name] {
-							t.Run(e.name, func(t *testing.T) { run(t, e.text) })
+						if differs[e.Name] {
+							t.Run(e.Name, func(t *testing.T) { run(t, e.Text) })
 						}
-					case differs[e.name]:
-						delete(differs, e.name)
-					case t.Run(e.name, func(t *testing.T) { run(t, e.text) }):
+					case differs[e.Name]:
+						delete(differs, e.Name)
+					case t.Run(e.Name, func(t *testing.T) { run(t, e.Text) }):
 						passed++
 					}
 				}
-				s.stop()
+				s.Stop(t.Context())
 			}
 			if onlyListed {
 				return
