@@ -5,23 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
-// localArchives are the sacks that this process holds. It implements peer.LocalSacks. A read of them is an answer only
-// if the lease is still valid after it. An error of a sack that is not held here is a metricd.ErrNotOwned, and a
-// peer.ErrElsewhere for other processes.
+// localArchives are the sacks that this process holds. A read of them is an answer only if the lease is still valid
+// after it. An error of a sack that is not held here is a metricd.ErrNotOwned, and a peer.ErrElsewhere for other
+// processes.
 type localArchives struct {
 	metricd *metricd.Metricd
 	damaged *damagedStores
@@ -29,6 +25,7 @@ type localArchives struct {
 	lease   claim.Lease
 	// reach returns once metricd takes from all incoming stores, or after the deadline.
 	reach func(ctx context.Context, deadline time.Time) error
+	sees  func(epoch, generation uint64) // takes the least version that the index has
 }
 
 // answered returns why an answer of metricd does not count, nil if it does.
@@ -53,46 +50,6 @@ func (l *localArchives) eachGroups(ctx context.Context, reads []model.Read, dst 
 	return l.explain(l.metricd.EachGroups(ctx, reads, dst, use))
 }
 
-// Sizes returns the sizes of metrics' archives.
-func (l *localArchives) Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
-	sizes, err := l.metricd.Sizes(ctx, metrics)
-	return sizes, l.answered(err)
-}
-
-// LastMeasures returns the timestamps of metrics' newest measures.
-func (l *localArchives) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
-	last, err := l.metricd.LastMeasures(ctx, metrics)
-	return last, l.answered(err)
-}
-
-// Rebuild rebuilds metrics' archives. Metrics of damaged sacks count as failed: others need not wait for them.
-func (l *localArchives) Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error) {
-	served := slices.DeleteFunc(slices.Clone(metrics), func(m *model.Metric) bool {
-		return l.damaged.of(datafolder.SackName(model.Sack(m.ID, l.sacks))) != nil
-	})
-	done, err := l.metricd.Rebuild(ctx, served)
-	done.Failed += len(metrics) - len(served)
-	return done, elsewhere(err)
-}
-
-// RefreshSacks refreshes sacks. If the process of an incoming store has just ended, it waits a little: the store is
-// about to be opened or adopted.
-func (l *localArchives) RefreshSacks(ctx context.Context, sacks []int) error {
-	for deadline := time.Now().Add(holderWait); ; {
-		err := l.reach(ctx, deadline)
-		if err == nil {
-			err = l.explain(l.metricd.RefreshSacks(ctx, sacks))
-		}
-		if !errors.Is(err, model.ErrUnavailable) || errors.Is(err, metricd.ErrNotOwned) || model.IsDamaged(err) ||
-			time.Now().After(deadline) {
-			return err
-		}
-		if err := pause.For(ctx, holderLook); err != nil {
-			return err
-		}
-	}
-}
-
 // explain makes an error of a sack that is damaged, or in which bytes do not decode, a model.DamagedError.
 func (l *localArchives) explain(err error) error {
 	var failed *metricd.SackError
@@ -108,7 +65,7 @@ func (l *localArchives) explain(err error) error {
 
 // elsewhere adds to an error of a sack that is not held here that the caller should ask another process.
 func elsewhere(err error) error {
-	if errors.Is(err, metricd.ErrNotOwned) {
+	if errors.Is(err, metricd.ErrNotOwned) && !errors.Is(err, peer.ErrElsewhere) {
 		return fmt.Errorf("%w: %w", peer.ErrElsewhere, err)
 	}
 	return err

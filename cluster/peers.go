@@ -97,7 +97,6 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 			return nil, 0, nil
 		},
 		IndexDamage: func() error { return p.damaged.of(datafolder.IndexName) },
-		Sees:        shared.remote.Sees,
 		API: func() (http.Handler, func()) {
 			if release := shared.Use(); release != nil {
 				return api, release
@@ -112,8 +111,12 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		Clock:     p.clocks.own,
 		Logger:    p.logger,
 	}
-	if p.workers != nil {
-		process.Sacks = p.archives.local
+	local := p.archives.local
+	if local != nil {
+		process.Groups = local.Groups
+	}
+	for _, operation := range operations {
+		process.Operations = append(process.Operations, operation(local))
 	}
 	return process
 }

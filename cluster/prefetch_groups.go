@@ -52,7 +52,7 @@ func (a *Router) Prefetch(ctx context.Context, queries []model.Read, staleness *
 		return a, nil
 	}
 	sackOf := func(i int) int { return model.Sack(queries[i].Metric.ID, a.sacks) }
-	byHolder, err := a.byHolderOrNone(ctx, len(queries), staleness, sackOf)
+	byHolder, err := a.byHolder(ctx, len(queries), staleness, sackOf)
 	if err != nil {
 		return nil, err
 	}

@@ -232,7 +232,7 @@ func (p *Process) open(ctx context.Context) error {
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
 	if w := p.workers; w != nil {
 		p.archives.local = &localArchives{metricd: w.metricd, damaged: e.damaged,
-			sacks: p.cluster.Sacks, lease: session, reach: w.sources.reach}
+			sacks: p.cluster.Sacks, lease: session, reach: w.sources.reach, sees: p.index.shared.remote.Sees}
 	}
 	p.index.archives = p.archives
 	if o.Role.HasAPI() {

@@ -6,13 +6,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -131,51 +128,6 @@ func (r *rebuilding) batch(ctx context.Context, ids []uuid.UUID) (done model.Reb
 	}
 	done.Unchanged = len(ids) - len(metrics) // deleted
 	some, err := r.archives.Rebuild(ctx, r.index.epoch, generation, metrics)
-	done.Add(some)
+	done.Add(&some)
 	return done, err
-}
-
-// rebuilder returns the address of the process that rebuilds the archives of a sack: its holder, or this process for a
-// sack that it knows as damaged.
-func (a *Router) rebuilder(ctx context.Context, sack int) (string, error) {
-	if a.local != nil && a.holders.damaged.of(datafolder.SackName(sack)) != nil {
-		return "", nil
-	}
-	return a.holder(ctx, sack)
-}
-
-// Rebuild gives archives the schema of their policies, at the processes that hold their sacks, all at once. The
-// policies of metrics are as of this epoch and generation of the index.
-func (a *Router) Rebuild(ctx context.Context, epoch, generation uint64, metrics []*model.Metric) (
-	done model.RebuildCounts, err error) {
-	groups, err := a.byHolder(ctx, len(metrics), func(i int) int {
-		return model.Sack(metrics[i].ID, a.sacks)
-	}, a.rebuilder)
-	if err != nil {
-		return done, err
-	}
-	var mu sync.Mutex
-	var all errgroup.Group
-	for address, places := range groups {
-		batch := make([]*model.Metric, len(places))
-		for i, place := range places {
-			batch[i] = metrics[place]
-		}
-		all.Go(func() error {
-			var some model.RebuildCounts
-			var err error
-			if address == "" {
-				some, err = a.local.Rebuild(ctx, batch)
-			} else if some, err = a.client.Rebuild(ctx, address, epoch, generation, batch); err != nil {
-				for _, m := range batch {
-					a.holders.forget(datafolder.SackName(model.Sack(m.ID, a.sacks)))
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done.Add(some)
-			return err
-		})
-	}
-	return done, all.Wait()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
@@ -124,119 +123,48 @@ func (a *Router) atHolder(ctx context.Context, sack int, here func() error, ther
 	})
 }
 
-// answerAtHolder is atHolder for calls that return an answer.
-func answerAtHolder[T any](ctx context.Context, a *Router, sack int, here func() (T, error),
-	there func(address string) (T, error)) (answer T, err error) {
-	err = a.atHolder(ctx, sack,
-		func() (err error) { answer, err = here(); return err },
-		func(address string) (err error) { answer, err = there(address); return err })
-	return answer, err
-}
-
-// Refresh implements query.Archives. One request refreshes all sacks of a process.
-func (a *Router) Refresh(ctx context.Context, metrics []uuid.UUID) error {
-	groups, err := a.byHolder(ctx, len(metrics), func(i int) int { return model.Sack(metrics[i], a.sacks) }, a.holder)
-	if err != nil {
-		return err
-	}
-	var all errgroup.Group
-	for _, places := range groups {
-		seen := make(map[int]bool)
-		var sacks []int
-		for _, i := range places {
-			if sack := model.Sack(metrics[i], a.sacks); !seen[sack] {
-				seen[sack] = true
-				sacks = append(sacks, sack)
-			}
-		}
-		all.Go(func() error { return a.refresh(ctx, sacks) })
-	}
-	return all.Wait()
-}
-
-// refresh refreshes sacks that one process held just now. If they have moved since, it refreshes them one by one.
-func (a *Router) refresh(ctx context.Context, sacks []int) error {
-	refresh := func(sacks []int) error {
-		return a.atHolder(ctx, sacks[0],
-			func() error { return a.local.RefreshSacks(ctx, sacks) },
-			func(address string) error { return a.client.Refresh(ctx, address, sacks) })
-	}
-	if len(sacks) == 1 {
-		return refresh(sacks)
-	}
-	if a.local != nil {
-		if err := a.local.RefreshSacks(ctx, sacks); !errors.Is(err, metricd.ErrNotOwned) {
-			return err
-		}
-	}
-	address, err := a.holders.address(ctx, datafolder.SackName(sacks[0]))
-	if err == nil && a.client.Refresh(ctx, address, sacks) == nil {
-		return nil
-	}
-	for _, sack := range sacks {
-		if err := refresh([]int{sack}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// holder returns the address of a sack's holder.
-func (a *Router) holder(ctx context.Context, sack int) (address string, err error) {
-	return a.holders.await(ctx, datafolder.SackName(sack))
-}
-
-// holderOrNone is holder for a request whose answer may be stale. It returns "" for a sack to be read from the disk.
-func (a *Router) holderOrNone(ctx context.Context, sack int) (address string, err error) {
-	if a.stale.has(sack) {
-		return "", nil
-	}
-	if address, err = a.holder(ctx, sack); unanswered(err) {
-		a.stale.prepare(sack)
-		return "", nil
-	}
-	return address, err
-}
-
-// byHolderOrNone is byHolder for a request whose answer may be stale, if the client allows that.
-func (a *Router) byHolderOrNone(ctx context.Context, n int, staleness *query.Staleness, sackOf func(i int) int) (
+// byHolder groups the numbers below n by the address of the process that holds their sacks. It is "" for this process,
+// for a sack that it knows as damaged and, if the client allows stale answers, for one to be read from the disk.
+func (a *Router) byHolder(ctx context.Context, n int, staleness *query.Staleness, sackOf func(i int) int) (
 	map[string][]int, error) {
-	if staleness == nil {
-		return a.byHolder(ctx, n, sackOf, a.holder)
+	patience := ctx
+	if staleness != nil {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, holderWait)
+		defer cancel()
 	}
-	patience, cancel := context.WithTimeout(ctx, holderWait)
-	defer cancel()
-	groups, err := a.byHolder(patience, n, sackOf, a.holderOrNone)
-	return groups, errors.Join(err, ctx.Err())
-}
-
-// byHolder groups the numbers below n by the address of the process that holds their sacks. holder finds that address;
-// "" is this process.
-func (a *Router) byHolder(ctx context.Context, n int, sackOf func(i int) int,
-	holder func(ctx context.Context, sack int) (address string, err error)) (map[string][]int, error) {
-	here := make(map[int]bool)
+	addresses := make(map[int]string)
 	if a.local != nil {
 		for _, sack := range a.local.metricd.Held() {
-			here[sack] = true
+			addresses[sack] = ""
 		}
 	}
 	groups := make(map[string][]int)
-	addresses := make(map[int]string)
 	for i := range n {
 		sack := sackOf(i)
-		if here[sack] {
-			groups[""] = append(groups[""], i)
-			continue
-		}
 		address, ok := addresses[sack]
 		if !ok {
 			var err error
-			if address, err = holder(ctx, sack); err != nil {
-				return nil, err
+			if address, err = a.holder(patience, sack, staleness != nil); err != nil {
+				return nil, errors.Join(err, ctx.Err())
 			}
 			addresses[sack] = address
 		}
 		groups[address] = append(groups[address], i)
 	}
-	return groups, nil
+	return groups, ctx.Err()
+}
+
+// holder returns the address of a sack's holder as byHolder groups by it.
+func (a *Router) holder(ctx context.Context, sack int, mayBeStale bool) (address string, err error) {
+	name := datafolder.SackName(sack)
+	if mayBeStale && a.stale.has(sack) || a.local != nil && a.holders.damaged.of(name) != nil {
+		return "", nil
+	}
+	address, err = a.holders.await(ctx, name)
+	if mayBeStale && unanswered(err) {
+		a.stale.prepare(sack)
+		return "", nil
+	}
+	return address, err
 }

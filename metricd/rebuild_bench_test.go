@@ -42,9 +42,8 @@ func BenchmarkRebuild(b *testing.B) {
 				b.StopTimer()
 				n, ids := weekOfMinutes(b, change.from, metrics, minutes)
 				changePolicy(b, n, change.change)
-				all := metricsOf(b, n, ids...)
 				b.StartTimer()
-				done, err := n.Metricd.Rebuild(context.Background(), all)
+				done, err := n.Rebuild(context.Background(), ids...)
 				b.StopTimer()
 				if err != nil || done.Changed+done.Unchanged != metrics ||
 					done.Changed > 0 == (change.name == "nothing") {

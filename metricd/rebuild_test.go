@@ -73,7 +73,7 @@ func metricsOf(t testing.TB, n *testnode.Node, ids ...uuid.UUID) (metrics []*mod
 
 func rebuild(t *testing.T, n *testnode.Node, ids ...uuid.UUID) model.RebuildCounts {
 	t.Helper()
-	done, err := n.Metricd.Rebuild(context.Background(), metricsOf(t, n, ids...))
+	done, err := n.Rebuild(context.Background(), ids...)
 	fatal.If(t, err)
 	if done.Failed > 0 {
 		t.Fatal(done.Fault)
@@ -426,7 +426,7 @@ func TestWhatDoesNotDecodeKeepsItsForm(t *testing.T) {
 	n = testnode.Start(t, testnode.Options{FS: fs, Sacks: 1, Workers: 1})
 	defer n.Stop(context.Background())
 	changePolicy(t, n, newPolicy(t, "p", 0, []time.Duration{5 * minute}, "sum"))
-	done, err := n.Metricd.Rebuild(context.Background(), metricsOf(t, n, ids...))
+	done, err := n.Rebuild(context.Background(), ids...)
 	if err != nil || done.Changed != 1 || done.Failed != 2 || done.Fault == "" {
 		t.Fatal(done, err)
 	}
@@ -486,7 +486,7 @@ func TestManyAreRebuiltTogether(t *testing.T) {
 	defer n.Stop(context.Background())
 	changePolicy(t, n, newPolicy(t, "p", 3000, []time.Duration{5 * minute}, "max"))
 	resampler.packed = nil
-	done, err := n.Metricd.Rebuild(context.Background(), metricsOf(t, n, ids...))
+	done, err := n.Rebuild(context.Background(), ids...)
 	if err != nil || done.Changed != metrics-1 || done.Failed != 1 || done.Fault == "" {
 		t.Fatal(done, err)
 	}

@@ -84,7 +84,7 @@ func (u *UnknownGroups) Add(other UnknownGroups) {
 }
 
 // Add adds other to r.
-func (r *RebuildCounts) Add(other RebuildCounts) {
+func (r *RebuildCounts) Add(other *RebuildCounts) {
 	r.Changed += other.Changed
 	r.Unchanged += other.Unchanged
 	r.Failed += other.Failed
@@ -95,5 +95,5 @@ func (r *RebuildCounts) Add(other RebuildCounts) {
 // Advance notes that metrics up to cursor are done, and what has become of them.
 func (r *Rebuild) Advance(cursor uuid.UUID, done RebuildCounts) {
 	r.Cursor = cursor
-	r.Add(done)
+	r.Add(&done)
 }

@@ -20,12 +20,6 @@ import (
 	"github.com/gnocco-db/gnocco/query/activity"
 )
 
-// ErrUnreachable says that a process did not answer, or gave another kind of answer. It is a model.ErrUnavailable.
-var ErrUnreachable = fmt.Errorf("%w: process of the cluster does not answer", model.ErrUnavailable)
-
-// ErrElsewhere says that a process does not hold the named store: another one may. It is a model.ErrUnavailable.
-var ErrElsewhere = fmt.Errorf("%w: held by another process", model.ErrUnavailable)
-
 // Client sends requests to the other processes of a cluster. Several goroutines may use it.
 type Client struct {
 	key     Key
@@ -119,18 +113,18 @@ func (c *Client) postWatched(ctx context.Context, address, path string, request 
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-		if err := damageOf(answer, text); err != nil {
+		if err := errorOf(answer.Header); err != nil {
 			return fmt.Errorf("peer: %s at %s: %w", path, address, err)
 		}
-		kind := ErrUnreachable
-		if answer.StatusCode == http.StatusMisdirectedRequest {
-			kind = ErrElsewhere
-		}
-		return fmt.Errorf("peer: %s at %s: %w: %s: %s", path, address, kind, answer.Status, bytes.TrimSpace(text))
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return fmt.Errorf("peer: %s at %s: %w: %s: %s", path, address, ErrUnreachable, answer.Status,
+			bytes.TrimSpace(text))
 	}
 	if read != nil {
 		if err := read(bufio.NewReaderSize(answer.Body, 64<<10)); err != nil {
+			if told := errorOf(answer.Trailer); told != nil {
+				return fmt.Errorf("peer: %s at %s: %w", path, address, told)
+			}
 			return fmt.Errorf("peer: %s at %s: %w: %w", path, address, ErrUnreachable, cause(watched, err))
 		}
 	}
@@ -173,11 +167,6 @@ func (c *Client) Activity(ctx context.Context, address string, request activity.
 	return answer, c.call(ctx, address, "activity", request, answer)
 }
 
-// Refresh makes all measures visible that were accepted for these sacks, which the process holds.
-func (c *Client) Refresh(ctx context.Context, address string, sacks []int) error {
-	return c.call(ctx, address, "refresh", sacksRequest{sacks}, nil)
-}
-
 // Groups reads many metrics' groups from the process that holds their sacks; dst has one for each read.
 func (c *Client) Groups(ctx context.Context, address string, reads []model.Read, dst []*carbonara.Groups) error {
 	var numbers policies
@@ -196,27 +185,6 @@ func (c *Client) Groups(ctx context.Context, address string, reads []model.Read,
 		}
 		return nil
 	})
-}
-
-// Sizes returns the sizes of metrics' archives, from the process that holds their sacks.
-func (c *Client) Sizes(ctx context.Context, address string, metrics []uuid.UUID) ([]model.ArchiveSize, error) {
-	var answer sizesAnswer
-	err := c.call(ctx, address, "sizes", idsRequest{metrics}, &answer)
-	if err == nil && len(answer.Sizes) != len(metrics) {
-		err = fmt.Errorf("peer: sizes at %s: %w: %d of %d", address, ErrUnreachable, len(answer.Sizes), len(metrics))
-	}
-	return answer.Sizes, err
-}
-
-// LastMeasures returns the timestamps of metrics' newest measures, from the process that holds their sacks.
-func (c *Client) LastMeasures(ctx context.Context, address string, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
-	var answer lastMeasuresAnswer
-	err := c.call(ctx, address, "last-measures", idsRequest{metrics}, &answer)
-	if err == nil && len(answer.Last) != len(metrics) {
-		err = fmt.Errorf("peer: last measures at %s: %w: %d of %d", address, ErrUnreachable,
-			len(answer.Last), len(metrics))
-	}
-	return answer.Last, err
 }
 
 // find looks up metrics at the index's holder.

@@ -103,7 +103,11 @@ func (f *forwarder) try(r *http.Request, address string, body *unreadBody) (*htt
 		out.Body = lent
 	}
 	answer, err := c.forward.RoundTrip(out)
-	if err != nil || answer.StatusCode == http.StatusMisdirectedRequest {
+	var told error
+	if err == nil {
+		told = errorOf(answer.Header)
+	}
+	if err != nil || told != nil {
 		defer done()
 		lent.giveBack()
 	}
@@ -114,15 +118,10 @@ func (f *forwarder) try(r *http.Request, address string, body *unreadBody) (*htt
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, cause(watched, err))
 	}
-	if answer.StatusCode == http.StatusMisdirectedRequest {
-		_ = answer.Body.Close()
-		return nil, ErrElsewhere
+	if told != nil {
+		return nil, errors.Join(told, answer.Body.Close())
 	}
 	answer.Body = &watchedAnswer{answer.Body, done}
-	if answer.Header.Get(damagedHeader) != "" {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-		return nil, errors.Join(damageOf(answer, text), answer.Body.Close())
-	}
 	return answer, nil
 }
 

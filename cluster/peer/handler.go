@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/quota"
@@ -23,24 +21,14 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
-// LocalSacks are the sacks held here, as other processes read them.
-type LocalSacks interface {
-	Groups(ctx context.Context, read model.Read, dst *carbonara.Groups) error
-	RefreshSacks(ctx context.Context, sacks []int) error
-	Rebuild(ctx context.Context, metrics []*model.Metric) (model.RebuildCounts, error)
-	Sizes(ctx context.Context, metrics []uuid.UUID) ([]model.ArchiveSize, error)
-	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
-	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
-	Content(ctx context.Context, r *model.ContentRequest) (model.Content, error)
-	Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error)
-}
-
 // Process is this process as the others see it. The stores that it holds may change at any time: the functions return
 // the present ones.
 type Process struct {
 	Key   Key
-	Sacks LocalSacks                      // nil for a process that never holds sacks
 	Store func(id string) *incoming.Store // nil if it is not held here
+	// Groups reads groups of metrics in the sacks held here; nil for a process that never holds any.
+	Groups     func(ctx context.Context, read model.Read, dst *carbonara.Groups) error
+	Operations []Operation // on archives
 	// Unreadable returns a model.DamagedError for an error of reading a store, if it says that what was read is
 	// damaged; else the error itself. It tells the operator. May be nil.
 	Unreadable func(id string, err error) error
@@ -49,7 +37,6 @@ type Process struct {
 	API   func() (handler http.Handler, release func())
 	// IndexDamage returns a model.DamagedError if it is not held here because it is damaged; may be nil.
 	IndexDamage func() error
-	Sees        func(epoch, generation uint64) // takes the least version that the index has
 	Notice      func(ctx context.Context, notice *Notice) error
 	Status      func() *Status
 	Activity    *activity.Tracker // nil for a process without queries
@@ -81,13 +68,9 @@ func (p *Process) Handler() http.Handler {
 	}
 	at("poll", p.poll)
 	at("groups", p.groups)
-	at("refresh", ofArchives(p, p.refresh))
-	at("sizes", ofArchives(p, p.sizes))
-	at("last-measures", ofArchives(p, p.lastMeasures))
-	at("rebuild", p.rebuild)
-	at("backfill", ofArchives(p, p.backfill))
-	at("content", ofArchives(p, p.content))
-	at("replace", ofArchives(p, p.replace))
+	for _, operation := range p.Operations {
+		at(operation.name, operation.answer(p))
+	}
 	at("find", ofIndex(p, p.find))
 	at("version", ofIndex(p, p.version))
 	at("deleted", ofIndex(p, p.deleted))
@@ -115,44 +98,6 @@ func (p *Process) Handler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// damagedHeader names a damaged store in an answer, and faultHeader its fault; the body says the reason.
-const (
-	damagedHeader = "Gnocco-Damaged-Store"
-	faultHeader   = "Gnocco-Store-Fault"
-)
-
-// damageOf returns the model.DamagedError that an answer stands for, nil if it is none.
-func damageOf(answer *http.Response, body []byte) error {
-	store := answer.Header.Get(damagedHeader)
-	if store == "" {
-		return nil
-	}
-	return &model.DamagedError{Store: store, Fault: model.StoreFault(answer.Header.Get(faultHeader)),
-		Reason: strings.TrimSpace(string(body))}
-}
-
-// fail answers with a status that the other side turns into an ErrElsewhere, a model.DamagedError or an ErrUnreachable.
-func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := http.StatusInternalServerError
-	var syntax *json.SyntaxError
-	var damaged *model.DamagedError
-	switch {
-	case errors.As(err, &damaged):
-		w.Header().Set(damagedHeader, damaged.Store)
-		w.Header().Set(faultHeader, string(damaged.Fault))
-		status, err = http.StatusServiceUnavailable, errors.New(damaged.Reason)
-	case errors.Is(err, ErrElsewhere):
-		status = http.StatusMisdirectedRequest
-	case errors.Is(err, model.ErrUnavailable), errors.Is(err, budget.ErrExhausted):
-		status = http.StatusServiceUnavailable
-	case errors.Is(err, model.ErrInvalid), errors.As(err, &syntax):
-		status = http.StatusBadRequest
-	case r.Context().Err() == nil && p.Logger != nil:
-		p.Logger.Error("request of another process failed", "path", r.URL.Path, "error", err)
-	}
-	http.Error(w, err.Error(), status)
 }
 
 // clock returns what the clock says, in nanoseconds, unless the asking process has the same one.
@@ -183,20 +128,19 @@ func (p *Process) api(w http.ResponseWriter, r *http.Request) {
 
 func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	var request groupsRequest
-	if err := p.readForArchives(r, &request); err != nil {
+	if err := readJSON(r, &request); err != nil {
 		return err
 	}
-	policies, err := modelsOf(request.Policies)
-	if err != nil {
-		return err
+	if p.Groups == nil {
+		return ErrElsewhere
 	}
 	var groups carbonara.Groups
 	var body []byte
 	sent := false
 	for i := range request.Reads {
-		read, err := request.Reads[i].model(policies)
+		read, err := request.Reads[i].model(request.Policies)
 		if err == nil {
-			err = p.Sacks.Groups(r.Context(), read, &groups)
+			err = p.Groups(r.Context(), read, &groups)
 		}
 		if err != nil {
 			if sent { // the answer has begun: cut off, it is invalid
@@ -215,20 +159,6 @@ func (p *Process) groups(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, _ = w.Write(body)
 	return nil
-}
-
-func (p *Process) refresh(ctx context.Context, request *sacksRequest) (none, error) {
-	return none{}, p.Sacks.RefreshSacks(ctx, request.Sacks)
-}
-
-func (p *Process) sizes(ctx context.Context, request *idsRequest) (sizesAnswer, error) {
-	sizes, err := p.Sacks.Sizes(ctx, request.IDs)
-	return sizesAnswer{sizes}, err
-}
-
-func (p *Process) lastMeasures(ctx context.Context, request *idsRequest) (lastMeasuresAnswer, error) {
-	last, err := p.Sacks.LastMeasures(ctx, request.IDs)
-	return lastMeasuresAnswer{last}, err
 }
 
 // indexElsewhere returns why the index is not held here.
@@ -260,7 +190,7 @@ func (p *Process) find(ctx context.Context, store *index.Store, at version, requ
 				SchemaPending: m.OwnSchemaPending})
 		}
 	}
-	answer.Policies = numbers.list
+	answer.Policies = numbers.list.sent()
 	return answer, nil
 }
 
@@ -307,17 +237,6 @@ func inJSON[Request, Answer any](do func(context.Context, *Request) (Answer, err
 	}
 }
 
-// ofArchives is inJSON for requests that need the sacks held here. In a process that never holds any, they return an
-// ErrElsewhere.
-func ofArchives[Request, Answer any](p *Process, do func(context.Context, *Request) (Answer, error)) handler {
-	return inJSON(func(ctx context.Context, request *Request) (answer Answer, err error) {
-		if p.Sacks == nil {
-			return answer, ErrElsewhere
-		}
-		return do(ctx, request)
-	})
-}
-
 // ofIndex is inJSON for requests that need the index and its version. Where it is not held, they return an
 // ErrElsewhere or a model.DamagedError.
 func ofIndex[Request, Answer any](p *Process,
@@ -330,18 +249,6 @@ func ofIndex[Request, Answer any](p *Process,
 		defer release()
 		return do(ctx, store, version{epoch, store.Generation()}, request)
 	})
-}
-
-// readForArchives reads a request for the sacks held here. In a process that never holds any, it returns an
-// ErrElsewhere.
-func (p *Process) readForArchives(r *http.Request, request any) error {
-	if err := readJSON(r, request); err != nil {
-		return err
-	}
-	if p.Sacks == nil {
-		return ErrElsewhere
-	}
-	return nil
 }
 
 func readJSON(r *http.Request, request any) error {

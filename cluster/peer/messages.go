@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -35,20 +36,8 @@ func (s *pollSack) processed() uint64 {
 	return *s.Processed
 }
 
-type sacksRequest struct {
-	Sacks []int `json:"sacks"`
-}
-
 type idsRequest struct {
 	IDs []uuid.UUID `json:"ids"`
-}
-
-type sizesAnswer struct {
-	Sizes []model.ArchiveSize `json:"sizes"` // in the order of the IDs
-}
-
-type lastMeasuresAnswer struct {
-	Last []carbonara.Timestamp `json:"last"` // in the order of the IDs; 0 for none
 }
 
 // Notice tells a process of a change of members or claims. A zero one says that there is one.
@@ -147,7 +136,7 @@ func (p *policy) model() (*model.ArchivePolicy, error) {
 
 // policies numbers the archive policies of a message.
 type policies struct {
-	list   []policy
+	list   Policies
 	number map[*model.ArchivePolicy]int
 }
 
@@ -159,21 +148,36 @@ func (p *policies) of(policy *model.ArchivePolicy) int {
 		}
 		n = len(p.list)
 		p.number[policy] = n
-		p.list = append(p.list, toPolicy(policy))
+		p.list = append(p.list, policy)
 	}
 	return n
 }
 
-// modelsOf returns the archive policies of a message, by their numbers.
-func modelsOf(sent []policy) ([]*model.ArchivePolicy, error) {
-	models := make([]*model.ArchivePolicy, len(sent))
+// Policies are archive policies in a message.
+type Policies []*model.ArchivePolicy
+
+// MarshalJSON implements json.Marshaler.
+func (p Policies) MarshalJSON() ([]byte, error) { return json.Marshal(p.sent()) }
+
+func (p Policies) sent() []policy {
+	sent := make([]policy, len(p))
+	for i := range p {
+		sent[i] = toPolicy(p[i])
+	}
+	return sent
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Policies) UnmarshalJSON(text []byte) error {
+	var sent []policy
+	err := json.Unmarshal(text, &sent)
+	*p = make(Policies, len(sent))
 	for i := range sent {
-		var err error
-		if models[i], err = sent[i].model(); err != nil {
-			return nil, err
+		if err == nil {
+			(*p)[i], err = sent[i].model()
 		}
 	}
-	return models, nil
+	return err
 }
 
 // Status is a process's report of itself.

@@ -53,7 +53,7 @@ func startOther(t *testing.T, sacks int) *other {
 		client: peer.NewClient(key, nil, peer.TCP)}
 	o.epoch.Store(1)
 	process := &peer.Process{
-		Key: key, Sacks: o.Metricd, Logger: slog.New(slog.DiscardHandler),
+		Key: key, Groups: o.Metricd.Groups, Logger: slog.New(slog.DiscardHandler),
 		Store: func(id string) *incoming.Store {
 			if id == o.Incoming.ID() {
 				return o.Incoming
@@ -303,7 +303,7 @@ func TestGroupsComeOver(t *testing.T) {
 	for second := range 200 {
 		o.post(t, ids[second%2], second) // the third has none
 	}
-	fatal.If(t, o.client.Refresh(t.Context(), o.address, []int{0}))
+	fatal.If(t, o.Metricd.RefreshSacks(t.Context(), []int{0}))
 	var reads []model.Read
 	var got []*carbonara.Groups
 	for _, id := range ids {
@@ -331,7 +331,6 @@ func TestGroupsComeOver(t *testing.T) {
 
 // toldReads keeps the reads that it is asked for.
 type toldReads struct {
-	peer.LocalSacks
 	reads []model.Read
 }
 
@@ -346,7 +345,7 @@ func TestGroupsSendValueFilter(t *testing.T) {
 	key, err := peer.LoadKey(t.TempDir())
 	fatal.If(t, err)
 	archives := new(toldReads)
-	server := httptest.NewServer((&peer.Process{Key: key, Sacks: archives}).Handler())
+	server := httptest.NewServer((&peer.Process{Key: key, Groups: archives.Groups}).Handler())
 	defer server.Close()
 	client := peer.NewClient(key, nil, peer.TCP)
 	defer client.Close()
@@ -386,36 +385,6 @@ func TestGroupsSendValueFilter(t *testing.T) {
 }
 
 // The cache answers while the index is away. A metric that is not in it does not count as unknown.
-func TestFiguresComeOver(t *testing.T) {
-	o := startOther(t, 1)
-	ids := []uuid.UUID{o.newMetric(t), o.newMetric(t)}
-	for second := range 200 {
-		o.post(t, ids[1], second) // the first has none
-	}
-	if err := errors.Join(o.client.Refresh(t.Context(), o.address, []int{0}),
-		o.Metricd.Checkpoint(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	got, err := o.client.Sizes(t.Context(), o.address, ids)
-	fatal.If(t, err)
-	want, err := o.Metricd.Sizes(t.Context(), ids)
-	if err != nil || !reflect.DeepEqual(got, want) || got[0].Total() != 0 || got[1].Raw == 0 ||
-		got[1].Splits[time.Minute] == 0 {
-		t.Errorf("got %+v, want %+v (%v)", got, want, err)
-	}
-	last, err := o.client.LastMeasures(t.Context(), o.address, ids)
-	if err != nil || last[0] != 0 || last[1] != start+199e9 {
-		t.Errorf("last measures are %v (%v)", last, err)
-	}
-	fatal.If(t, o.Metricd.CloseSack(t.Context(), 0))
-	if _, err := o.client.LastMeasures(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
-		t.Errorf("last measures in a sack that is not held: %v", err)
-	}
-	if _, err := o.client.Sizes(t.Context(), o.address, ids); !errors.Is(err, model.ErrUnavailable) {
-		t.Errorf("sizes in a sack that is not held: %v", err)
-	}
-}
-
 func TestIndexAnswersFromItsCache(t *testing.T) {
 	o := startOther(t, 1)
 	known, other, gone := o.newMetric(t), o.newMetric(t), o.newMetric(t)

@@ -12,7 +12,7 @@ import (
 )
 
 type groupsRequest struct {
-	Policies []policy   `json:"policies"`
+	Policies Policies   `json:"policies"`
 	Reads    []readItem `json:"reads"`
 }
 

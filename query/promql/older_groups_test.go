@@ -24,11 +24,7 @@ func (s *store) change(policy string, id uuid.UUID, methods ...string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m, err := s.Index.Metric(id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if done, err := s.Metricd.Rebuild(context.Background(), []*model.Metric{m}); err != nil || done.Changed != 1 {
+	if done, err := s.Rebuild(context.Background(), id); err != nil || done.Changed != 1 {
 		s.t.Fatalf("%+v, %v", done, err)
 	}
 }

@@ -79,9 +79,7 @@ func (r *rebuilt) change(t *testing.T, n *testnode.Node) {
 		}); err != nil {
 		t.Fatal(err)
 	}
-	metrics, err := n.Index.CurrentMetrics(r.ids)
-	fatal.If(t, err)
-	if done, err := n.Metricd.Rebuild(ctx, metrics); err != nil || done.Failed > 0 {
+	if done, err := n.Rebuild(ctx, r.ids...); err != nil || done.Failed > 0 {
 		t.Fatal(done, err)
 	}
 }

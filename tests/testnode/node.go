@@ -124,6 +124,19 @@ func (n *Node) Post(m *model.Measures) error {
 	return n.Incoming.Append(context.Background(), blocks)
 }
 
+// Rebuild gives archives the schema of the archive policies that the index has for them now.
+func (n *Node) Rebuild(ctx context.Context, ids ...uuid.UUID) (done model.RebuildCounts, err error) {
+	metrics, err := n.Index.CurrentMetrics(ids)
+	if err != nil {
+		return done, err
+	}
+	var policies []*model.ArchivePolicy
+	for _, m := range metrics {
+		policies = append(policies, m.ArchivePolicy)
+	}
+	return n.Metricd.Rebuild(ctx, ids, policies)
+}
+
 // Read returns all groups of a metric at one granularity.
 func (n *Node) Read(id uuid.UUID, granularity time.Duration) *carbonara.Groups {
 	n.t.Helper()
