@@ -48,12 +48,12 @@ func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identit
 		answer.Archives = append(answer.Archives,
 			archive{text.Seconds(item.Granularity.Seconds()), size.Splits[item.Granularity]})
 	}
-	end, err := a.reader.RawEnd(r.Context(), metric, staleness)
+	span, err := a.reader.RawSpan(r.Context(), metric, staleness)
 	if err != nil {
 		return err
 	}
-	if end != nil {
-		keptFrom, newest := web.ShowTime(end.KeptFrom), web.ShowTime(end.Newest)
+	if span.Any {
+		keptFrom, newest := web.ShowTime(span.KeptFrom), web.ShowTime(span.Newest)
 		answer.Raw.KeptFrom, answer.Raw.Newest = &keptFrom, &newest
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)

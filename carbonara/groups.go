@@ -21,11 +21,21 @@ type Groups struct {
 	// it to the second row.
 	Lead bool
 
+	// Raw says which raw measures are kept, if the groups are raw measures.
+	Raw RawSpan
+
 	open     openSums
 	means    []hugeMean // ascending; perhaps also of rows deleted since
 	sketches []Sketch   // see sketch_column.go; perhaps also of rows deleted since
 
 	sketchBytes int
+}
+
+// RawSpan says which raw measures of a metric are kept.
+type RawSpan struct {
+	KeptFrom Timestamp // they are complete from here on
+	Newest   Timestamp // of those that are not ahead
+	Any      bool      // false for a metric without measures
 }
 
 // openSums are the sums of the last group that a resampler computed, of measures and of differences: only with them can
@@ -85,7 +95,7 @@ func (g *Groups) Column(c Column) []float64 {
 func (g *Groups) Reset(granularity time.Duration, columns []Column) {
 	g.Granularity = granularity
 	g.Columns = columns
-	g.open, g.Lead, g.means, g.sketches, g.sketchBytes = openSums{}, false, nil, nil, 0
+	g.open, g.Lead, g.Raw, g.means, g.sketches, g.sketchBytes = openSums{}, false, RawSpan{}, nil, nil, 0
 	g.Starts = g.Starts[:0]
 	if cap(g.Values) < len(columns) {
 		g.Values = append(g.Values[:cap(g.Values)], make([][]float64, len(columns)-cap(g.Values))...)

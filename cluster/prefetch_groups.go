@@ -130,7 +130,7 @@ func (p *prefetched) Groups(ctx context.Context, read model.Read, staleness *que
 	}
 	dst.Reset(read.Granularity, read.Columns)
 	dst.Append(groups)
-	dst.Lead = groups.Lead
+	dst.Lead, dst.Raw = groups.Lead, groups.Raw
 	return budget.Of(ctx).Acquire(budget.Answers, int64(dst.Bytes()))
 }
 

@@ -189,7 +189,7 @@ func TestRecentSumsKeepWhatAdditionsRoundAway(t *testing.T) {
 
 // sameGroups reports whether all values are the same, bit for bit.
 func sameGroups(a, b *carbonara.Groups) bool {
-	if a.Len() != b.Len() || len(a.Columns) != len(b.Columns) {
+	if a.Len() != b.Len() || len(a.Columns) != len(b.Columns) || a.Raw != b.Raw {
 		return false
 	}
 	for i := range a.Starts {

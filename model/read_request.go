@@ -9,9 +9,8 @@ import (
 // Read asks for the groups of a metric at one granularity of its archive policy that start at or after From and before
 // To.
 //
-// Granularity 0 asks for raw measures, as groups that start when the measure was taken; Columns are one, and any. The
-// first row has no value (carbonara.Absent): raw measures are complete after it. The last row says when the newest
-// measure was taken; if that is not before To, or before From, it has no value. A metric without measures has no rows.
+// Granularity 0 asks for raw measures, as groups that start when the measure was taken; Columns are one, and any.
+// Groups.Raw says which ones are kept, also those that are not asked for.
 type Read struct {
 	Metric      *Metric
 	Granularity time.Duration

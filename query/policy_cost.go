@@ -207,13 +207,13 @@ func (c *costs) encoded(groups *carbonara.Groups) int {
 	return bytes + bytes*missing/known
 }
 
-// addRaw adds the raw measures of a metric, which begin in the second row.
+// addRaw adds the raw measures of a metric.
 func (c *costs) addRaw(groups *carbonara.Groups) {
-	if groups.Len() < 2 {
+	if groups.Len() == 0 {
 		return
 	}
-	c.raw += groups.Len() - 1
-	c.buffer = carbonara.AppendRaw(c.buffer[:0], groups.Starts[1], groups.Starts[1:], groups.Values[0][1:])
+	c.raw += groups.Len()
+	c.buffer = carbonara.AppendRaw(c.buffer[:0], groups.Starts[0], groups.Starts, groups.Values[0])
 	c.rawBytes += len(c.buffer)
 }
 

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -53,21 +52,12 @@ func (r *Read) Restart() {
 	r.Values.Release()
 }
 
-// RawEnd says which raw measures of a metric are kept.
-type RawEnd struct {
-	KeptFrom carbonara.Timestamp // they are complete from here on
-	Newest   carbonara.Timestamp
-}
-
-// RawEnd returns nil for a metric without measures.
-func (r *Reader) RawEnd(ctx context.Context, metric *model.Metric, staleness *Staleness) (*RawEnd, error) {
-	columns := []carbonara.Column{carbonara.ColumnLast}
-	read := model.Read{Metric: metric, Columns: columns, From: math.MinInt64, To: math.MinInt64}
+// RawSpan says which raw measures of a metric are kept.
+func (r *Reader) RawSpan(ctx context.Context, metric *model.Metric, staleness *Staleness) (carbonara.RawSpan, error) {
+	read := model.Read{Metric: metric, Columns: []carbonara.Column{carbonara.ColumnLast}}
 	var groups carbonara.Groups
-	if err := r.Archives.Groups(ctx, read, staleness, &groups); err != nil || groups.Len() == 0 {
-		return nil, err
-	}
-	return &RawEnd{groups.Starts[0] + 1, groups.Starts[groups.Len()-1]}, nil
+	err := r.Archives.Groups(ctx, read, staleness, &groups)
+	return groups.Raw, err
 }
 
 // ReadOf asks for the groups that a method is answered from; from may lie within one.

@@ -16,6 +16,8 @@ import (
 // values of each column (8 each), one column after the other. Bit 31 of the number says that means of infinite sums
 // follow: their number (4), and for each its group's start (8), its sum (1) and mean (8). Sketches, if they are asked
 // for and there are groups, follow as their length (4) and as in splits. A cut-off answer is invalid.
+//
+// Raw measures begin with which of them are kept: from when on (8), and the newest one (8); both are -1 for none.
 
 // maxGroups bounds the memory that a broken answer can make us reserve: a read of a day of milliseconds has less.
 const maxGroups = 1 << 28
@@ -27,6 +29,14 @@ const (
 
 // appendGroups appends the columns of g.
 func appendGroups(dst []byte, g *carbonara.Groups) []byte {
+	if g.Granularity == 0 {
+		span := g.Raw
+		if !span.Any {
+			span.KeptFrom, span.Newest = -1, -1
+		}
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(span.KeptFrom))
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(span.Newest))
+	}
 	means := appendMeans(nil, g)
 	head := uint32(g.Len())
 	if len(means) > 0 {
@@ -64,6 +74,17 @@ func appendMeans(dst []byte, g *carbonara.Groups) []byte {
 
 // readGroups fills dst, whose granularity and columns are set.
 func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
+	if dst.Granularity == 0 {
+		var span [16]byte
+		if _, err := io.ReadFull(r, span[:]); err != nil {
+			return fmt.Errorf("%w: %w", errFrame, err)
+		}
+		first, newest := binary.LittleEndian.Uint64(span[:]), binary.LittleEndian.Uint64(span[8:])
+		if first != math.MaxUint64 {
+			dst.Raw = carbonara.RawSpan{KeptFrom: carbonara.Timestamp(first), Newest: carbonara.Timestamp(newest),
+				Any: true}
+		}
+	}
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return fmt.Errorf("%w: %w", errFrame, err)

@@ -53,7 +53,7 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	if !any {
 		return nil
 	}
-	appendRow(dst, kept-1, carbonara.Absent())
+	dst.Raw = carbonara.RawSpan{KeptFrom: kept, Newest: present, Any: true}
 	if read.From = max(read.From, kept); read.To > kept {
 		v.options.Corrupt(end.Corrupt)
 		if h != nil {
@@ -66,18 +66,7 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		}
 		appendMerged(dst, &b.raw, pending)
 	}
-	if dst.Starts[dst.Len()-1] < present {
-		appendRow(dst, present, carbonara.Absent())
-	}
 	return nil
-}
-
-// appendRow appends a row with the same value in all columns.
-func appendRow(dst *carbonara.Groups, t carbonara.Timestamp, v float64) {
-	dst.Starts = append(dst.Starts, t)
-	for i := range dst.Values {
-		dst.Values[i] = append(dst.Values[i], v)
-	}
 }
 
 // appendMerged appends stored measures and later ones as rows, in order of time. Of equal timestamps the later one
@@ -92,5 +81,10 @@ func appendMerged(dst *carbonara.Groups, stored *heads.Raw, pending []carbonara.
 		dst.Values[i] = append(dst.Values[i], stored.Values[:first]...)
 	}
 	rest := heads.Raw{Timestamps: stored.Timestamps[first:], Values: stored.Values[first:]}
-	rest.Merge(pending, func(t carbonara.Timestamp, v float64) { appendRow(dst, t, v) })
+	rest.Merge(pending, func(t carbonara.Timestamp, v float64) {
+		dst.Starts = append(dst.Starts, t)
+		for i := range dst.Values {
+			dst.Values[i] = append(dst.Values[i], v)
+		}
+	})
 }

@@ -64,7 +64,7 @@ func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *mode
 			return false, nil
 		}
 	}
-	appendRow(dst, kept-1, carbonara.Absent())
+	dst.Raw = carbonara.RawSpan{KeptFrom: kept, Newest: present, Any: true}
 	if from < read.To {
 		i, j := r.groups.Search(from), r.groups.Search(read.To)
 		if err := budget.Of(ctx).Acquire(budget.Answers, 16*int64(j-i)); err != nil {
@@ -74,9 +74,6 @@ func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *mode
 		for c := range dst.Values {
 			dst.Values[c] = append(dst.Values[c], r.groups.Values[0][i:j]...)
 		}
-	}
-	if dst.Starts[dst.Len()-1] < present {
-		appendRow(dst, present, carbonara.Absent())
 	}
 	return true, nil
 }

@@ -73,33 +73,32 @@ type planned struct {
 	parts       []part
 }
 
-// plan says which granularity serves which time, oldest first. end is what rawEnd has read. Most series of a reading
-// have the same plan as the one before.
-func (s *series) plan(end *carbonara.Groups) {
-	n := end.Len()
-	if n == 0 {
-		s.makePlan(end)
+// plan says which granularity serves which time, oldest first. kept are the raw measures that are kept. Most series of
+// a reading have the same plan as the one before.
+func (s *series) plan(kept carbonara.RawSpan) {
+	if !kept.Any {
+		s.makePlan(kept)
 		return
 	}
-	p := planned{pushed: s.pushed, first: end.Starts[0], last: end.Starts[n-1].Floor(s.reading.step)}
+	p := planned{pushed: s.pushed, first: kept.KeptFrom, last: kept.Newest.Floor(s.reading.step)}
 	if known := s.reading.planned.Load(); known != nil && known.pushed == p.pushed && known.first == p.first &&
 		known.last == p.last {
 		s.parts = known.parts
 		return
 	}
-	s.makePlan(end)
+	s.makePlan(kept)
 	p.parts = s.parts
 	s.reading.planned.Store(&p)
 }
 
-func (s *series) makePlan(end *carbonara.Groups) {
+func (s *series) makePlan(kept carbonara.RawSpan) {
 	granularities := s.reading.preferred
 	s.parts = nil
 	before := carbonara.MaxTimestamp // groups end then or earlier
 	for i := 0; i < len(granularities); {
-		oldest := s.oldest(granularities[i], end)
+		oldest := s.oldest(granularities[i], kept)
 		next := i + 1 // that serves what is older
-		for next < len(granularities) && s.oldest(granularities[next], end) >= oldest {
+		for next < len(granularities) && s.oldest(granularities[next], kept) >= oldest {
 			next++
 		}
 		p := part{granularity: granularities[i], to: before}
@@ -124,19 +123,18 @@ func (s *series) makePlan(end *carbonara.Groups) {
 }
 
 // oldest returns since when groups of a granularity are kept, or raw measures are complete.
-func (s *series) oldest(granularity time.Duration, end *carbonara.Groups) carbonara.Timestamp {
-	n := end.Len()
+func (s *series) oldest(granularity time.Duration, kept carbonara.RawSpan) carbonara.Timestamp {
 	switch {
-	case granularity == 0 && n == 0: // nothing is known of raw measures
+	case granularity == 0 && !kept.Any: // nothing is known of raw measures
 		return carbonara.MaxTimestamp
 	case granularity == 0:
-		return end.Starts[0] + 1
+		return kept.KeptFrom
 	}
 	timespan := s.metric.ArchivePolicy.Timespan(granularity)
-	if timespan == 0 || n == 0 {
+	if timespan == 0 || !kept.Any {
 		return 0
 	}
-	return end.Starts[n-1].Floor(granularity).Add(granularity - timespan)
+	return kept.Newest.Floor(granularity).Add(granularity - timespan)
 }
 
 // startOf returns the earliest start of a group that is asked for.

@@ -79,7 +79,7 @@ func (sel *selection) prefetch(ctx context.Context, all, shown []*series) error 
 			reads = append(reads, s.rawEnd())
 		}
 		return ends.EachGroups(ctx, reads, staleness, &memory.groups, func(i int) error {
-			run[i].plan(&memory.groups)
+			run[i].plan(memory.groups.Raw)
 			budget.Of(ctx).Release(budget.Answers, int64(memory.groups.Bytes()))
 			return nil
 		})

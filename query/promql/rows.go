@@ -222,7 +222,7 @@ func (c *computation) read(ctx context.Context, some []*series) error {
 		return found.EachGroups(ctx, reads[first:first+len(run)], staleness, &memory.groups, func(i int) error {
 			s, bytes := run[i], int64(memory.groups.Bytes())
 			defer budget.Of(ctx).Release(budget.Answers, bytes)
-			s.plan(&memory.groups)
+			s.plan(memory.groups.Raw)
 			if p, ok := s.complete(&reads[first+i]); !ok {
 				c.mu.Lock()
 				defer c.mu.Unlock()
