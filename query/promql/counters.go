@@ -42,12 +42,6 @@ var overCounters = map[string]func(groups []counter, start, end int64, length ti
 	"resets": resetsOf, "irate": instant("irate"), "idelta": instant("idelta"),
 }
 
-func init() {
-	for name := range overCounters {
-		upstream.FunctionCalls[name] = overGroupsOfCounters(name)
-	}
-}
-
 // overGroupsOfCounters returns a function of a range of groups of counters. Of other samples it is the engine's own.
 func overGroupsOfCounters(name string) upstream.FunctionCall {
 	plain, of := plainCalls[name], overCounters[name]
@@ -83,15 +77,6 @@ func overGroupsOfCounters(name string) upstream.FunctionCall {
 		return append(enh.Out, upstream.Sample{F: v}), nil
 	}
 }
-
-// plainCalls are the engine's own functions.
-var plainCalls = func() map[string]upstream.FunctionCall {
-	plain := make(map[string]upstream.FunctionCall)
-	for _, name := range []string{"increase", "rate", "delta", "resets", "irate", "idelta"} {
-		plain[name] = upstream.FunctionCalls[name]
-	}
-	return plain
-}()
 
 // combiningCounters returns the function over ranges of an iterator of counters, which have that many ms.
 func combiningCounters(it *iterator, function string, length int64) func(columns.Window) float64 {

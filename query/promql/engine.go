@@ -53,6 +53,7 @@ const defaultSubqueryStep = time.Minute
 // New returns an engine.
 func New(o Options) *Engine {
 	o.EnsureDefaults()
+	installFunctions()
 	return &Engine{options: o, parser: o.parser(), engine: upstream.NewEngine(o.engine())}
 }
 

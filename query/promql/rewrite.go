@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
@@ -35,14 +36,30 @@ const (
 // ofGroups ends the names of our functions. Without it, a name is that of the engine's function of single measures.
 const ofGroups = " of groups"
 
-func init() {
-	upstream.FunctionCalls[countFunction] = upstream.FunctionCalls["sum_over_time"]
-	columns.Register(countFunction, "sum_over_time")
-	for name, of := range overMoments {
-		upstream.FunctionCalls[name] = callOverMoments(strings.TrimSuffix(name, ofGroups), of)
-		columns.Register(name, strings.TrimSuffix(name, ofGroups))
+// plainCalls are the engine's own functions that installFunctions replaces.
+var plainCalls = make(map[string]upstream.FunctionCall)
+
+// installFunctions adds our functions to the table of the imported engine, which all engines of the process share, and
+// replaces some of the engine's own. Only installFunctions writes to the table.
+var installFunctions = sync.OnceFunc(func() {
+	add := func(name, like string, call upstream.FunctionCall) {
+		upstream.FunctionCalls[name] = call
+		columns.Register(name, like)
 	}
-}
+	add(countFunction, "sum_over_time", upstream.FunctionCalls["sum_over_time"])
+	for name, of := range overMoments {
+		like := strings.TrimSuffix(name, ofGroups)
+		add(name, like, callOverMoments(like, of))
+	}
+	replace := func(name string, call func(name string) upstream.FunctionCall) {
+		plainCalls[name] = upstream.FunctionCalls[name]
+		upstream.FunctionCalls[name] = call(name)
+	}
+	for name := range overCounters {
+		replace(name, overGroupsOfCounters)
+	}
+	replace(quantileFunction, func(string) upstream.FunctionCall { return quantileOverShares })
+})
 
 // A rewriter parses expressions and makes of them what archives answer exactly. It is the engine's parser.
 type rewriter struct{ parser.Parser }

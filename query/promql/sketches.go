@@ -25,20 +25,18 @@ type share struct {
 
 const shareBytes = int(unsafe.Sizeof(share{}))
 
-func init() {
-	plain := upstream.FunctionCalls[quantileFunction]
-	upstream.FunctionCalls[quantileFunction] = func(vectors []upstream.Vector, matrix upstream.Matrix,
-		args parser.Expressions, enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
-		it := iteratorOf(args)
-		if it == nil || len(it.shares) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
-			return plain(vectors, matrix, args, enh)
-		}
-		// The engine asks for a range of samples, whose values are their places.
-		from := int(matrix[0].Floats[0].F)
-		q := vectors[0][0].F
-		return append(enh.Out, upstream.Sample{F: quantile(q, it.shares[from:from+len(matrix[0].Floats)])}),
-			noteQuantile(q, args[0].PositionRange())
+// quantileOverShares is quantileFunction as the engine calls it. Without shares it is the engine's own.
+func quantileOverShares(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
+	enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
+	it := iteratorOf(args)
+	if it == nil || len(it.shares) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
+		return plainCalls[quantileFunction](vectors, matrix, args, enh)
 	}
+	// The engine asks for a range of samples, whose values are their places.
+	from := int(matrix[0].Floats[0].F)
+	q := vectors[0][0].F
+	return append(enh.Out, upstream.Sample{F: quantile(q, it.shares[from:from+len(matrix[0].Floats)])}),
+		noteQuantile(q, args[0].PositionRange())
 }
 
 // noteQuantile warns of a quantile that is none, as the engine does.
