@@ -26,7 +26,6 @@
 //	statsd                measures by UDP
 //	listener              series by TCP and UDP
 //	listener/graphite     Graphite's lines
-//	listener/collectd     collectd's datagrams
 //	query                 what a read means
 //	query/{aggregates,correlations}            the language of dynamic aggregates; correlations of stored metrics
 //	query/activity                             queries that run, what they cost, metrics that none reads

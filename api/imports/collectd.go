@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A valueList is what collectd's plugin write_http sends of one type at one time. Metadata is left out.
@@ -85,14 +87,25 @@ func (b *body) valueList(text []byte) error {
 			{"plugin_instance", list.PluginInstance}, {"type_instance", list.TypeInstance}} {
 			b.scratch.Set(label[0], label[1])
 		}
-		name := ""
 		if n > 1 {
-			name = list.DSNames[i]
+			b.scratch.Set("value", list.DSNames[i])
 		}
-		b.scratch.NameCollectd(name, kind == "derive" || kind == "counter")
+		b.scratch.Set(model.LabelName, list.name(kind))
 		if err := b.add(at, *list.Values[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// name returns the name of a series: "collectd_PLUGIN_TYPE", with the suffix _total if the kind of value grows.
+func (l *valueList) name(kind string) string {
+	name := "collectd_" + l.Plugin
+	if l.Type != l.Plugin {
+		name += "_" + l.Type
+	}
+	if kind == "derive" || kind == "counter" {
+		name += "_total"
+	}
+	return strings.ReplaceAll(name, "-", "_")
 }

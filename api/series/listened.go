@@ -16,7 +16,6 @@ import (
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/trusted"
-	"github.com/gnocco-db/gnocco/model"
 )
 
 // A batchBody is the body of a listener's request. The process that holds the index takes the batch itself; the body is
@@ -121,19 +120,4 @@ func (w *Writer) storeListened(rw http.ResponseWriter, r *http.Request, creator 
 		err = outcome.First
 	}
 	return err
-}
-
-// NameCollectd names a series of collectd, whose labels plugin and type are set: "collectd_PLUGIN_TYPE", with the
-// suffix _total if it grows. Of a type with several values, the label value is the name of this one; else it is "".
-func (l *Labels) NameCollectd(value string, grows bool) {
-	plugin, kind := l.Get("plugin"), l.Get("type")
-	name := "collectd_" + plugin
-	if kind != plugin {
-		name += "_" + kind
-	}
-	if grows {
-		name += "_total"
-	}
-	l.Set(model.LabelName, strings.ReplaceAll(name, "-", "_"))
-	l.Set("value", value)
 }

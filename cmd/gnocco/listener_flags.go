@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/listener"
-	"github.com/gnocco-db/gnocco/listener/collectd"
 	"github.com/gnocco-db/gnocco/listener/graphite"
 	"github.com/gnocco-db/gnocco/statsd"
 )
@@ -15,9 +14,6 @@ import (
 type listenerFlags struct {
 	graphite, graphiteCreator string
 	graphiteTemplates         []string
-
-	collectd, collectdCreator, collectdUsers, collectdSecurity string
-	collectdTypes                                              []string
 }
 
 func (f *listenerFlags) define(flags *pflag.FlagSet) {
@@ -28,15 +24,6 @@ func (f *listenerFlags) define(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.graphiteTemplates, "graphite-template", nil,
 		"how parts of a name become labels, as [FILTER ]PARTS: \"servers.* -.host.name*\"; the first that fits counts; "+
 			"may be repeated")
-	flags.StringVar(&f.collectd, "collectd-listen", "",
-		"UDP address for collectd's network plugin, such as 127.0.0.1:25826 (default: none)")
-	flags.StringVar(&f.collectdCreator, "collectd-creator", "", "user who is the creator of collectd's series")
-	flags.StringVar(&f.collectdUsers, "collectd-users", "",
-		"file of lines USER: PASSWORD, collectd's AuthFile, for signed and encrypted datagrams")
-	flags.StringVar(&f.collectdSecurity, "collectd-security", "none",
-		"least protection of collectd's datagrams: none, sign or encrypt")
-	flags.StringSliceVar(&f.collectdTypes, "collectd-types-db", nil,
-		"collectd's types.db, which names the values of a type that has several; may be repeated (default: numbers)")
 }
 
 // options returns the wanted listeners.
@@ -49,33 +36,7 @@ func (f *listenerFlags) options() (all []listener.Options, err error) {
 		all = append(all, listener.Options{Protocol: "graphite", Listen: f.graphite, Stream: true,
 			Creator: f.graphiteCreator, Decoder: decoder, Read: decoder.Read})
 	}
-	if f.collectd != "" {
-		decoder, err := f.collectdDecoder()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, listener.Options{Protocol: "collectd", Listen: f.collectd, Creator: f.collectdCreator,
-			Decoder: decoder})
-	}
 	return all, nil
-}
-
-func (f *listenerFlags) collectdDecoder() (_ *collectd.Decoder, err error) {
-	least, err := collectd.ParseSecurity(f.collectdSecurity)
-	if err != nil {
-		return nil, err
-	}
-	var users *collectd.Users
-	if f.collectdUsers != "" {
-		if users, err = collectd.ReadUsers(f.collectdUsers); err != nil {
-			return nil, err
-		}
-	}
-	types, err := collectd.ReadTypes(f.collectdTypes...)
-	if err != nil {
-		return nil, err
-	}
-	return collectd.New(users, least, types)
 }
 
 // statsdFlags are the flags of the listener for statsd's clients.

@@ -77,11 +77,9 @@ configuration file.`,
 			"quota-series", "slow-request", "statsd-flush-interval", "stop-timeout",
 		}},
 	{"senders", "How servers take series from senders without HTTP",
-		`Ports of serve and api for senders that speak no HTTP: statsd's, Graphite's and collectd's. Only
-collectd's may ask for credentials.
-Set them as any other flag: on the command line, in the environment or in a configuration file.`,
+		`Ports of serve and api for senders that speak no HTTP: statsd's and Graphite's. They ask for no
+credentials. Set them as any other flag: on the command line, in the environment or in a configuration file.`,
 		[]string{
-			"collectd-creator", "collectd-listen", "collectd-security", "collectd-types-db", "collectd-users",
 			"graphite-creator", "graphite-listen", "graphite-template",
 			"statsd-archive-policy", "statsd-creator", "statsd-labels", "statsd-listen", "statsd-resource-id",
 		}},

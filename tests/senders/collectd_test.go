@@ -7,10 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gnocco-db/gnocco/listener"
-	"github.com/gnocco-db/gnocco/listener/collectd"
-	"github.com/gnocco-db/gnocco/server"
 )
 
 // collectd has no output that speaks Gnocchi's API: Gnocchi's own way is a listener for AMQP, which is not here. It has
@@ -59,29 +55,7 @@ func readsOne(t *testing.T, server string, queries map[string]string) {
 	}
 }
 
-// collectd's plugin network sends what it measures, encrypted, as docs/send/collectd.md says.
-func TestCollectdByNetwork(t *testing.T) {
-	program := installed(t, "collectd")
-	needsPlugin(t, "/usr/lib/collectd/network.so")
-	t.Parallel()
-	users, err := collectd.ReadUsers(write(t, "users", "web-1: secret\n"))
-	check(t, err)
-	types, err := collectd.ReadTypes("/usr/share/collectd/types.db")
-	check(t, err)
-	decoder, err := collectd.New(users, collectd.Encrypt, types)
-	check(t, err)
-	s, _ := start(t, func(o *server.Options) {
-		o.Listeners = []listener.Options{{Protocol: "collectd", Listen: "127.0.0.1:0", Creator: "admin", Decoder: decoder}}
-	})
-	_, port, _ := cutLast(s.ListenerAddr("collectd").String(), ':')
-	launchCollectd(t, program, blocksOf(t, "collectd.md", "apache", "25826", port)[1])
-	readsOne(t, s.URL(), map[string]string{
-		`count by (host, plugin, type, value) (collectd_load{value="longterm"})`: `{host="web-1", plugin="load", type="load", value="longterm"}`,
-		`count by (host, type_instance) ({type_instance="free"})`:                `{host="web-1", type_instance="free"}`,
-	})
-}
-
-// collectd's plugin write_http sends the same series, and the command of the page finds them.
+// collectd's plugin write_http sends what it measures, and the command of the page finds it.
 func TestCollectdByHTTP(t *testing.T) {
 	program := installed(t, "collectd")
 	needsPlugin(t, "/usr/lib/collectd/write_http.so")

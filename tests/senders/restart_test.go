@@ -184,9 +184,6 @@ LoadPlugin write_http
     Format "JSON"
   </Node>
 </Plugin>`), before: 4 * time.Second, after: 3 * time.Second},
-		"collectd network": {needs: "network", flag: "--collectd-listen", selector: `collectd_load{value="2"}`,
-			config: with("LoadPlugin network\n<Plugin network>\n  Server \"HOST\" \"PORT\"\n</Plugin>"),
-			before: 4 * time.Second, after: 3 * time.Second},
 		"collectd write_graphite": {needs: "write_graphite", flag: "--graphite-listen",
 			selector: `{__name__=~".*load_longterm|.*load.load.longterm"}`, config: with(`
 LoadPlugin write_graphite
