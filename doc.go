@@ -19,7 +19,6 @@
 //	api/web               what all handlers share: limits, bodies, errors and their status codes
 //	api/measures          bodies of measures
 //	api/{prometheus,influxdb,otlp,imports,wire}     handlers and bodies of other databases' senders
-//	api/series                                 pushed series with labels become metrics, for all of these
 //	api/{promql,correlations}                  handlers of Prometheus' API; of correlations and changes
 //	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml
 //	console               the console: pages for browsers, built of TypeScript
@@ -33,6 +32,7 @@
 //	query/{promql,postings}                    PromQL over archives; the labels of all metrics, in memory
 //	query/promql/columns                       the common shapes of PromQL, over all series at once
 //	ingest                names become metrics, measures reach the incoming store; every protocol uses it
+//	ingest/series         pushed series with labels become metrics, of all protocols with labels
 //	cluster               one process among several: reconcile loops, ownership, routing of reads
 //	cluster/{peer,datafolder}                  how processes talk; what lies where in the data folder
 //	metricd               workers: own sacks, process, expunge

@@ -12,11 +12,10 @@ import (
 	"github.com/gnocco-db/gnocco/api/otlp"
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/promql"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/query"
 	jobs "github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/query/postings"
@@ -44,8 +43,14 @@ type room interface {
 	Routes(at func(method, path string, h http.HandlerFunc))
 }
 
+// A Handler is the whole API.
+type Handler struct {
+	http.Handler
+	Series *series.Writer // of all protocols; nil without an index
+}
+
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
-func New(options Options) (http.Handler, error) {
+func New(options Options) (*Handler, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -72,7 +77,7 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	router := chi.NewRouter()
-	router.Use(a.Observe, a.account, a.listened, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
+	router.Use(a.Observe, a.account, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
 		normalizePath, web.AllowStale)
 	a.routesForOperators(router)
 	prefixes := slices.Compact([]string{"", a.Prefix})
@@ -82,7 +87,7 @@ func New(options Options) (http.Handler, error) {
 		for _, prefix := range prefixes {
 			a.routesWithoutIndex(router, prefix)
 		}
-		return router, nil
+		return &Handler{Handler: router}, nil
 	}
 	router.NotFound(a.Public(func(http.ResponseWriter, *http.Request) error {
 		return &web.Error{Status: http.StatusNotFound}
@@ -99,7 +104,9 @@ func New(options Options) (http.Handler, error) {
 	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: labels,
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
-	if a.series, err = series.NewWriter(env, a.ingester); err != nil {
+	a.series, err = series.NewWriter(series.Options{Ingester: a.ingester, NewSeries: a.Limits.NewSeries,
+		Exemplars: a.Activity.Exemplars, Logger: a.Logger, Registerer: options.Registerer})
+	if err != nil {
 		return nil, err
 	}
 	writer := a.series
@@ -116,21 +123,7 @@ func New(options Options) (http.Handler, error) {
 			room.Routes(func(method, path string, h http.HandlerFunc) { router.MethodFunc(method, prefix+path, h) })
 		}
 	}
-	return router, nil
-}
-
-// listened stores what listeners of the cluster took, where the index is.
-func (a *api) listened(next http.Handler) http.Handler {
-	if a.Index == nil {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, ok := trusted.Creator(r.Context()); ok {
-				a.options.Elsewhere.ServeHTTP(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.series.Listened(next).ServeHTTP(w, r) })
+	return &Handler{router, a.series}, nil
 }
 
 // allowedMethods lists the methods that r's path can be called with, by name.

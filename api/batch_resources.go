@@ -120,7 +120,7 @@ func (a batchHandlers) find(who *auth.Identity, names []measures.ResourceMetric,
 		}
 	}
 	if forbidden {
-		return nil, web.ErrForbidden
+		return nil, model.ErrForbidden
 	}
 	return missing, nil
 }

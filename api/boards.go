@@ -110,7 +110,7 @@ func (a boardHandlers) find(r *http.Request, who *auth.Identity) (*model.Board, 
 func (a boardHandlers) findToChange(r *http.Request, who *auth.Identity) (*model.Board, error) {
 	b, err := a.find(r, who)
 	if err == nil && b.Owner != who.User && !slices.Contains(who.Credentials.Roles, "admin") {
-		err = web.ErrForbidden
+		err = model.ErrForbidden
 	}
 	return b, err
 }

@@ -73,7 +73,7 @@ func (a *api) authorize(ctx context.Context, who *auth.Identity, ids []uuid.UUID
 		}))
 	}
 	if forbidden {
-		return web.ErrForbidden
+		return model.ErrForbidden
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func isLoopback(address string) bool {
 }
 
 // answers returns this process as the others see it.
-func (p *Process) answers(api http.Handler) *peer.Process {
+func (p *Process) answers(handlers *Handlers) *peer.Process {
 	shared := p.index.shared
 	process := &peer.Process{
 		Key:   p.peers.key,
@@ -99,10 +99,11 @@ func (p *Process) answers(api http.Handler) *peer.Process {
 		IndexDamage: func() error { return p.damaged.of(datafolder.IndexName) },
 		API: func() (http.Handler, func()) {
 			if release := shared.Use(); release != nil {
-				return api, release
+				return handlers.API, release
 			}
 			return nil, nil
 		},
+		Push:   handlers.Push,
 		Notice: p.notice, Status: p.status, Activity: p.options.Activity,
 		Budget:    p.options.Budget,
 		Quotas:    p.options.Quotas,

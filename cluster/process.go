@@ -294,6 +294,8 @@ type Handlers struct {
 	GiveIndex func(context.Context) error
 	// API answers requests that other processes pass on. It is called while this process holds the index.
 	API http.Handler
+	// Push stores a batch of series from a sender of another process. It is called while this process holds the index.
+	Push func(ctx context.Context, creator, protocol string, batch []byte) error
 	// Failed is called, twice at most, when the process has stopped working for the cluster by itself: the error is an
 	// ErrFenced, or a datafolder.ErrRefused if the data folder is gone.
 	Failed func(error)
@@ -317,7 +319,7 @@ func (h *Handlers) ensureDefaults() {
 func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	handlers.ensureDefaults()
 	p.index.taken, p.index.given = handlers.TakeIndex, handlers.GiveIndex
-	p.peers.serve(p.Fence(p.answers(handlers.API).Handler()), &p.closers, handlers.Failed)
+	p.peers.serve(p.Fence(p.answers(&handlers).Handler()), &p.closers, handlers.Failed)
 	claims := p.options.claimOptions()
 	if err := p.members.refuseLoopback(ctx, 2*claims.Grace()); err != nil {
 		return err

@@ -103,3 +103,8 @@ func (x *SharedIndex) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	}
 	return x.remote.Expunge(ctx, ids...)
 }
+
+// Push has the process that holds the index store a batch of series, as its Handlers.Push does.
+func (x *SharedIndex) Push(ctx context.Context, creator, protocol string, batch []byte) error {
+	return x.remote.Push(ctx, creator, protocol, batch)
+}

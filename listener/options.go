@@ -9,20 +9,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 )
 
-// Options configure a Server. Protocol, Listen, Decoder and Store have no default.
+// Options configure a Server. Protocol, Listen, Decoder, Read and Store have no default.
 type Options struct {
 	Protocol string // in counters and logs
-	Listen   string // address
-	Stream   bool   // lines by TCP too, not datagrams alone
+	Listen   string // address, of TCP and UDP
 	Creator  string // of the series; "" for none
 
 	Decoder Decoder
-	Read    func(head []byte, labels *series.Labels) error // of a Decoder that adds heads
-	Store   Store
+	Read    func(head []byte, labels *series.Labels) error // sets the labels that a head means
+	Store   series.Store
 
 	MaxConnections int // 0: 1,000
 	MaxLineBytes   int // 0: 16 KiB
@@ -32,18 +31,14 @@ type Options struct {
 	Now        func() time.Time      // nil: time.Now
 }
 
-// ErrAgain is of a batch that may be stored later.
-var ErrAgain = errors.New("listener: try again")
-
-// A Decoder reads one line, or one datagram, which came in now. It keeps no reference to data. Several goroutines use
+// A Decoder reads one line, which came in now. It keeps no reference to data. Several goroutines use
 // it.
 type Decoder interface {
 	Decode(data []byte, now carbonara.Timestamp, to Sink)
 }
 
-// A Sink takes the elements that a Decoder reads. It keeps no reference to labels, heads and examples.
+// A Sink takes the elements that a Decoder reads. It keeps no reference to heads and examples.
 type Sink interface {
-	Add(labels series.Labels, at carbonara.Timestamp, value float64)
 	AddHead(head []byte, at carbonara.Timestamp, value float64) // Options.Read can read the head
 	Refuse(reason string, example []byte)
 }
@@ -61,8 +56,8 @@ func (o *Options) EnsureDefaults() {
 // Validate reports every fault of o at once.
 func (o *Options) Validate() error {
 	var faults []error
-	if o.Protocol == "" || o.Listen == "" || o.Decoder == nil || o.Store == nil {
-		faults = append(faults, errors.New("listener: Protocol, Listen, Decoder and Store are needed"))
+	if o.Protocol == "" || o.Listen == "" || o.Decoder == nil || o.Read == nil || o.Store == nil {
+		faults = append(faults, errors.New("listener: Protocol, Listen, Decoder, Read and Store are needed"))
 	}
 	if o.MaxConnections < 0 || o.MaxLineBytes < 0 {
 		faults = append(faults, fmt.Errorf("listener: %s: a limit is negative", o.Protocol))

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 )
 
 // Server is a running listener. Close ends it.
@@ -23,7 +23,7 @@ type Server struct {
 	logged      sync.Map // reasons of refusal
 
 	packets net.PacketConn
-	stream  net.Listener    // nil for none
+	stream  net.Listener
 	running context.Context // ends when Close gives up
 	stop    context.CancelFunc
 	done    sync.WaitGroup
@@ -51,16 +51,12 @@ func Start(options Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("listener: %s: %w", options.Protocol, err)
 	}
 	_ = s.packets.(*net.UDPConn).SetReadBuffer(receiveBufferBytes)
-	if options.Stream { // at the same port
-		if s.stream, err = net.Listen("tcp", s.packets.LocalAddr().String()); err != nil {
-			return nil, errors.Join(fmt.Errorf("listener: %s: %w", options.Protocol, err), s.packets.Close())
-		}
+	if s.stream, err = net.Listen("tcp", s.packets.LocalAddr().String()); err != nil { // at the same port
+		return nil, errors.Join(fmt.Errorf("listener: %s: %w", options.Protocol, err), s.packets.Close())
 	}
 	s.instruments = newInstruments(&s.options)
 	s.done.Go(s.receive)
-	if s.stream != nil {
-		s.done.Go(s.accept)
-	}
+	s.done.Go(s.accept)
 	options.Logger.Info("listening for "+options.Protocol, "address", s.Addr().String())
 	return s, nil
 }
@@ -74,10 +70,7 @@ func (s *Server) Addr() net.Addr { return s.packets.LocalAddr() }
 // Close stops listening, and stores what has come in until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.stop)()
-	err := s.packets.Close()
-	if s.stream != nil {
-		err = errors.Join(err, s.stream.Close())
-	}
+	err := errors.Join(s.packets.Close(), s.stream.Close())
 	s.mu.Lock()
 	s.closed = true
 	for conn := range s.open { // its reader stores what it has
@@ -100,7 +93,7 @@ func (s *Server) receive() {
 	buffer := make([]byte, maxDatagramBytes)
 	var until time.Time
 	for {
-		if in.measures == 0 {
+		if in.batch.Measures() == 0 {
 			until = time.Time{}
 		} else if until.IsZero() {
 			until = time.Now().Add(gatherFor)
@@ -110,7 +103,7 @@ func (s *Server) receive() {
 		switch {
 		case err == nil:
 			s.decodeDatagram(buffer[:n], in)
-			if in.measures >= maxBatch {
+			if in.batch.Full() {
 				in.flush(s.running, false)
 			}
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -124,13 +117,9 @@ func (s *Server) receive() {
 	}
 }
 
-// decodeDatagram decodes a datagram, of a protocol of lines each of its lines.
+// decodeDatagram decodes each line of a datagram.
 func (s *Server) decodeDatagram(data []byte, in *intake) {
 	now := carbonara.FromTime(s.options.Now())
-	if !s.options.Stream {
-		s.options.Decoder.Decode(data, now, in)
-		return
-	}
 	for len(data) > 0 {
 		line := data
 		line, data, _ = bytes.Cut(data, []byte("\n"))
@@ -200,7 +189,7 @@ func (s *Server) read(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if r.Buffered() == 0 || in.measures >= maxBatch {
+		if r.Buffered() == 0 || in.batch.Full() {
 			in.flush(s.running, true)
 		}
 	}

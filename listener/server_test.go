@@ -14,9 +14,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -31,10 +32,13 @@ func (w words) Decode(line []byte, now carbonara.Timestamp, to listener.Sink) {
 	if text == "bad" {
 		to.Refuse("form", line)
 	} else if text != "" {
-		var labels series.Labels
-		labels.Set("__name__", text)
-		to.Add(labels, now, 1)
+		to.AddHead([]byte(text), now, 1)
 	}
+}
+
+func readName(head []byte, labels *series.Labels) error {
+	labels.Set("__name__", string(head))
+	return nil
 }
 
 // stored is what a listener stored.
@@ -77,11 +81,11 @@ func (s *stored) wait(t *testing.T, want ...string) {
 }
 
 func TestServer(t *testing.T) {
-	kept := &stored{fail: listener.ErrAgain}
+	kept := &stored{fail: model.ErrUnavailable}
 	registry := prometheus.NewRegistry()
 	decoder := words{make(chan struct{})}
-	s, err := listener.Start(listener.Options{Protocol: "words", Listen: "127.0.0.1:0", Stream: true, Creator: "jd",
-		Decoder: decoder, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
+	s, err := listener.Start(listener.Options{Protocol: "words", Listen: "127.0.0.1:0", Creator: "jd",
+		Decoder: decoder, Read: readName, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
 	fatal.If(t, err)
 	dial := func(network string) net.Conn {
 		t.Helper()
@@ -114,7 +118,7 @@ func TestServer(t *testing.T) {
 		t.Error("a third connection is open")
 	}
 	kept.mu.Lock()
-	kept.fail = errors.New("broken")
+	kept.fail = model.ErrInvalid
 	kept.mu.Unlock()
 	send(two, "lost\n")
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {

@@ -9,6 +9,7 @@ var (
 	ErrInvalid     = errors.New("invalid")
 	ErrInUse       = errors.New("in use")
 	ErrUnavailable = errors.New("unavailable")
+	ErrForbidden   = errors.New("forbidden")
 )
 
 // A FieldError says which field from a client is invalid, and why. It is an ErrInvalid.

@@ -21,7 +21,7 @@ func graphiteOptions(t *testing.T) []listener.Options {
 	t.Helper()
 	decoder, err := graphite.New([]string{"servers.* -.host.name*"})
 	fatal.If(t, err)
-	return []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Stream: true, Creator: "admin", Decoder: decoder, Read: decoder.Read}}
+	return []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Creator: "admin", Decoder: decoder, Read: decoder.Read}}
 }
 
 // queries waits until the answer to an instant query has a part.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
 
@@ -26,7 +29,7 @@ type public struct {
 	options      api.Options // without the index
 	index        *cluster.SharedIndex
 	withoutIndex http.Handler
-	whole        atomic.Pointer[http.Handler] // as of the last index that this process held
+	whole        atomic.Pointer[api.Handler] // as of the last index that this process held
 }
 
 func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +43,32 @@ func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveWhole answers while this process holds the index.
 func (p *public) serveWhole(w http.ResponseWriter, r *http.Request) {
-	(*p.whole.Load()).ServeHTTP(w, r)
+	p.whole.Load().ServeHTTP(w, r)
+}
+
+// store is a series.Store of the whole cluster.
+func (p *public) store(ctx context.Context, creator, protocol string, batch *series.Batch) error {
+	release := p.index.Use()
+	if release == nil {
+		return p.index.Push(ctx, creator, protocol, batch.Encode())
+	}
+	defer release()
+	account := p.options.Budget.Context(ctx)
+	defer account.Close()
+	return p.whole.Load().Series.Store(account, creator, protocol, batch)
+}
+
+// push is a series.Store for another process's batch, while this process holds the index.
+func (p *public) push(ctx context.Context, creator, protocol string, encoded []byte) error {
+	batch := new(series.Batch)
+	err := batch.Decode(encoded)
+	if err == nil {
+		err = p.whole.Load().Series.Store(ctx, creator, protocol, batch)
+	}
+	if err != nil && !series.Temporary(err) {
+		return fmt.Errorf("%w: %w", model.ErrInvalid, err)
+	}
+	return err
 }
 
 // newPublic returns the API of a process, which becomes whole once the process takes the index.
@@ -81,7 +109,7 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 	if err := ready(); err != nil {
 		return err
 	}
-	p.whole.Store(&handler)
+	p.whole.Store(handler)
 	return nil
 }
 

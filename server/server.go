@@ -122,8 +122,8 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.onHandOver, s.takeAll = process.HandOver, process.TakeAll
-	if options.Cluster.Role.HasAPI() {
-		if err := s.listen(process.Fence(handler), &options, registry); err != nil {
+	if public, ok := handler.(*public); ok {
+		if err := s.listen(public.store, &options, registry); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Opti
 		return public.useIndex(store, func() error { return s.statsd.start(ctx, process, o, store, registry) })
 	}
 	return public, cluster.Handlers{
-		TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole),
+		TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole), Push: public.push,
 	}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster"
-	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/statsd"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -34,12 +34,12 @@ func (l *statsdListener) start(ctx context.Context, p *cluster.Process, o *Optio
 }
 
 // listenForStatsd listens for messages that become series with labels. It needs no index in this process.
-func (s *Server) listenForStatsd(store listener.Store, o *Options, registerer prometheus.Registerer) error {
+func (s *Server) listenForStatsd(store series.Store, o *Options, registerer prometheus.Registerer) error {
 	if o.Statsd == nil || !o.Statsd.Labels {
 		return nil
 	}
 	options := *o.Statsd
-	options.Store = listener.Retry(store, statsdRetry)
+	options.Store = series.Retry(store, statsdRetry, o.Logger)
 	s.closers.Add("statsd", s.labelled.close)
 	return s.labelled.listen(context.Background(), options, o, registerer)
 }

@@ -2,7 +2,6 @@ package statsd
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -22,7 +21,7 @@ type Options struct {
 	// Labels: names without types, DogStatsD's tags as labels. The server of the process sets Store.
 	Labels bool
 	// Store makes series with labels durable. nil: Gnocchi's names, in the index.
-	Store func(ctx context.Context, creator, protocol string, batch *series.Batch) error
+	Store series.Store
 
 	Index    *index.Store
 	Incoming *incoming.Store

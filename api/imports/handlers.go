@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
@@ -56,7 +56,7 @@ type body struct {
 	scratch  series.Labels // of one series
 	read     jsonLine
 	now      carbonara.Timestamp
-	refused  series.RefusedLines
+	refused  web.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
 	total    int // lines with content
 	metadata []series.Metadata
@@ -131,7 +131,7 @@ func (a *Handlers) answering(h web.UserHandler) http.HandlerFunc {
 		case strings.Contains(r.Header.Get("Accept"), "application/json"):
 			a.Fail(w, r, err)
 		default:
-			a.writer.Fail(w, r, err, func(status int, text string) { http.Error(w, text, status) })
+			a.FailAs(w, r, err, func(status int, text string) { http.Error(w, text, status) })
 		}
 	}
 }
@@ -158,10 +158,11 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 		if err := decode(b); err != nil {
 			return err
 		}
-		a.writer.Describe(r.Context(), who, b.metadata) // types decide on archive policies
-		push := series.Push{Protocol: protocol, Scope: string(b.labels.Append(nil)), Rows: &b.batch,
+		a.writer.Describe(r.Context(), who.User, b.metadata) // types decide on archive policies
+		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol,
+			Scope: string(b.labels.Append(nil)), Rows: &b.batch,
 			MaxFuture: ingest.MaxFutureOfSenders, Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
-		if _, err := a.writer.Append(r.Context(), who, &push, &b.batch.Named); err != nil {
+		if _, err := a.writer.Append(r.Context(), &push, &b.batch.Named); err != nil {
 			return err
 		}
 		if b.refused.Unread > 0 {

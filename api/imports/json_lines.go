@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 )
 

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
@@ -137,7 +137,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	if _, err := a.Index.ResourceType(database); err != nil {
 		return err
 	}
-	var refused series.RefusedLines
+	var refused web.RefusedLines
 	if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 
 // decode decodes the body, whose memory is factor times its size.
 func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, precision Precision,
-	refused *series.RefusedLines) error {
+	refused *web.RefusedLines) error {
 	body, account := int64(len(s.body)), budget.Of(ctx)
 	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
 	s.rows.lines.Grow(s.rows.lines.Paid)
@@ -250,7 +250,7 @@ func (r *rows) fault(err error) *web.Error {
 	cause := web.Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
-		return series.UnreadableLine(line.Line, line.Reason)
+		return web.UnreadableLine(line.Line, line.Reason)
 	case errors.Is(err, ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
@@ -263,7 +263,7 @@ const partial = "partial write: "
 // refuseLines refuses lines: with the status and description of the first, as Gnocchi, which knows no other, and with
 // 400 where lines are stored. The answer is JSON with an "error", even if the client accepts other types: Telegraf
 // repeats a batch until it gets JSON.
-func refuseLines(w http.ResponseWriter, refused *series.RefusedLines, total int) error {
+func refuseLines(w http.ResponseWriter, refused *web.RefusedLines, total int) error {
 	first, status := refused.Fault(), http.StatusBadRequest
 	if refused.Count() == total {
 		status = first.Status

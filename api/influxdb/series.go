@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -29,7 +29,7 @@ func (a *Handlers) health(w http.ResponseWriter, _ *http.Request) error {
 func (a *Handlers) likeInflux(h web.UserHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := a.WithIdentity(h)(w, a.withCredentials(r)); err != nil {
-			a.writer.Fail(w, r, err, func(status int, text string) { _ = writeError(w, status, text) })
+			a.FailAs(w, r, err, func(status int, text string) { _ = writeError(w, status, text) })
 		}
 	}
 }
@@ -110,15 +110,15 @@ func (a *Handlers) writeSeries(parameter string) web.UserHandler {
 		if err != nil {
 			return err
 		}
-		var refused series.RefusedLines
+		var refused web.RefusedLines
 		if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 			return err
 		}
 		database := query.Get(parameter)
-		push := series.Push{Protocol: protocol, Scope: database, Rows: labelledRows{&s.rows, database},
-			MaxFuture: ingest.MaxFutureOfSenders,
-			Drop:      func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
-		if _, err := a.writer.Append(r.Context(), who, &push, &s.batch); err != nil {
+		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Scope: database,
+			Rows: labelledRows{&s.rows, database}, MaxFuture: ingest.MaxFutureOfSenders,
+			Drop: func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
+		if _, err := a.writer.Append(r.Context(), &push, &s.batch); err != nil {
 			return err
 		}
 		a.writer.Refuse(protocol, "text", s.rows.lines.Texts, "a field that is text")

@@ -11,11 +11,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // protocol is the name of OTLP in counters.
@@ -65,7 +66,7 @@ func (a *Handlers) post(w http.ResponseWriter, r *http.Request) {
 		return a.export(w, r, who, form)
 	})(w, r)
 	if err != nil {
-		a.writer.Fail(w, r, err, func(status int, text string) {
+		a.FailAs(w, r, err, func(status int, text string) {
 			form.write(w, status, form.status(status, text))
 		})
 	}
@@ -94,15 +95,16 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	case err != nil:
 		return web.BadRequest("The body could not be decoded: %s", err)
 	}
-	a.writer.Describe(r.Context(), who, t.metadata) // types decide on archive policies
+	a.writer.Describe(r.Context(), who.User, t.metadata) // types decide on archive policies
 	dropped := map[int]bool{}
-	push := series.Push{Protocol: protocol, Rows: &s.batch, MaxFuture: ingest.MaxFutureOfRemoteWrite,
-		Drop: func(row int, _ error) { dropped[t.pointOf[row]] = true }}
-	outcome, err := a.writer.Append(r.Context(), who, &push, &s.batch.Named)
+	push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Rows: &s.batch,
+		MaxFuture: ingest.MaxFutureOfRemoteWrite,
+		Drop:      func(row int, _ error) { dropped[t.pointOf[row]] = true }}
+	outcome, err := a.writer.Append(r.Context(), &push, &s.batch.Named)
 	if err != nil {
 		return err
 	}
-	if outcome.First != nil && web.AsError(outcome.First).Status != http.StatusBadRequest {
+	if outcome.First != nil && !errors.Is(outcome.First, model.ErrInvalid) {
 		return outcome.First
 	}
 	delete(dropped, -1) // target_info
@@ -111,7 +113,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 		a.writer.Refuse(protocol, reason, points, t.first)
 		refused += points
 	}
-	a.writer.KeepExemplars(who, protocol, &t.exemplars)
+	a.writer.KeepExemplars(who.User, protocol, &t.exemplars)
 	if first == "" && outcome.First != nil {
 		first = web.AsError(outcome.First).Description()
 	}

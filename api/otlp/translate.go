@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/otlptranslator"
 	native "github.com/prometheus/prometheus/model/histogram"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/exemplars"
 )

@@ -1,13 +1,15 @@
 package prometheus
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // writeSeries answers a remote write that keeps all labels. Prometheus logs the first line of an error: there is one,
@@ -22,7 +24,7 @@ func (a *Handlers) writeSeries(w http.ResponseWriter, r *http.Request) {
 		a.Fail(w, r, err)
 		return
 	}
-	a.writer.Fail(w, r, err, func(status int, text string) { http.Error(w, text, status) })
+	a.FailAs(w, r, err, func(status int, text string) { http.Error(w, text, status) })
 }
 
 // postSeries accepts a remote write. A fault of one series does not keep the others from being stored: a sender does
@@ -47,23 +49,28 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err := a.read(w, r, s); err != nil {
 		return err
 	}
-	a.writer.Describe(r.Context(), who, request.Metadata) // types decide on archive policies
+	a.writer.Describe(r.Context(), who.User, request.Metadata) // types decide on archive policies
 	stored := request.Written()
-	push := series.Push{Protocol: protocol, Rows: &request.Batch, Drop: stored.Drop}
-	outcome, err := a.writer.Append(r.Context(), who, &push, &request.Named)
+	push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Rows: &request.Batch,
+		Drop: stored.Drop}
+	outcome, err := a.writer.Append(r.Context(), &push, &request.Named)
 	if err != nil {
 		return err
 	}
 	written("Samples", stored.Numbers)
 	written("Histograms", stored.Histograms)
-	written("Exemplars", a.writer.KeepExemplars(who, protocol, &request.Exemplars))
+	written("Exemplars", a.writer.KeepExemplars(who.User, protocol, &request.Exemplars))
 	a.writer.Refuse(protocol, "native_histogram", request.WrongHistograms, request.WrongHistogram)
 	a.writer.Refuse(protocol, "start_timestamp", request.StartTimestamps, "start timestamps are not stored")
 	a.writer.Refuse(protocol, "time", request.WrongTimes, request.WrongTime)
-	if err := outcome.Err(); err != nil {
-		return err
+	switch first := outcome.First; {
+	case first == nil:
+		return request.refused()
+	case !errors.Is(first, model.ErrInvalid):
+		return first
 	}
-	return request.refused()
+	return web.BadRequest("%d of %d series were refused, the others stored: %s", outcome.Refused, outcome.Rows,
+		web.AsError(outcome.First).Description())
 }
 
 // protocol is the name of remote write in counters.

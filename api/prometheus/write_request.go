@@ -12,9 +12,9 @@ import (
 	"github.com/klauspost/compress/s2"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/wire"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/exemplars"
 )

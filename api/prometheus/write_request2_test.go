@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/prometheus"
-	pushed "github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
+	pushed "github.com/gnocco-db/gnocco/ingest/series"
 )
 
 // request2 is a message with symbols "", "__name__", "up", "job", "j" and one series.

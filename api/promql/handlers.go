@@ -22,8 +22,8 @@ import (
 	"github.com/prometheus/prometheus/util/stats"
 
 	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/version"
 	"github.com/gnocco-db/gnocco/model"
@@ -37,8 +37,8 @@ type Handlers struct {
 	*web.Env
 	Engine *evaluation.Engine
 	Series *postings.Catalog
-	// SentMetadata returns what senders of a user's project said of their series, by name.
-	SentMetadata func(*auth.Identity) map[string]series.Metadata
+	// SentMetadata returns what senders of a creator's project said of their series, by name.
+	SentMetadata func(creator string) map[string]series.Metadata
 	TypeOf       func(*model.Metric) (model.SeriesType, model.TypeSource)
 	// Delete deletes the measures of metrics from start to end, both included, for a user.
 	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
@@ -333,7 +333,7 @@ func (a Handlers) listSeries(r *request) (*Answer, error) {
 	answer := new(Answer)
 	found = Cut(answer, found, limit)
 	if ids {
-		a.describe(found, a.SentMetadata(r.who))
+		a.describe(found, a.SentMetadata(r.who.User))
 	}
 	answer.Data = web.OrEmpty(found)
 	return answer, nil
@@ -437,7 +437,7 @@ func (a Handlers) metadata(r *request) (*Answer, error) {
 		Unit string `json:"unit"`
 	}
 	shown := map[string][]item{}
-	sent := a.SentMetadata(r.who)
+	sent := a.SentMetadata(r.who.User)
 	for name, m := range sent {
 		shown[name] = []item{{m.Kind, m.Help, m.Unit}}
 	}

@@ -69,10 +69,10 @@ func (a *Authorizer) unrestricted(rule string) bool {
 	return a.Auth.Open() && !a.Policy.Overridden(rule)
 }
 
-// Enforce returns errForbidden unless the rule permits the user this target.
+// Enforce returns model.ErrForbidden unless the rule permits the user this target.
 func (a *Authorizer) Enforce(who *auth.Identity, rule string, target policy.Target) error {
 	if !a.Policy.Allows(rule, &who.Credentials, target) {
-		return ErrForbidden
+		return model.ErrForbidden
 	}
 	return nil
 }
@@ -176,12 +176,12 @@ func seriesTarget(c postings.Candidate) policy.Target {
 	}
 }
 
-// EnforceMetrics returns errForbidden unless the rule permits the user all of the metrics.
+// EnforceMetrics returns model.ErrForbidden unless the rule permits the user all of the metrics.
 func (a *Authorizer) EnforceMetrics(who *auth.Identity, rule string, metrics []*model.Metric) error {
 	permit := a.PermittedMetrics(who, rule)
 	for _, metric := range metrics {
 		if !permit(metric) {
-			return ErrForbidden
+			return model.ErrForbidden
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (a *Authorizer) EnforceRead(who *auth.Identity, rule string, r *model.Resou
 			return model.NotFound(model.NounResource, r.ID.String())
 		}
 	}
-	return ErrForbidden
+	return model.ErrForbidden
 }
 
 // ResourceTarget shows a resource to the rules.
@@ -343,7 +343,7 @@ func (r *rights) CreateSeries([]*model.Metric) error { return r.Enforce(r.who, "
 // PostMeasures is of ingest.Rights.
 func (r *rights) PostMeasures(metric *model.Metric) error {
 	if !r.mayPost(metric) {
-		return ErrForbidden
+		return model.ErrForbidden
 	}
 	return nil
 }

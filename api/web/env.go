@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -145,6 +148,20 @@ func (e *Env) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Connection", "close") // rather than to read the rest
 	}
 	answer.write(w, r)
+}
+
+// FailAs logs an error and answers it by a function of a protocol of its own, with a status and a sentence.
+func (e *Env) FailAs(w http.ResponseWriter, r *http.Request, err error, answer func(status int, text string)) {
+	known := AsError(err)
+	if r.Context().Err() == nil { // else the client has given up
+		e.LogFailure(r, known, err)
+	}
+	if known.Status == http.StatusServiceUnavailable || known.Status == http.StatusTooManyRequests {
+		after := strconv.Itoa(max(int(math.Ceil(known.After.Seconds())), 1))
+		w.Header().Set("Retry-After", cmp.Or(w.Header().Get("Retry-After"), after))
+	}
+	shown := Error{Detail: Bounded(known.Detail)}
+	answer(known.Status, cmp.Or(shown.Description(), http.StatusText(known.Status)))
 }
 
 // lingerTime is for how long the rest of a refused body is read.

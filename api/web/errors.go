@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -55,6 +56,11 @@ func (e *Error) Error() string {
 // Unwrap returns what lies behind e.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Is reports the kind of a fault of the request, by which package series knows rows that no repetition mends.
+func (e *Error) Is(kind error) bool {
+	return kind == model.ErrInvalid && e.Status == http.StatusBadRequest
+}
+
 func BadRequest(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
@@ -73,9 +79,6 @@ func BadAttribute(name, reason string) *Error { return BadCause("Attribute value
 func BadCause(cause, reason string, detail any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: Cause{Cause: cause, Reason: reason, Detail: detail}}
 }
-
-// ErrForbidden's explanation is what Gnocchi's clients look for.
-var ErrForbidden = &Error{Status: http.StatusForbidden}
 
 // AsError gives every error its status. An unknown one is a fault of ours: 500, and no detail for the client.
 func AsError(err error) *Error {
@@ -140,6 +143,10 @@ var answers = []func(error) *Error{
 			e.Most), futureMeasure{e.Metric, ShowTime(e.Timestamp)})
 	}),
 	as(overQuota),
+	as(func(e *series.NewSeriesError) *Error {
+		return &Error{Status: http.StatusTooManyRequests, Detail: e.Error()}
+	}),
+	is(model.ErrForbidden, http.StatusForbidden, nil), // Gnocchi's clients look for its explanation
 	as(func(e *measures.DecodeError) *Error {
 		return &Error{Status: http.StatusBadRequest, Detail: decodeCause(e)}
 	}),

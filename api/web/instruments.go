@@ -21,7 +21,6 @@ type instruments struct {
 	runningQueries, queuedQueries prometheus.Gauge
 	refusedQueries                *prometheus.CounterVec
 	failedLogins                  *prometheus.CounterVec
-	pushed, pushesRefused         *prometheus.CounterVec
 }
 
 func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
@@ -48,37 +47,18 @@ func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 			Name: "gnocco_failed_logins_total",
 			Help: "Requests whose credentials were wrong (reason credentials), or not looked at as too many were (slowed).",
 		}, []string{"reason"}),
-		pushed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gnocco_pushed_measures_total", Help: "Measures of series with labels that were stored, by protocol.",
-		}, []string{"protocol"}),
-		pushesRefused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gnocco_push_refused_total",
-			Help: "Elements of series with labels that were not stored, by protocol and reason.",
-		}, []string{"protocol", "reason"}),
 	}
 	if registerer == nil {
 		return m, nil
 	}
-	var errs [8]error
+	var errs [6]error
 	m.requests, errs[0] = registered(registerer, m.requests)
 	m.seconds, errs[1] = registered(registerer, m.seconds)
 	m.runningQueries, errs[2] = registered(registerer, m.runningQueries)
 	m.queuedQueries, errs[3] = registered(registerer, m.queuedQueries)
 	m.refusedQueries, errs[4] = registered(registerer, m.refusedQueries)
 	m.failedLogins, errs[5] = registered(registerer, m.failedLogins)
-	m.pushed, errs[6] = registered(registerer, m.pushed)
-	m.pushesRefused, errs[7] = registered(registerer, m.pushesRefused)
 	return m, errors.Join(errs[:]...)
-}
-
-// CountPushed counts stored measures of a protocol with labels.
-func (e *Env) CountPushed(protocol string, measures int) {
-	e.instruments.pushed.WithLabelValues(protocol).Add(float64(measures))
-}
-
-// CountRefused counts elements of a protocol with labels that were not stored.
-func (e *Env) CountRefused(protocol, reason string, elements int) {
-	e.instruments.pushesRefused.WithLabelValues(protocol, reason).Add(float64(elements))
 }
 
 // countLogin counts a request that failed to say who sent it. Without any credentials it did not try.

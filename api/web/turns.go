@@ -41,8 +41,8 @@ func newTurns(l *Limits, m *instruments) *turns {
 		refused: m.refusedQueries, queues: make(map[string][]*queuedQuery)}
 }
 
-// ProjectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
-func ProjectOf(who *auth.Identity) string {
+// projectOf returns who shares limits: a project, or a user where there are no projects; "" for nobody.
+func projectOf(who *auth.Identity) string {
 	if who == nil {
 		return ""
 	}
@@ -51,7 +51,7 @@ func ProjectOf(who *auth.Identity) string {
 
 // acquire waits for a turn, which lasts until release or the end of ctx.
 func (t *turns) acquire(ctx context.Context, who *auth.Identity) (release func(), err error) {
-	if err := t.wait(ctx, ProjectOf(who)); err != nil {
+	if err := t.wait(ctx, projectOf(who)); err != nil {
 		return nil, err
 	}
 	t.running.Inc()

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gnocco-db/gnocco/internal/trusted"
 )
 
 // AskHolder calls there with the address of the process that holds the index. A patient one waits a little while nobody
@@ -44,10 +42,6 @@ func (c *Client) Forward(ask AskHolder, refuse func(http.ResponseWriter, *http.R
 			if r.In.TLS != nil {
 				r.Out.Header.Set(clientTLSHeader, "1")
 			}
-			r.Out.Header.Del(listenerHeader)
-			if creator, ok := trusted.Creator(r.In.Context()); ok {
-				r.Out.Header.Set(listenerHeader, "creator "+creator)
-			}
 			c.key.sign(r.Out)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -56,10 +50,8 @@ func (c *Client) Forward(ask AskHolder, refuse func(http.ResponseWriter, *http.R
 	}
 }
 
-// The headers of a request that is passed on: the client's address, whether it came by TLS, and, where a listener of
-// this cluster made it, the creator of its measures.
+// The headers of a request that is passed on: the client's address, and whether it came by TLS.
 const (
-	listenerHeader      = "Gnocco-Listener"
 	clientAddressHeader = "Gnocco-Client-Address"
 	clientTLSHeader     = "Gnocco-Client-TLS"
 )

@@ -14,7 +14,6 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/quota"
-	"github.com/gnocco-db/gnocco/internal/trusted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -35,6 +34,9 @@ type Process struct {
 	// Index and API return what stays until release is called, nil if the index is not held here.
 	Index func() (store *index.Store, epoch uint64, release func())
 	API   func() (handler http.Handler, release func())
+	// Push stores a batch of series while the index is held here; nil for a process without an API. A model.ErrInvalid
+	// refuses the batch, whereas after another error it may come again.
+	Push func(ctx context.Context, creator, protocol string, batch []byte) error
 	// IndexDamage returns a model.DamagedError if it is not held here because it is damaged; may be nil.
 	IndexDamage func() error
 	Notice      func(ctx context.Context, notice *Notice) error
@@ -76,6 +78,7 @@ func (p *Process) Handler() http.Handler {
 	at("deleted", ofIndex(p, p.deleted))
 	at("expunge", ofIndex(p, p.expunge))
 	at("revive", ofIndex(p, p.revive))
+	at("push", p.push)
 	at("wake", inJSON(func(ctx context.Context, notice *Notice) (none, error) { return none{}, p.Notice(ctx, notice) }))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
 	at("pulse", inJSON(func(context.Context, *none) (Pulse, error) { return p.Pulse(), nil }))
@@ -119,9 +122,6 @@ func (p *Process) api(w http.ResponseWriter, r *http.Request) {
 	r.RemoteAddr, r.TLS = r.Header.Get(clientAddressHeader), nil // this connection says nothing about the client's
 	if r.Header.Get(clientTLSHeader) != "" {
 		r.TLS = new(tls.ConnectionState)
-	}
-	if creator, ok := strings.CutPrefix(r.Header.Get(listenerHeader), "creator "); ok {
-		r = r.WithContext(trusted.With(r.Context(), creator))
 	}
 	http.StripPrefix("/peer/api", handler).ServeHTTP(w, r)
 }

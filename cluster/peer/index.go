@@ -3,6 +3,8 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -236,4 +238,43 @@ func (x *Index) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	return x.holder(ctx, false, func(address string) error {
 		return x.client.call(ctx, address, "expunge", idsRequest{ids}, nil)
 	})
+}
+
+// Push has the index's holder store a batch of series, and waits a little while nobody holds it. A model.ErrInvalid
+// refuses the batch; after a model.ErrUnavailable it may be sent again.
+func (x *Index) Push(ctx context.Context, creator, protocol string, batch []byte) error {
+	var answer pushAnswer
+	err := x.holder(ctx, true, func(address string) error {
+		return x.client.call(ctx, address, "push", pushRequest{creator, protocol, batch}, &answer)
+	})
+	switch {
+	case answer.Refused != "":
+		return fmt.Errorf("peer: push: %w: %s", model.ErrInvalid, answer.Refused)
+	case answer.Failed != "":
+		return fmt.Errorf("peer: push: %w: %s", model.ErrUnavailable, answer.Failed)
+	}
+	return err
+}
+
+// push answers Push.
+func (p *Process) push(w http.ResponseWriter, r *http.Request) error {
+	var request pushRequest
+	if err := readJSON(r, &request); err != nil {
+		return err
+	}
+	store, _, release := p.Index()
+	if store == nil {
+		return p.indexElsewhere()
+	}
+	defer release()
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush() // the header tells the caller that the work has begun
+	var answer pushAnswer
+	switch err := p.Push(r.Context(), request.Creator, request.Protocol, request.Batch); {
+	case errors.Is(err, model.ErrInvalid):
+		answer.Refused = err.Error()
+	case err != nil:
+		answer.Failed = err.Error()
+	}
+	return writeJSON(w, answer)
 }

@@ -41,6 +41,7 @@ type other struct {
 	down    atomic.Bool
 	polls   atomic.Int64
 	epoch   atomic.Uint64                 // of the index
+	pushed  atomic.Pointer[string]        // the last push
 	held    atomic.Pointer[chan struct{}] // told of each poll that gets no answer; nil: all get one
 }
 
@@ -66,6 +67,17 @@ func startOther(t *testing.T, sacks int) *other {
 				w.Header().Set("Seen-From", fmt.Sprint(r.RemoteAddr, " ", r.TLS != nil))
 				fmt.Fprintf(w, "%s %s %s %s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("Authorization"))
 			}), func() {}
+		},
+		Push: func(_ context.Context, creator, protocol string, batch []byte) error {
+			switch text := string(batch); text {
+			case "odd":
+				return fmt.Errorf("%w: it is odd", model.ErrInvalid)
+			case "early":
+				return errors.New("no room yet")
+			default:
+				o.pushed.Store(new(creator + " " + protocol + " " + text))
+				return nil
+			}
 		},
 		Notice: func(context.Context, *peer.Notice) error { return nil },
 		Status: func() *peer.Status { return &peer.Status{Member: "other"} },
@@ -592,5 +604,27 @@ func TestRevivalComesOver(t *testing.T) {
 	}
 	if m, err := o.Index.Metric(within.ID); err != nil || m.ResourceEndedAt != nil {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// A batch of series is stored by the index's holder, refused, or sent again later.
+func TestPushComesOver(t *testing.T) {
+	o := startOther(t, 1)
+	x := peer.NewIndex(o.client, o.holder, 1, nil)
+	fatal.If(t, x.Push(t.Context(), "jd", "graphite", []byte("a\x00b")))
+	if got := *o.pushed.Load(); got != "jd graphite a\x00b" {
+		t.Errorf("pushed %q", got)
+	}
+	err := x.Push(t.Context(), "jd", "graphite", []byte("odd"))
+	if !errors.Is(err, model.ErrInvalid) || !strings.Contains(err.Error(), "it is odd") {
+		t.Errorf("refused: %v", err)
+	}
+	err = x.Push(t.Context(), "jd", "graphite", []byte("early"))
+	if !errors.Is(err, model.ErrUnavailable) || !strings.Contains(err.Error(), "no room yet") {
+		t.Errorf("not yet: %v", err)
+	}
+	o.down.Store(true)
+	if err := x.Push(t.Context(), "jd", "graphite", []byte("c")); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("of a process that is down: %v", err)
 	}
 }

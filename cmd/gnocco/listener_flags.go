@@ -33,7 +33,7 @@ func (f *listenerFlags) options() (all []listener.Options, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, listener.Options{Protocol: "graphite", Listen: f.graphite, Stream: true,
+		all = append(all, listener.Options{Protocol: "graphite", Listen: f.graphite,
 			Creator: f.graphiteCreator, Decoder: decoder, Read: decoder.Read})
 	}
 	return all, nil

@@ -7,18 +7,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gnocco-db/gnocco/api/series"
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/listener"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/listener/graphite"
 )
 
 // sink shows the series that lines become.
 type sink struct {
-	listener.Sink // its Add is not called
-	decoder       *graphite.Decoder
-	added         []string
-	refused       int
+	decoder *graphite.Decoder
+	added   []string
+	refused int
 }
 
 func (s *sink) AddHead(head []byte, at carbonara.Timestamp, value float64) {

@@ -17,7 +17,7 @@ func startGraphite(t *testing.T) (s *server.Server, port string) {
 	decoder, err := graphite.New([]string{"servers.* -.host.name*"})
 	check(t, err)
 	s, _ = start(t, func(o *server.Options) {
-		o.Listeners = []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Stream: true, Creator: "admin",
+		o.Listeners = []listener.Options{{Protocol: "graphite", Listen: "127.0.0.1:0", Creator: "admin",
 			Decoder: decoder, Read: decoder.Read}}
 	})
 	_, port, _ = cutLast(s.ListenerAddr("graphite").String(), ':')

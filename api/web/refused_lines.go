@@ -1,4 +1,4 @@
-package series
+package web
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // Of the lines that a request loses, an answer shows the first ones, and of each reason the beginning.
@@ -28,12 +26,12 @@ type RefusedLines struct {
 type refusedLine struct {
 	number int
 	reason string
-	fault  *web.Error
+	fault  *Error
 }
 
 // UnreadableLine returns the answer to one line that cannot be read, in Gnocchi's form.
-func UnreadableLine(line int, reason string) *web.Error {
-	return web.BadCause("Value error", fmt.Sprintf("Unable to parse line %d: %s", line, reason), "line")
+func UnreadableLine(line int, reason string) *Error {
+	return BadCause("Value error", fmt.Sprintf("Unable to parse line %d: %s", line, reason), "line")
 }
 
 // Unreadable refuses a line that cannot be read. Lines come in order.
@@ -45,7 +43,7 @@ func (l *RefusedLines) Unreadable(line int, reason string) {
 
 // Drop refuses a line for one of its fields.
 func (l *RefusedLines) Drop(line int, err error) {
-	fault := web.AsError(err)
+	fault := AsError(err)
 	if fault.Status != http.StatusBadRequest && fault.Status != http.StatusConflict {
 		l.Other = cmp.Or(l.Other, err)
 		return
@@ -60,7 +58,7 @@ func (l *RefusedLines) Drop(line int, err error) {
 		return
 	}
 	reason := fault.Description()
-	if cause, ok := fault.Detail.(web.Cause); ok {
+	if cause, ok := fault.Detail.(Cause); ok {
 		reason = cmp.Or(cause.Reason, cause.Cause)
 	}
 	l.shown = append(l.shown, refusedLine{line, reason, fault})
@@ -70,7 +68,7 @@ func (l *RefusedLines) Drop(line int, err error) {
 func (l *RefusedLines) Count() int { return l.Unread + len(l.dropped) }
 
 // Fault returns the answer to the first refused line alone.
-func (l *RefusedLines) Fault() *web.Error {
+func (l *RefusedLines) Fault() *Error {
 	l.sort()
 	return l.shown[0].fault
 }
@@ -78,7 +76,7 @@ func (l *RefusedLines) Fault() *web.Error {
 // Err returns the answer to a request of so many lines, nil if all are stored.
 func (l *RefusedLines) Err(total int) error {
 	if l.Other == nil && l.Count() > 0 {
-		return web.BadRequest("%s", l.Text(total))
+		return BadRequest("%s", l.Text(total))
 	}
 	return l.Other
 }

@@ -1,35 +1,33 @@
 package series
 
 import (
-	"cmp"
 	"context"
 	"maps"
-	"strings"
 	"sync"
 
-	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // Metadata describes the series of a name.
 type Metadata = model.Metadata
 
-// Describe keeps metadata from a user.
-func (w *Writer) Describe(ctx context.Context, who *auth.Identity, list []Metadata) {
-	changed := w.metadata.add(web.ProjectOf(who), list)
+// Describe keeps metadata from a creator of series.
+func (w *Writer) Describe(ctx context.Context, creator string, list []Metadata) {
+	project := model.ProjectOf(creator)
+	changed := w.metadata.add(project, list)
 	if len(changed) == 0 {
 		return
 	}
-	if err := w.Index.PutMetadata(ctx, web.ProjectOf(who), changed); err != nil {
+	if err := w.Ingester.Index.PutMetadata(ctx, project, changed); err != nil {
 		w.Logger.Warn("metadata of series is not stored; senders repeat it", "error", err)
-		w.metadata.forget(web.ProjectOf(who), changed)
+		w.metadata.forget(project, changed)
 	}
 }
 
-// Metadata returns the metadata that senders of a user's project sent, by name.
-func (w *Writer) Metadata(who *auth.Identity) map[string]Metadata {
-	return w.metadata.of(web.ProjectOf(who))
+// Metadata returns the metadata that senders of a creator's project sent, by name.
+func (w *Writer) Metadata(creator string) map[string]Metadata {
+	return w.metadata.of(model.ProjectOf(creator))
 }
 
 // TypeOf returns the type of a metric and its source.
@@ -37,9 +35,7 @@ func (w *Writer) TypeOf(m *model.Metric) (model.SeriesType, model.TypeSource) {
 	if m.Labels == "" {
 		return model.TypeOf(m, nil)
 	}
-	_, project, _ := strings.Cut(m.Creator, ":")
-	project = cmp.Or(project, m.Creator)
-	return model.TypeOf(m, func(name string) string { return w.metadata.kind(project, name) })
+	return model.TypeOf(m, func(name string) string { return w.metadata.kind(model.ProjectOf(m.Creator), name) })
 }
 
 // metadata is the types and texts that senders repeat about their series, by project and name. The index also keeps
@@ -54,8 +50,8 @@ type metadata struct {
 const maxMetadata = 20_000
 
 // load reads what the index keeps.
-func (s *metadata) load(env *web.Env) error {
-	return env.Index.EachMetadata(context.Background(), func(project string, m Metadata) {
+func (s *metadata) load(store *index.Store) error {
+	return store.EachMetadata(context.Background(), func(project string, m Metadata) {
 		s.add(project, []Metadata{m})
 	})
 }

@@ -1,10 +1,8 @@
-package series
+package web
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // The memory for refused lines is bounded while they come in, and each line is shown once.
@@ -15,7 +13,7 @@ func TestRefusedLinesAreBounded(t *testing.T) {
 	}
 	for line := 1; line <= 1000; line++ {
 		for range 2 { // fields
-			l.Drop(2*line+1, web.BadRequest("no name"))
+			l.Drop(2*line+1, BadRequest("no name"))
 		}
 	}
 	if len(l.shown) > 2*maxShownLines || l.Count() != 2000 {
@@ -23,7 +21,7 @@ func TestRefusedLinesAreBounded(t *testing.T) {
 	}
 	err := l.Err(3000)
 	const want = "2000 of 3000 lines refused: line 2: odd; line 3: no name; line 4: odd; line 5: no name; line 6: odd"
-	if e := web.AsError(err); e.Status != 400 || !strings.Contains(e.Description(), want) ||
+	if e := AsError(err); e.Status != 400 || !strings.Contains(e.Description(), want) ||
 		!strings.Contains(e.Description(), "line 21: no name; and 1980 more") {
 		t.Errorf("%v", err)
 	}

@@ -3,7 +3,6 @@ package series
 import (
 	"time"
 
-	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/query/exemplars"
@@ -34,19 +33,19 @@ func (r *Exemplars) Add(e *exemplars.Exemplar, latest carbonara.Timestamp, acqui
 // Latest returns the last timestamp that a measure of remote write or OTLP may have.
 func (w *Writer) Latest() carbonara.Timestamp {
 	most := ingest.MaxFutureOfRemoteWrite
-	if w.Limits.MaxFuture != 0 {
-		most = min(most, w.Limits.MaxFuture)
+	if w.Ingester.MaxFuture != 0 {
+		most = min(most, w.Ingester.MaxFuture)
 	}
-	return carbonara.FromTime(w.Now()).Add(most)
+	return carbonara.FromTime(w.now()).Add(most)
 }
 
-// KeepExemplars keeps exemplars of a user's series, and returns how many.
-func (w *Writer) KeepExemplars(who *auth.Identity, protocol string, received *Exemplars) int {
+// KeepExemplars keeps exemplars of a creator's series, and returns how many.
+func (w *Writer) KeepExemplars(creator, protocol string, received *Exemplars) int {
 	list := received.List
 	for i := range list {
-		list[i].Creator = who.User
+		list[i].Creator = creator
 	}
 	w.Refuse(protocol, "exemplar", received.Wrong, "an exemplar's labels are longer than 128 characters, or its time is none")
-	w.Activity.Exemplars.Add(list)
+	w.Exemplars.Add(list)
 	return len(list)
 }

@@ -1,13 +1,9 @@
 package series
 
 import (
-	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
-	"github.com/gnocco-db/gnocco/api/auth"
-	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -15,8 +11,8 @@ import (
 // rights are those of a sender of series, who may begin so many new ones a minute.
 type rights struct {
 	ingest.Rights
-	who    *auth.Identity
-	writer *Writer
+	project string
+	writer  *Writer
 }
 
 // CreateSeries is of ingest.Rights.
@@ -24,12 +20,10 @@ func (r *rights) CreateSeries(metrics []*model.Metric) error {
 	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
 		return err
 	}
-	most := r.writer.Limits.NewSeries
-	if r.writer.newSeries.admit(web.ProjectOf(r.who), len(metrics), most, r.writer.Now()) {
-		return nil
+	if most := r.writer.NewSeries; !r.writer.newSeries.admit(r.project, len(metrics), most, r.writer.now()) {
+		return &NewSeriesError{most, model.Widest(metrics)}
 	}
-	return &web.Error{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf(
-		"a project may begin %d series in a minute: %s", most, model.Widest(metrics))}
+	return nil
 }
 
 // newSeries counts the series that projects begin in a minute. A label that is new in each measure would fill disk and

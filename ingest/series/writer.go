@@ -1,0 +1,107 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/exemplars"
+)
+
+// Options configure a Writer. Ingester, which has an index, Exemplars and Logger have no default.
+type Options struct {
+	Ingester   *ingest.Ingester
+	NewSeries  int // that a project may begin in a minute
+	Exemplars  *exemplars.Ring
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
+}
+
+// A Writer makes pushed series durable. All protocols share it.
+type Writer struct {
+	Options
+	instruments instruments
+	newSeries   newSeries
+	metadata    metadata
+	logged      sync.Map // refusals that are logged, by protocol and reason
+}
+
+// NewWriter returns a Writer. It reads the metadata that the index keeps.
+func NewWriter(o Options) (*Writer, error) {
+	w := &Writer{Options: o}
+	var err error
+	if w.instruments, err = newInstruments(o.Registerer); err != nil {
+		return nil, err
+	}
+	return w, w.metadata.load(o.Ingester.Index)
+}
+
+func (w *Writer) now() time.Time { return w.Ingester.Now() }
+
+// A Push is one request's series.
+type Push struct {
+	Creator   string        // of new series
+	Rights    ingest.Rights // of the creator
+	Protocol  string        // in counters and logs
+	Scope     string        // of the rows' keys, beside the protocol
+	MaxFuture time.Duration // how far ahead of the clock measures may be; 0: as the ingester says
+	Rows      ingest.Rows
+	// Drop is called for each refused row. nil: Outcome says enough.
+	Drop func(row int, err error)
+}
+
+// An Outcome says which rows of a push were refused.
+type Outcome struct {
+	Rows, Refused int
+	First         error // of the first refused row; an error that another attempt may mend goes first
+}
+
+// Append makes the measures of a push durable. Its error concerns the whole push; the outcome names refused rows.
+func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatch) (Outcome, error) {
+	o := Outcome{Rows: push.Rows.Len()}
+	timestamps, _ := push.Rows.Columns()
+	accepted := len(timestamps)
+	project := model.ProjectOf(push.Creator)
+	p := ingest.Protocol{Labels: true, Scope: push.Protocol + "\x00" + push.Scope, MaxFuture: push.MaxFuture}
+	p.Kind = func(name string) string { return w.metadata.kind(project, name) }
+	p.Drop = func(row int, err error) {
+		reason := reasonOf(err)
+		err = permanent(err)
+		// A sender does not repeat what was refused as invalid.
+		if o.First == nil || errors.Is(o.First, model.ErrInvalid) && !errors.Is(err, model.ErrInvalid) {
+			o.First = err
+		}
+		o.Refused++
+		from, to := push.Rows.Span(row)
+		accepted -= to - from
+		w.Refuse(push.Protocol, reason, to-from, err.Error())
+		if push.Drop != nil {
+			push.Drop(row, err)
+		}
+	}
+	err := w.Ingester.AppendNamed(ctx, push.Creator, &rights{push.Rights, project, w}, push.Rows, &p, batch)
+	if err != nil {
+		return o, err
+	}
+	w.instruments.pushed.WithLabelValues(push.Protocol).Add(float64(accepted))
+	return o, nil
+}
+
+// Refuse counts elements that a protocol does not store. It logs the first refusal of each reason.
+func (w *Writer) Refuse(protocol, reason string, elements int, example string) {
+	if elements == 0 {
+		return
+	}
+	w.instruments.refused.WithLabelValues(protocol, reason).Add(float64(elements))
+	if _, logged := w.logged.LoadOrStore(protocol+" "+reason, true); !logged {
+		w.Logger.Warn("a sender's elements are refused; gnocco_push_refused_total counts further ones",
+			"protocol", protocol, "reason", reason, "example", fmt.Sprintf("%.300s", example))
+	}
+}
