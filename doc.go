@@ -20,6 +20,7 @@
 //	api/measures          bodies of measures
 //	api/{prometheus,influxdb,otlp,imports,wire}     handlers and bodies of other databases' senders
 //	api/{promql,correlations}                  handlers of Prometheus' API; of correlations and changes
+//	api/{operators,pages}                      what operators ask; what browsers load
 //	api/{text,static,viewer}                   numbers and rows as text; embedded files; the page that shows openapi.yaml
 //	console               the console: pages for browsers, built of TypeScript
 //	statsd                measures by UDP

@@ -1,15 +1,17 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gnocco-db/gnocco/api/correlations"
 	"github.com/gnocco-db/gnocco/api/imports"
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/operators"
 	"github.com/gnocco-db/gnocco/api/otlp"
+	"github.com/gnocco-db/gnocco/api/pages"
 	"github.com/gnocco-db/gnocco/api/prometheus"
 	"github.com/gnocco-db/gnocco/api/promql"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -34,8 +36,6 @@ type api struct {
 	reader   *query.Reader
 	ingester *ingest.Ingester
 	series   *series.Writer // nil without an index
-
-	quotasMu sync.Mutex // held from a change of quotas until the book has it
 }
 
 // A room has routes and their handlers.
@@ -73,20 +73,30 @@ func New(options Options) (*Handler, error) {
 	a.ingester = ingest.New(ingest.Options{Index: a.Index, Incoming: options.Incoming, Sacks: options.Sacks,
 		Quotas: options.Quotas, KnownMetrics: options.KnownMetrics, MaxFuture: a.Limits.MaxFuture,
 		Timeout: appendTimeout, Now: a.Now})
-	if err := a.loadQuotas(); err != nil {
+	router := chi.NewRouter()
+	allowed := origins(options.CORSOrigins)
+	router.Use(a.Observe, a.account, allowed.cors, allowed.protect(env), a.requireText, normalizePath, web.AllowStale)
+	asked := &operators.Handlers{Env: env, Incoming: options.Incoming, Cluster: options.Cluster,
+		Backups: options.Backups, NotReady: options.NotReady, Missing: options.Missing,
+		LastMeasures: options.Archives.LastMeasures, OtherActivity: options.OtherActivity, Gatherer: options.Gatherer,
+		Quota: options.Quota}
+	if err := asked.LoadQuotas(); err != nil {
 		return nil, err
 	}
-	router := chi.NewRouter()
-	router.Use(a.Observe, a.account, origins(options.CORSOrigins).cors, a.sameOrigin(), a.requireText,
-		normalizePath, web.AllowStale)
-	a.routesForOperators(router)
-	prefixes := slices.Compact([]string{"", a.Prefix})
+	browsed := &pages.Handlers{Env: env}
+	asked.Metrics(router.MethodFunc)
+	// at adds routes at all prefixes.
+	at := func(method, path string, h http.HandlerFunc) {
+		for _, prefix := range slices.Compact([]string{"", a.Prefix}) {
+			router.MethodFunc(method, cmp.Or(prefix+path, "/"), h)
+		}
+	}
 	if a.Index == nil {
 		router.NotFound(options.Elsewhere.ServeHTTP)
 		router.MethodNotAllowed(options.Elsewhere.ServeHTTP)
-		for _, prefix := range prefixes {
-			a.routesWithoutIndex(router, prefix)
-		}
+		asked.RoutesWithoutIndex(at)
+		browsed.RoutesWithoutIndex(at)
+		a.routesWithoutIndex(at)
 		return &Handler{Handler: router}, nil
 	}
 	router.NotFound(a.Public(func(http.ResponseWriter, *http.Request) error {
@@ -111,17 +121,14 @@ func New(options Options) (*Handler, error) {
 	}
 	writer := a.series
 	options.Correlations.Budget = a.Budget
-	rooms := []room{a, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
+	rooms := []room{a, asked, browsed, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
 		otlp.New(env, writer), imports.New(env, writer),
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata, TypeOf: writer.TypeOf,
-			Delete: a.deleteSeries, ActivityOf: a.activityOf},
+			Delete: a.deleteSeries, ActivityOf: asked.ActivityOf},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels, TypeOf: writer.TypeOf}}
-	for _, prefix := range prefixes {
-		a.pages(router, prefix)
-		for _, room := range rooms {
-			room.Routes(func(method, path string, h http.HandlerFunc) { router.MethodFunc(method, prefix+path, h) })
-		}
+	for _, room := range rooms {
+		room.Routes(at)
 	}
 	return &Handler{router, a.series}, nil
 }

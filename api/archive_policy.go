@@ -166,3 +166,15 @@ func parseDefinition(in web.Node) ([]model.DefinitionInput, error) {
 	}
 	return definition, nil
 }
+
+// getCapabilities lists every aggregation method.
+func getCapabilities(w http.ResponseWriter, _ *http.Request) error {
+	methods := carbonara.Methods()
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = m.String()
+	}
+	return web.WriteJSON(w, http.StatusOK, struct {
+		Methods []string `json:"aggregation_methods"`
+	}{names})
+}

@@ -87,3 +87,41 @@ func setPreflight(header http.Header, r *http.Request, origin string) {
 		header.Set("Access-Control-Allow-Headers", strings.Join(names, ","))
 	}
 }
+
+// protect refuses requests that change something and that a browser sends from a page of another origin, unless CORS
+// is granted to it: the browser may know the user's password. Clients that are no browsers send neither
+// Sec-Fetch-Site nor Origin, and pass.
+func (o origins) protect(env *web.Env) func(http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	for _, origin := range o {
+		if origin != "*" {
+			_ = protection.AddTrustedOrigin(origin) // Validate has looked at it
+		}
+	}
+	anyOrigin := slices.Contains(o, "*")
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !anyOrigin {
+				if err := protection.Check(asSent(env, r)); err != nil {
+					env.Fail(w, r, &web.Error{Status: http.StatusForbidden,
+						Detail: "A page of another origin sent this request", Err: err})
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// asSent returns r with the host that the client used, as far as proxies in between tell it and are believed.
+func asSent(env *web.Env, r *http.Request) *http.Request {
+	if !env.ProxyHeaders || r.Header.Get("Origin") == "" {
+		return r
+	}
+	if host := env.ClientHost(r); host != r.Host {
+		sent := *r
+		sent.Host = host
+		return &sent
+	}
+	return r
+}

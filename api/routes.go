@@ -1,29 +1,6 @@
 package api
 
-import (
-	"cmp"
-	"net/http"
-
-	"github.com/go-chi/chi/v5"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-)
-
-// pages are the routes outside /v1, which browsers and probes look at. HEAD is for those that check whether the server
-// is there. Gnocchi refuses it on what else is below /v1.
-func (a *api) pages(r chi.Router, prefix string) {
-	page := func(path string, h http.HandlerFunc) {
-		r.Get(path, h)
-		r.Head(path, h)
-	}
-	page(cmp.Or(prefix, "/"), consoleForBrowsers(a.AcceptJSON(a.getVersions)))
-	a.console(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
-	a.probes(func(path string, h http.HandlerFunc) { page(prefix+path, h) })
-	page(prefix+"/openapi.yaml", a.Public(getDescription))
-	page(prefix+"/docs", a.Public(getDocs))
-	page(prefix+"/docs/{file}", a.Public(getDocsFile))
-	page(prefix+"/v1", a.Public(a.redirectToV1))
-	page(prefix+"/v1/", a.AcceptJSON(a.getV1))
-}
+import "net/http"
 
 // Routes are those of Gnocchi's own API. openapi.yaml says the same of these and of the rooms', and a test compares the
 // two.
@@ -32,10 +9,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	types, resources, metrics := typeHandlers{a}, resourceHandlers{a}, metricHandlers{a}
 	batches := batchHandlers{a}
 
-	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
-	a.sessions(at)
 	at("GET", "/v1/capabilities", a.AcceptJSON(getCapabilities))
-	at("GET", "/v1/status", a.Authorized("get status", a.getStatus))
 
 	at("GET", "/v1/archive_policy", a.Authorized("list archive policy", policies.list))
 	at("POST", "/v1/archive_policy", a.Authorized("create archive policy", policies.create))
@@ -61,13 +35,6 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
 	at("PUT", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("delete metric", metrics.correctMeasures)))
 	at("POST", "/v1/measures/delete", a.Authenticated(metrics.deleteMeasures))
-	at("GET", "/v1/queries", a.Authenticated(a.listQueries))
-	at("DELETE", "/v1/queries/{id}", a.Authenticated(a.killQuery))
-	at("GET", "/v1/queries/costs", a.Authorized("list queries", a.listCosts))
-	at("GET", "/v1/queries/unread", a.Authorized("list queries", a.Timed(a.listUnread)))
-	at("GET", "/v1/silent", a.Authorized("list queries", a.Timed(a.listSilent)))
-	at("GET", "/v1/ledger", a.Authorized("list ledger", a.listLedger))
-	at("GET", "/v1/backups", a.Authorized("list backups", a.listBackups))
 	at("GET", "/v1/metric/{id}/archive/content",
 		a.Authenticated(a.Timed(a.withMetric("get measures", metrics.getContent))))
 	at("PUT", "/v1/metric/{id}/archive/content",
@@ -83,20 +50,6 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/rebuild", a.Authorized("rebuild", rebuilds.create))
 	at("GET", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.get))
 	at("DELETE", "/v1/rebuild/{id}", a.Authorized("rebuild", rebuilds.cancel))
-
-	quotas := quotaHandlers{a}
-	at("GET", "/v1/usage", a.Authenticated(quotas.own))
-	at("GET", "/v1/quotas", a.Authorized("manage quotas", quotas.list))
-	at("GET", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.get))
-	at("PUT", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.replace))
-	at("DELETE", "/v1/quotas/{project}", a.Authorized("manage quotas", quotas.delete))
-
-	boards := boardHandlers{a}
-	at("GET", "/v1/boards", a.Authenticated(boards.list))
-	at("POST", "/v1/boards", a.Authenticated(boards.create))
-	at("GET", "/v1/boards/{id}", a.Authenticated(boards.get))
-	at("PUT", "/v1/boards/{id}", a.Authenticated(boards.replace))
-	at("DELETE", "/v1/boards/{id}", a.Authenticated(boards.delete))
 
 	at("GET", "/v1/resource_type", a.Authorized("list resource type", types.list))
 	at("POST", "/v1/resource_type", a.Authorized("create resource type", types.create))
@@ -131,19 +84,4 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 		a.AuthenticatedRows(a.Timed(a.withNamedMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/resource/{type}/{id}/metric/{name}/measures",
 		a.Authenticated(a.withNamedMetric("post measures", a.postMeasures)))
-}
-
-// sessions are those of browsers.
-func (a *api) sessions(at func(method, path string, h http.HandlerFunc)) {
-	at("POST", "/v1/session", a.Authenticated(a.postSession))
-	at("DELETE", "/v1/session", a.AcceptJSON(a.deleteSession))
-}
-
-// routesForOperators are for the operators of the server.
-func (a *api) routesForOperators(r chi.Router) {
-	if a.options.Gatherer != nil {
-		figures := promhttp.HandlerFor(a.options.Gatherer, promhttp.HandlerOpts{})
-		r.Method("GET", "/metrics", figures)
-		r.Method("HEAD", "/metrics", figures)
-	}
 }

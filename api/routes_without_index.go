@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/api/auth"
@@ -22,17 +21,7 @@ type Metrics interface {
 
 // routesWithoutIndex are the routes of a process without an index. It takes measures, and reads them for users whose
 // right it can decide alone. Elsewhere answers the rest.
-func (a *api) routesWithoutIndex(r chi.Router, prefix string) {
-	at := func(method, path string, h http.HandlerFunc) { r.MethodFunc(method, prefix+path, h) }
-	page := func(path string, h http.HandlerFunc) {
-		at("GET", path, h)
-		at("HEAD", path, h)
-	}
-	a.probes(page)
-	a.console(page)
-	at("GET", "/v1/authentication", a.AcceptJSON(a.getAuthentication))
-	a.sessions(at)
-	at("GET", "/v1/status", a.Authorized("get status", a.getStatus)) // it says why nobody holds the index
+func (a *api) routesWithoutIndex(at func(method, path string, h http.HandlerFunc)) {
 	if !a.AsksResource("post measures") {
 		at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
 		at("POST", "/v1/batch/metrics/measures", a.Authenticated(a.postBatch))

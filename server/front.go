@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/api/operators"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/version"
@@ -58,11 +58,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch probe {
 	case "/live":
-		api.ServeLive(w, r)
+		operators.ServeLive(w, r)
 	case "/ready":
-		api.ServeReady(w, f.reasons(), nil)
+		operators.ServeReady(w, f.reasons(), nil)
 	case "/healthcheck": // scripts that start a server ask it as soon as the port is open
-		f.wait(w, r, func() { api.ServeHealth(w, r, f.reasons()) })
+		f.wait(w, r, func() { operators.ServeHealth(w, r, f.reasons()) })
 	default:
 		f.wait(w, r, func() {
 			web.Refuse(w, r, &web.Error{Status: http.StatusServiceUnavailable,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/operators"
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/cluster"
@@ -117,12 +118,12 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 func newFigures(registry *prometheus.Registry, notReady, missing func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /live", api.ServeLive)
+	mux.HandleFunc("GET /live", operators.ServeLive)
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		api.ServeReady(w, notReady(), missing())
+		operators.ServeReady(w, notReady(), missing())
 	})
 	mux.HandleFunc("GET /healthcheck", func(w http.ResponseWriter, r *http.Request) {
-		api.ServeHealth(w, r, notReady())
+		operators.ServeHealth(w, r, notReady())
 	})
 	return mux
 }

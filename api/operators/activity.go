@@ -1,4 +1,4 @@
-package api
+package operators
 
 import (
 	"cmp"
@@ -16,11 +16,11 @@ import (
 	"github.com/gnocco-db/gnocco/query/activity"
 )
 
-// activityOf returns the activity of all processes of the cluster.
-func (a *api) activityOf(ctx context.Context, request activity.Request) *activity.Report {
+// ActivityOf returns the activity of all processes of the cluster.
+func (a *Handlers) ActivityOf(ctx context.Context, request activity.Request) *activity.Report {
 	report := a.Activity.Answer(request)
-	if a.options.OtherActivity != nil {
-		for _, other := range a.options.OtherActivity(ctx, request) {
+	if a.OtherActivity != nil {
+		for _, other := range a.OtherActivity(ctx, request) {
 			report.Merge(other)
 		}
 	}
@@ -28,8 +28,8 @@ func (a *api) activityOf(ctx context.Context, request activity.Request) *activit
 }
 
 // runningFor returns the queries that the user may see and end: their own, or by the rule all.
-func (a *api) runningFor(ctx context.Context, who *auth.Identity) []activity.Running {
-	running := a.activityOf(ctx, activity.Request{}).Running
+func (a *Handlers) runningFor(ctx context.Context, who *auth.Identity) []activity.Running {
+	running := a.ActivityOf(ctx, activity.Request{}).Running
 	if a.Enforce(who, "list queries", nil) != nil {
 		running = slices.DeleteFunc(running, func(q activity.Running) bool {
 			return q.User != who.User || q.Project != who.ProjectID
@@ -39,17 +39,17 @@ func (a *api) runningFor(ctx context.Context, who *auth.Identity) []activity.Run
 }
 
 // listQueries serves GET /v1/queries: those that run.
-func (a *api) listQueries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) listQueries(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	return web.WriteJSON(w, http.StatusOK, web.OrEmpty(a.runningFor(r.Context(), who)))
 }
 
 // killQuery serves DELETE /v1/queries/{id}.
-func (a *api) killQuery(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+func (a *Handlers) killQuery(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	id := web.Param(r, "id")
 	if !slices.ContainsFunc(a.runningFor(r.Context(), who), func(q activity.Running) bool { return q.ID == id }) {
 		return &web.Error{Status: http.StatusNotFound, Detail: "Query " + id + " does not run"}
 	}
-	a.activityOf(r.Context(), activity.Request{Kill: id, By: who.User})
+	a.ActivityOf(r.Context(), activity.Request{Kill: id, By: who.User})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -63,7 +63,7 @@ var costOrders = map[string]func(a, b activity.Cost) int{
 }
 
 // listCosts serves GET /v1/queries/costs: the queries that cost most since Since.
-func (a *api) listCosts(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+func (a *Handlers) listCosts(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, err := a.ParsePage(r.URL.Query(), "seconds")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *api) listCosts(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 	if order == nil {
 		return web.BadArgument("sort", "Must be seconds, count, groups or metrics")
 	}
-	report := a.activityOf(r.Context(), activity.Request{Costs: true})
+	report := a.ActivityOf(r.Context(), activity.Request{Costs: true})
 	slices.SortFunc(report.Costs, order)
 	shown := report.Costs[:min(page.Limit, len(report.Costs))]
 	for i := range shown {
@@ -87,7 +87,7 @@ func (a *api) listCosts(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 var metricIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // nameOf returns the name of a metric, and the resource that has it, for its ID; other IDs as they are.
-func (a *api) nameOf(id string) string {
+func (a *Handlers) nameOf(id string) string {
 	m, err := a.Index.Metric(uuid.Must(uuid.Parse(id)))
 	if err != nil || m.Name == "" {
 		return id
@@ -110,12 +110,12 @@ type unreadMetric struct {
 }
 
 // listUnread serves GET /v1/queries/unread: how many metrics no query has read since Since, and some of them.
-func (a *api) listUnread(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+func (a *Handlers) listUnread(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, err := a.ParsePage(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	report := a.activityOf(r.Context(), activity.Request{Reads: true})
+	report := a.ActivityOf(r.Context(), activity.Request{Reads: true})
 	answer := struct {
 		Since   time.Time      `json:"since"`
 		Metrics int            `json:"metrics"`

@@ -1,4 +1,4 @@
-package api
+package operators
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// loadQuotas gives the book the default, and the quotas that the index has. A process without the index gets them from
+// LoadQuotas gives the book the default, and the quotas that the index has. A process without the index gets them from
 // its holder.
-func (a *api) loadQuotas() error {
+func (a *Handlers) LoadQuotas() error {
 	if a.Index == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (a *api) loadQuotas() error {
 }
 
 // changeQuotas changes the quotas in the index, and then those in force.
-func (a *api) changeQuotas(ctx context.Context, change func() error) error {
+func (a *Handlers) changeQuotas(ctx context.Context, change func() error) error {
 	a.quotasMu.Lock()
 	defer a.quotasMu.Unlock()
 	if err := change(); err != nil {
@@ -32,7 +32,7 @@ func (a *api) changeQuotas(ctx context.Context, change func() error) error {
 	}
 	own, err := a.Index.Quotas(ctx)
 	if err == nil {
-		a.Quotas.Set(a.options.Quota, own)
+		a.Quotas.Set(a.Quota, own)
 	}
 	return err
 }
@@ -41,7 +41,7 @@ func (a *api) changeQuotas(ctx context.Context, change func() error) error {
 const maxProjectBytes = 255
 
 // quotaHandlers serve the quotas and the usage of projects.
-type quotaHandlers struct{ *api }
+type quotaHandlers struct{ *Handlers }
 
 // usageJSON is the usage of a project.
 type usageJSON struct {

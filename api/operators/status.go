@@ -1,4 +1,4 @@
-package api
+package operators
 
 import (
 	"net/http"
@@ -29,7 +29,7 @@ type status struct {
 }
 
 // getStatus serves GET /v1/status: how much waits to be processed.
-func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+func (a *Handlers) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	details, err := query.ParseBool(r.URL.Query(), "details", true)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 	var answer status
 	answer.Metricd.Statistics = map[string]any{}
 	byMetric := make(map[string]int)
-	pending, err := a.options.Incoming.PendingByMetric()
+	pending, err := a.Incoming.PendingByMetric()
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (a *api) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity
 		answer.Storage.Summary.Metrics++
 		answer.Storage.Summary.Measures += bundles
 	}
-	if a.options.Cluster != nil {
-		answer.add(a.options.Cluster(r.Context()))
+	if a.Cluster != nil {
+		answer.add(a.Cluster(r.Context()))
 	}
 	if details {
 		answer.Storage.MeasuresToProcess = &byMetric
@@ -114,13 +114,4 @@ func unready(w http.ResponseWriter, reasons []string) (status int) {
 	}
 	w.Header().Set("Retry-After", "1")
 	return http.StatusServiceUnavailable
-}
-
-// probes are the routes of those who ask whether the process is well. They need no credentials, and ask no store: a
-// full disk is no reason to be restarted.
-func (a *api) probes(page func(path string, h http.HandlerFunc)) {
-	page("/live", ServeLive)
-	notReady, missing := a.options.NotReady, a.options.Missing
-	page("/ready", func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, notReady(), missing()) })
-	page("/healthcheck", func(w http.ResponseWriter, r *http.Request) { ServeHealth(w, r, notReady()) })
 }

@@ -1,4 +1,4 @@
-package api
+package pages
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func fileType(name string) string {
 
 // console serves the console to everyone: it reads all data through the API. Most processes never serve it, so the
 // first request reads its files.
-func (a *api) console(page func(path string, h http.HandlerFunc)) {
+func (a *Handlers) console(page func(path string, h http.HandlerFunc)) {
 	files := sync.OnceValue(func() map[string]*static.File { return consoleFiles(a.Auth.Credentials()) })
 	page("/ui", a.Public(func(w http.ResponseWriter, r *http.Request) error {
 		return getConsole(w, r, files()[consolePage])
@@ -110,7 +110,7 @@ func namesType(r *http.Request, name string) bool {
 }
 
 // getAuthentication tells those who are about to sign in what they are asked for.
-func (a *api) getAuthentication(w http.ResponseWriter, _ *http.Request) error {
+func (a *Handlers) getAuthentication(w http.ResponseWriter, _ *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, struct {
 		Credentials string `json:"credentials"`
 	}{string(a.Auth.Credentials())})

@@ -1,10 +1,9 @@
-package api
+package pages
 
 import (
 	"net/http"
 
 	"github.com/gnocco-db/gnocco/api/web"
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
@@ -25,7 +24,7 @@ type apiVersion struct {
 const build = "4.7.0+gnocco." + version.Number
 
 // getVersions serves GET /: which versions of the API there are. The date is that of Gnocchi's API v1.
-func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
+func (a *Handlers) getVersions(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, struct {
 		Build    string       `json:"build"`
 		Versions []apiVersion `json:"versions"`
@@ -39,14 +38,14 @@ func (a *api) getVersions(w http.ResponseWriter, r *http.Request) error {
 var collections = []string{"aggregates", "aggregation", "archive_policy", "archive_policy_rule", "batch",
 	"capabilities", "influxdb", "metric", "resource", "resource_type", "search", "status"}
 
-func (a *api) redirectToV1(w http.ResponseWriter, r *http.Request) error {
+func (a *Handlers) redirectToV1(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Location", a.BaseURL(r)+"/v1/")
 	web.WriteBody(w, http.StatusFound, nil)
 	return nil
 }
 
 // getV1 serves GET /v1/: links to the collections.
-func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
+func (a *Handlers) getV1(w http.ResponseWriter, r *http.Request) error {
 	base := a.BaseURL(r) + "/v1"
 	links := []link{{Rel: "self", Href: base}}
 	for _, name := range collections {
@@ -56,19 +55,4 @@ func (a *api) getV1(w http.ResponseWriter, r *http.Request) error {
 		Version string `json:"version"`
 		Links   []link `json:"links"`
 	}{"1.0", links})
-}
-
-// getCapabilities lists every aggregation method.
-func getCapabilities(w http.ResponseWriter, _ *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, struct {
-		Methods []string `json:"aggregation_methods"`
-	}{methodNames(carbonara.Methods())})
-}
-
-func methodNames(methods []carbonara.Method) []string {
-	names := make([]string, len(methods))
-	for i, m := range methods {
-		names[i] = m.String()
-	}
-	return names
 }

@@ -1,4 +1,4 @@
-package api
+package pages
 
 import (
 	"net/http"
@@ -14,7 +14,7 @@ import (
 
 // boardHandlers serve boards. A user sees their own and those shared in their project, and changes their own. The role
 // admin changes shared ones as well.
-type boardHandlers struct{ *api }
+type boardHandlers struct{ *web.Env }
 
 func (a boardHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	page, after, err := a.ParseIDPage(r.URL.Query(), "a board")

@@ -1,4 +1,4 @@
-package api
+package operators
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ type senderKey struct {
 }
 
 // senders returns all of them, with the newest measures of their metrics.
-func (a *api) senders(ctx context.Context) ([]*sender, error) {
+func (a *Handlers) senders(ctx context.Context) ([]*sender, error) {
 	byKey := map[senderKey]*sender{}
 	var ids []uuid.UUID
 	var of []*sender
@@ -54,7 +54,7 @@ func (a *api) senders(ctx context.Context) ([]*sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	newest, err := a.reader.Archives.LastMeasures(ctx, ids)
+	newest, err := a.LastMeasures(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (a *api) senders(ctx context.Context) ([]*sender, error) {
 
 // listSilent serves GET /v1/silent: how many senders have sent nothing for a time, and those that stopped last. One
 // that never sent is none of them.
-func (a *api) listSilent(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+func (a *Handlers) listSilent(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, err := a.ParsePage(r.URL.Query())
 	if err != nil {
 		return err

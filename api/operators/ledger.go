@@ -1,4 +1,4 @@
-package api
+package operators
 
 import (
 	"net/http"
@@ -34,7 +34,7 @@ type ledgerJSON struct {
 }
 
 // listLedger serves GET /v1/ledger: deletions and corrections of measures, of all metrics or some, the earliest first.
-func (a *api) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
+func (a *Handlers) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
 	page, after, err := a.ParseIDPage(r.URL.Query(), "an entry")
 	if err != nil {
 		return err
