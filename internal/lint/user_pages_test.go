@@ -15,8 +15,8 @@ const (
 )
 
 // forContributors are the pages beside those for users.
-var forContributors = []string{"docs/explain/architecture.md", "docs/explain/long-runs.md", "docs/explain/testing.md",
-	"docs/how-to/release.md"}
+var forContributors = []string{"docs/explain/architecture.md", "docs/explain/long-runs.md", "docs/explain/recipes.md",
+	"docs/explain/testing.md", "docs/how-to/release.md"}
 
 // userPages returns the pages for users.
 func userPages(t *testing.T) []page {
