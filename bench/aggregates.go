@@ -21,7 +21,7 @@ type AggregatesOptions struct {
 	For         time.Duration // how long each query is repeated; 0: 3 s
 	Protocol    string        // what the server speaks: "gnocchi" or "victoriametrics"; "": gnocchi
 	States      []State       // that a child is brought into; nil: Restarted
-	// Extra adds questions that Gnocchi cannot answer: by PromQL, exactly, and by value in URLs that uwsgi refuses.
+	// Extra adds questions that Gnocchi cannot answer: by PromQL, and exactly.
 	Extra bool
 	Query string // only queries whose names contain this
 }
@@ -73,9 +73,7 @@ type aggregatesQuery struct {
 	end       time.Time // exclusive
 	byIDs     bool      // metrics are named, not searched
 	byProject bool
-	exact     bool    // the mean of all measures
-	above     float64 // if values is set: aggregates above this
-	values    bool    // not a mean, but a search for aggregates by value
+	exact     bool // the mean of all measures
 }
 
 // across returns the method that aggregates.
@@ -101,22 +99,9 @@ func (w *workload) aggregatesQueries(extra bool) []aggregatesQuery {
 	if extra {
 		queries = append(queries,
 			aggregatesQuery{name: "exact-mean/groups=" + strconv.Itoa(n) + "/find=search", start: w.start,
-				end: end, exact: true},
-			aggregatesQuery{name: "value-search/groups=" + strconv.Itoa(n) + "/find=ids",
-				start: w.start, end: end, byIDs: true, values: true, above: w.high()})
+				end: end, exact: true})
 	}
 	return queries
-}
-
-// high is a value that one measure in a thousand exceeds, about.
-func (w *workload) high() float64 {
-	var highest []float64
-	for _, values := range w.values {
-		for i := 0; i < len(values); i += 16 {
-			highest = append(highest, values[i])
-		}
-	}
-	return report.Quantile(highest, 0.999)
 }
 
 // expectAcross computes what a query's answer must be, row by row.
@@ -246,20 +231,6 @@ func (s *server) askAggregates(ctx context.Context, what AggregatesOptions, w *w
 
 // judge tells the first difference between an answer and what it must be.
 func (w *workload) judge(q *aggregatesQuery, state State, rows map[string][]row) error {
-	if q.values {
-		found, wanted := len(rows[""]), 0
-		for _, values := range w.values {
-			for _, v := range values {
-				if v > q.above {
-					wanted++
-				}
-			}
-		}
-		if found != wanted {
-			return fmt.Errorf("%d aggregates above %v, want %d", found, q.above, wanted)
-		}
-		return nil
-	}
 	if q.top {
 		return w.judgeTop(q, state, rows[""])
 	}

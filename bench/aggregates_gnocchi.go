@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // gnocchiAggregates asks for aggregates across metrics by Gnocchi's API: each series is the metric "m" of a resource.
@@ -19,9 +18,6 @@ type gnocchiAggregates struct {
 	state State
 	ours  bool // the server also knows PromQL, as ours does
 }
-
-// mostInURL is how many metrics a URL names at most: headers of servers have a limit.
-const mostInURL = 2000
 
 func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) error {
 	c := newClient(s.options, s.url, setupConnections)
@@ -59,14 +55,6 @@ func (p *gnocchiAggregates) fill(ctx context.Context, s *server, w *workload) er
 func (p *gnocchiAggregates) request(q *aggregatesQuery) (method, path string, body []byte, ok bool) {
 	values := url.Values{"granularity": {"60"}, "start": {q.start.Format(timestampFormat)},
 		"stop": {q.end.Format(timestampFormat)}}
-	if q.values {
-		if len(p.ids) > mostInURL {
-			return "", "", nil, false
-		}
-		values.Set("aggregation", "mean")
-		values["metric_id"] = p.ids
-		return http.MethodPost, "/v1/search/metric?" + values.Encode(), fmt.Appendf(nil, `{">":%v}`, q.above), true
-	}
 	if q.top {
 		if !p.ours {
 			return "", "", nil, false
@@ -97,22 +85,6 @@ func (*gnocchiAggregates) parse(q *aggregatesQuery, answer []byte) (map[string][
 		return parseMatrix(q, answer)
 	}
 	rows := map[string][]row{}
-	if q.values {
-		var found map[string][]row
-		if err := json.Unmarshal(answer, &found); err != nil {
-			return nil, err
-		}
-		for _, of := range found {
-			for _, r := range of {
-				if r.value <= q.above || r.granularity != time.Minute {
-					return nil, fmt.Errorf("found %v at granularity %v, asked for more than %v", r.value,
-						r.granularity, q.above)
-				}
-			}
-			rows[""] = append(rows[""], of...)
-		}
-		return rows, nil
-	}
 	if !q.byProject {
 		var all measures
 		err := json.Unmarshal(answer, &all)

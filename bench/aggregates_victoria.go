@@ -62,7 +62,7 @@ func (p *victoriaAggregates) fill(ctx context.Context, s *server, w *workload) e
 }
 
 func (p *victoriaAggregates) request(q *aggregatesQuery) (method, path string, body []byte, ok bool) {
-	if q.values || q.byIDs || q.exact {
+	if q.byIDs || q.exact {
 		return "", "", nil, false
 	}
 	query := fmt.Sprintf(`%s(m{run=%q})`, map[string]string{"mean": "avg", "max": "max"}[q.across()], p.run)

@@ -125,7 +125,7 @@ func TestAggregates(t *testing.T) {
 	})
 	for _, metrics := range []int{20, 70} {
 		for _, query := range []string{"mean/groups=60/find=ids", "mean/groups=60/find=search",
-			"mean/groups=100/find=search", "mean-by-project/groups=100/find=search", "value-search/groups=100/find=ids",
+			"mean/groups=100/find=search", "mean-by-project/groups=100/find=search",
 			"exact-mean/groups=100/find=search"} {
 			expectFigures(t, found, fmt.Sprintf("Aggregates/server=gnocco/metrics=%d/query=%s/connections=1", metrics,
 				query),

@@ -10,8 +10,7 @@
 // the arithmetic. Splits: split.go, split_vectors.go, vector_column.go, in this order; package intcodec packs the
 // integers that these make of values. The loops over the values of a vector are in simd_generic.go. Raw series:
 // raw_chunk.go, raw_series.go, raw_vectors.go; packed_series.go is one that a resampler decodes. docs/format/split.md
-// draws the bytes. Every value comes back bit for bit. [ValueFilter.DecodeMatching] skips vectors whose zones exclude
-// every match. [Coarsen] and [Merge] combine groups: exactly for decimals.
+// draws the bytes. Every value comes back bit for bit. [Coarsen] and [Merge] combine groups: exactly for decimals.
 //
 // # Meaning
 //

@@ -105,10 +105,6 @@ func TestSplitsKeepScaledSums(t *testing.T) {
 		key := carbonara.SplitKeyOf(g.Starts[0], time.Minute)
 		split := carbonara.AppendSplit(nil, key, g)
 		requireMeans(t, "split", decoded(t, split, key, g.Columns), values...)
-		filter := carbonara.ValueFilter{Method: carbonara.Mean, Zone: carbonara.Zone{Low: 1e308, High: huge}}
-		matching := new(carbonara.Groups)
-		fatal.If(t, filter.DecodeMatching(split, key, g.Columns, 0, carbonara.MaxTimestamp, 0, matching))
-		requireMeans(t, "matching", matching, values...)
 
 		later := hugeGroups(t, 6, -huge)
 		operands := [][]byte{split, carbonara.AppendSplit(nil, key, later)}

@@ -26,7 +26,6 @@ type prefetchedKey struct {
 	from, to    carbonara.Timestamp
 	lead        bool
 	columns     string
-	valueFilter carbonara.ValueFilter // without a method for everything
 }
 
 func keyOf(r *model.Read) prefetchedKey {
@@ -36,9 +35,6 @@ func keyOf(r *model.Read) prefetchedKey {
 		names[i] = byte(c)
 	}
 	key.columns = string(names)
-	if r.ValueFilter != nil {
-		key.valueFilter = *r.ValueFilter
-	}
 	return key
 }
 

@@ -17,9 +17,6 @@ type Read struct {
 	Columns     []carbonara.Column // ascending
 	From, To    carbonara.Timestamp
 
-	// ValueFilter, unless nil, allows to leave out groups that it does not match.
-	ValueFilter *carbonara.ValueFilter
-
 	// Lead asks also for the last group before From, which sets Groups.Lead: methods of counters need it.
 	Lead bool
 }
@@ -31,7 +28,7 @@ func (r Read) WithLead(dst *carbonara.Groups, read func(Read) error) error {
 		return read(r)
 	}
 	wide := r
-	wide.Lead, wide.ValueFilter = false, nil
+	wide.Lead = false
 	for _, from := range []carbonara.Timestamp{carbonara.SplitKeyOf(r.From-1, r.Granularity).Start, 0} {
 		dst.Reset(r.Granularity, r.Columns)
 		wide.From = from

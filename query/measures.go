@@ -20,16 +20,9 @@ type MetricRead struct {
 	Granularities []time.Duration     // coarsest first
 	Resample      Grouping            // nil: as stored
 	Exact         bool                // resample from stored columns, not from aggregates
-	Where         *Condition          // on values, without Resample; nil: none
 	Refresh       bool                // asks the caller for Reader.Refresh before
 	Staleness     *Staleness          // how old the answer may be; nil: fresh
 	Rows          *Rows               // how many the answer may have; nil: any number
-}
-
-// Condition selects aggregates of a method by their values.
-type Condition struct {
-	Predicate   Predicate
-	ValueFilter *carbonara.ValueFilter // no match fails it; nil: every value may match
 }
 
 // OfSketches reports whether the answer is percentiles of sketches: of several groups, or of a method without a column.
@@ -37,11 +30,6 @@ func (r *MetricRead) OfSketches() bool {
 	policy := r.Metric.ArchivePolicy
 	return policy.FromSketch(r.Method) ||
 		(r.Resample != nil || r.Exact) && r.Method.OfSketch() > 0 && policy.Plan().HasSketch()
-}
-
-// Where returns the condition that the method's aggregates hold p.
-func (p Predicate) Where(method carbonara.Method) *Condition {
-	return &Condition{p, p.ValueFilter(method)}
 }
 
 // Aggregates are the aggregates of one metric. Their memory is used again by the next read.
@@ -87,9 +75,6 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 			groups.From = min(groups.From, carbonara.SplitKeyOf(read.From, granularity).Start)
 		}
 	}
-	if read.Where != nil {
-		groups.ValueFilter = read.Where.ValueFilter
-	}
 	if err := r.Archives.Groups(ctx, groups, read.Staleness, &dst.groups); err != nil {
 		return err
 	}
@@ -99,12 +84,8 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 	if err := dst.grow(ctx, dst.groups.Len()); err != nil {
 		return err
 	}
-	from := len(dst.Starts)
 	dst.Starts, dst.Values = dst.groups.Aggregate(read.Method, dst.Starts, dst.Values)
 	dst.releaseGroups(ctx)
-	if read.Where != nil {
-		return dst.keep(ctx, from, read.Where.Predicate)
-	}
 	return nil
 }
 
@@ -131,23 +112,6 @@ func (a *Aggregates) releaseGroups(ctx context.Context) {
 		a.groups = carbonara.Groups{}
 	}
 	budget.Of(ctx).Release(budget.Answers, int64(bytes))
-}
-
-// keep drops the aggregates from index from on that do not match.
-func (a *Aggregates) keep(ctx context.Context, from int, p Predicate) error {
-	const valuesPerCheck = 1024 // of a predicate that may have thousands of terms
-	kept := from
-	for i := from; i < len(a.Values); i++ {
-		if i%valuesPerCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if p.Holds(a.Values[i]) {
-			a.Starts[kept], a.Values[kept] = a.Starts[i], a.Values[i]
-			kept++
-		}
-	}
-	a.Starts, a.Values = a.Starts[:kept], a.Values[:kept]
-	return nil
 }
 
 // resampleExactly appends the metric's aggregates, regrouped, to dst.

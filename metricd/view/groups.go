@@ -30,9 +30,6 @@ func (v *View) groupsLocked(ctx context.Context, walk *archive.Walk, read model.
 		if ok, err := v.readRecent(ctx, h, &read, now, dst); ok || err != nil {
 			return err
 		}
-		if !h.HasColumns(read.Columns) {
-			read.ValueFilter = nil // the head's groups take from those below what it lacks
-		}
 	}
 	corrupt, err := walk.KeptGroups(ctx, &read, timespan, dst)
 	if err != nil {

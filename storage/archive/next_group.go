@@ -34,7 +34,7 @@ func (s *Store) NextGroup(metric uuid.UUID, granularity time.Duration, from carb
 		}
 		_, key, _ := parseSplitKey(w.iter.Key())
 		starts.Reset(granularity, nil)
-		if n := w.reader.decode(value, key, from, carbonara.MaxTimestamp, nil, starts); n > 0 {
+		if n := w.reader.decode(value, key, from, carbonara.MaxTimestamp, starts); n > 0 {
 			s.reportCorrupt(w.iter.Key(), n)
 			return 0, false, storage.ErrCorrupt
 		}
@@ -65,7 +65,7 @@ func (s *Store) LastGroup(metric uuid.UUID, before carbonara.Timestamp, row *car
 		}
 		_, key, _ := parseSplitKey(iter.Key())
 		groups.Reset(g, row.Columns)
-		if r.decode(value, key, 0, before, nil, &groups) > 0 {
+		if r.decode(value, key, 0, before, &groups) > 0 {
 			return nil
 		}
 		if n := groups.Len(); n > 0 {

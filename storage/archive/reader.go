@@ -165,7 +165,7 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 		if err != nil {
 			return failed(err)
 		}
-		if n := r.decode(value, key, from, to, read.ValueFilter, dst); n > 0 {
+		if n := r.decode(value, key, from, to, dst); n > 0 {
 			corrupt += n
 			w.store.reportCorrupt(iter.Key(), n)
 		}
@@ -211,31 +211,21 @@ func (w *Walk) present(metric uuid.UUID, granularity time.Duration) (start carbo
 
 // decode appends the groups of one split's value to dst and returns how many operands did not decode.
 func (r *reader) decode(value []byte, key carbonara.SplitKey, from, to carbonara.Timestamp,
-	valueFilter *carbonara.ValueFilter, dst *carbonara.Groups) (corrupt int) {
+	dst *carbonara.Groups) (corrupt int) {
 	r.operands = appendOperands(r.operands[:0], value)
 	start := dst.Len()
-	later := key.Start // than all groups of the operands before
 	for i, operand := range r.operands {
 		into := dst
 		if i > 0 {
 			into = &r.part
 			into.Reset(key.Granularity, dst.Columns)
 		}
-		var err error
-		if valueFilter != nil {
-			err = valueFilter.DecodeMatching(operand, key, dst.Columns, from, to, later, into)
-		} else {
-			err = carbonara.DecodeSplit(operand, key, dst.Columns, from, to, into)
-		}
-		if err != nil {
+		if err := carbonara.DecodeSplit(operand, key, dst.Columns, from, to, into); err != nil {
 			corrupt++
 			continue
 		}
 		if i > 0 {
 			dst.Overlay(start, into, &r.merged)
-		}
-		if n := dst.Len(); n > start {
-			later = dst.Starts[n-1] + 1
 		}
 	}
 	return corrupt
@@ -258,7 +248,7 @@ func (s *Store) Newest(metric uuid.UUID, granularity time.Duration) (start carbo
 		}
 		_, key, _ := parseSplitKey(iter.Key())
 		r.starts.Reset(granularity, nil)
-		r.decode(value, key, 0, carbonara.MaxTimestamp, nil, &r.starts)
+		r.decode(value, key, 0, carbonara.MaxTimestamp, &r.starts)
 		if n := r.starts.Len(); n > 0 {
 			start, ok = r.starts.Starts[n-1], true
 		}

@@ -89,7 +89,7 @@ func (r *replacingSplits) replace(key carbonara.SplitKey, value []byte) error {
 		columns = nil
 	}
 	r.groups.Reset(key.Granularity, columns)
-	corrupt := r.reader.decode(value, key, 0, carbonara.MaxTimestamp, nil, &r.groups)
+	corrupt := r.reader.decode(value, key, 0, carbonara.MaxTimestamp, &r.groups)
 	if corrupt > 0 && !within {
 		return storage.ErrCorrupt
 	}

@@ -151,7 +151,7 @@ func newAggregates(flags *commonFlags) *cobra.Command {
 	var states []string
 	cmd := &cobra.Command{
 		Use:   "aggregates",
-		Short: "Measure latency and CPU of aggregates across many metrics, and of searches by value",
+		Short: "Measure latency and CPU of aggregates across many metrics",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if what.States, err = bench.ParseStates(states); err != nil {
@@ -169,7 +169,7 @@ func newAggregates(flags *commonFlags) *cobra.Command {
 	cmd.Flags().StringVar(&what.Protocol, "protocol", "gnocchi", "protocol of the server: gnocchi or victoriametrics")
 	cmd.Flags().StringVar(&what.Query, "query", "", "only queries whose names contain this, such as top10")
 	cmd.Flags().BoolVar(&what.Extra, "extra", true,
-		"also send requests that Gnocchi does not know: PromQL, exact means, searches of many metrics by value")
+		"also send requests that Gnocchi does not know: PromQL, exact means")
 	return cmd
 }
 

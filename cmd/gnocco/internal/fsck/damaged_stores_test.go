@@ -555,21 +555,10 @@ func (f *served) requireRest(t *testing.T, n node, store string, refused bool) {
 		named(n.do(http.MethodPost, "/v1/batch/metrics/measures", measure(f.metrics, 4)))
 		return
 	}
-	if store != f.store {
-		named(n.do(http.MethodPost, "/v1/search/metric?metric_id="+idsOf(f.metrics), map[string]any{">": 0}))
-	}
 	if status, answer := n.do(http.MethodPost, "/v1/batch/metrics/measures",
 		measure(f.metrics, 4)); status != http.StatusAccepted {
 		t.Errorf("measures: %d %s", status, answer)
 	}
-}
-
-func idsOf(metrics []uuid.UUID) string {
-	texts := make([]string, len(metrics))
-	for i, id := range metrics {
-		texts[i] = id.String()
-	}
-	return strings.Join(texts, "&metric_id=")
 }
 
 // In a cluster every process names a damaged sack at once, whether its holder has a claim on it or nobody can; measures
