@@ -11,7 +11,7 @@
 //	internal/backup       copies a data folder while its cluster serves, and restores it
 //	cmd/gnocco-backup     backups in buckets of S3, encrypted by age; a module of its own
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
-//	cmd/gnocco-correlate/{csv,internal/pairplot}    reads columns; draws correlations
+//	cmd/gnocco-correlate/csv                        reads columns
 //	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode

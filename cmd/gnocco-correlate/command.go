@@ -35,7 +35,6 @@ type flags struct {
 	quiet      bool
 	gpu        string
 	devices    devices.Flags
-	plot       plotFlags
 }
 
 func newCommand() *cobra.Command {
@@ -80,7 +79,7 @@ The metrics that a server stores are correlated by "gnocco correlate --url".`,
 	f.IntVar(&flags.selection.Top, "top", 0, "print only this many pairs, the strongest, in order")
 	f.IntVar(&flags.selection.TopPerColumn, "top-per-column", 0,
 		"print only pairs that are among this many strongest of one of their columns")
-	f.StringVar(&flags.format, "format", "text", "output format: "+formats)
+	f.StringVar(&flags.format, "format", "text", "output format: "+pairs.Formats)
 	f.StringSliceVar(&flags.reading.Skip, "skip", nil, "column to leave out (may be repeated)")
 	f.StringVar(&flags.reading.TimestampColumn, "timestamp-column", "",
 		"column of timestamps, which is left out; \"date,clock\" are two (default: the one whose cells are times)")
@@ -95,7 +94,6 @@ The metrics that a server stores are correlated by "gnocco correlate --url".`,
 		"correlate on CUDA devices: auto (where they are faster), off, on (always), or the number of one device; "+
 			"ranks and standard input always take the CPU")
 	flags.devices.Define(f)
-	flags.plot.define(f)
 	f.BoolVar(&flags.quiet, "quiet", false, "print no progress and no notes on standard error")
 	return cmd
 }
@@ -181,32 +179,17 @@ func (f *flags) run(ctx context.Context, name string, stdin io.Reader, stdout, s
 	if name := reader.Timestamps(); name != "" {
 		file.print(fmt.Sprintf("left out column %s: it holds timestamps", name))
 	}
-	plots, err := f.plot.plots(reader.Names())
+	out, err := pairs.New(f.format, stdout, reader.Names(), f.options.MaxLag > 0)
 	if err != nil {
-		return err
-	}
-	out, err := newWriter(f.format, stdout, reader.Names(), f.options.MaxLag > 0)
-	if err != nil {
-		return err
+		return fmt.Errorf("--format: %w", err)
 	}
 	engine, err := f.engine(name, stderr)
 	if err != nil {
 		return err
 	}
-	selection, each, finish := f.selection, out.Write, func() error { return nil }
-	if plots.matrix != nil { // it needs all pairs
-		selector := correlate.NewSelector(selection, reader.Columns(), out.Write)
-		selection, each, finish = correlate.Selection{}, plots.pair(selector.Add), selector.Finish
-	}
-	result, err := engine.Correlate(ctx, plots.source(reader), f.options, selection, each)
+	result, err := engine.Correlate(ctx, reader, f.options, f.selection, out.Write)
 	file.close()
-	if err == nil {
-		err = finish()
-	}
 	if err := errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	if err := plots.draw(); err != nil {
 		return err
 	}
 	f.tell(stderr, reader, result, file.bytes(), time.Since(started))

@@ -91,15 +91,6 @@ func TestCorrelate(t *testing.T) {
 	f("", "--format", "", 1, "--format", "xml", file)
 	f("", "--min-abs", "", 1, "--min-abs", "NaN", file)
 	f("", "no such file", "", 1, file+"x")
-	heat, scatter := filepath.Join(dir, "heat.png"), filepath.Join(dir, "scatter.svg")
-	f(strong, "", "", 0, "--top", "1", "--heat-map", heat, "--scatter", scatter, "--scatter-columns", "a,b", file)
-	for _, name := range []string{heat, scatter} {
-		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
-			t.Errorf("%s is not drawn: %v", name, err)
-		}
-	}
-	f("", "--heat-map", "", 1, "--heat-map", "x.gif", file)
-	f("", "--scatter-columns", "", 1, "--scatter", scatter, "--scatter-columns", "a,host", file)
 	f("", "of memory", "", 1, "--memory", "1kB", file)
 }
 
