@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/schollz/progressbar/v3"
 
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/internal/pause"
@@ -93,8 +92,7 @@ const lookInterval = 200 * time.Millisecond
 
 // waitForRebuild shows how far the one of a subject is until it has ended.
 func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, subject string, stderr io.Writer) error {
-	var bar *progressbar.ProgressBar
-	told := time.Now()
+	var meter *progress.Meter
 	for {
 		var r rebuild
 		err := c.Do(ctx, http.MethodGet, "/v1/rebuild/"+id.String(), nil, &r)
@@ -107,19 +105,14 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, subject
 		}
 		switch {
 		case r.State != model.RebuildRunning:
-			if bar != nil {
-				_ = bar.Finish()
+			if meter != nil {
+				meter.Close()
 			}
 			return r.conclude(subject, stderr)
-		case bar == nil && r.Metrics > 0 && progress.IsTerminal(stderr):
-			bar = progressbar.NewOptions64(int64(r.Metrics), progressbar.OptionSetWriter(stderr),
-				progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
-				progressbar.OptionClearOnFinish())
-		case bar != nil:
-			_ = bar.Set(min(r.done(), r.Metrics))
-		case time.Since(told) >= progress.Interval:
-			told = time.Now()
-			fmt.Fprintf(stderr, "%d of %d metrics\n", r.done(), r.Metrics)
+		case meter == nil && r.Metrics > 0:
+			meter = progress.NewMeter(stderr, "rebuilt", "metrics", int64(r.Metrics))
+		case meter != nil:
+			meter.Set(int64(min(r.done(), r.Metrics)))
 		}
 		if err := pause.For(ctx, lookInterval); err != nil {
 			return err

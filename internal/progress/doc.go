@@ -1,2 +1,3 @@
-// Package progress shows commands' progress: as a bar on a terminal, by a line from time to time elsewhere.
+// Package progress shows commands' progress: in a line that changes on a terminal, by a line from time to time
+// elsewhere.
 package progress

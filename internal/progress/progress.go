@@ -6,71 +6,92 @@ import (
 	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// Interval is how often progress is reported where there is no terminal.
-const Interval = 5 * time.Second
+const (
+	// Interval is how often progress is reported where there is no terminal.
+	Interval = 5 * time.Second
 
-// Reading shows how many bytes have been read: as a bar on a terminal, by a line from time to time elsewhere. It counts
-// the bytes that are written to it.
-type Reading struct {
-	out   io.Writer
-	bar   *progressbar.ProgressBar // nil where there is no terminal
-	total int64                    // bytes, -1 if not known
-	read  int64
-	told  time.Time
+	redrawInterval = 100 * time.Millisecond
+	clearLine      = "\r\x1b[K"
+)
+
+// Meter shows how much of something is done: in a line that changes on a terminal, by a line from time to time
+// elsewhere.
+type Meter struct {
+	out         io.Writer
+	verb, unit  string
+	total, done int64
+	terminal    bool
+	drawn       bool // the line stands on the terminal
+	began, told time.Time
 }
 
-// New returns the progress of reading total bytes, -1 if that is not known, which is shown on out.
-func New(out io.Writer, total int64) *Reading {
-	p := &Reading{out: out, total: total, told: time.Now()}
-	if IsTerminal(out) {
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14))
+// NewMeter returns a meter that shows on out "verb done of total unit"; total is -1 if it is unknown.
+func NewMeter(out io.Writer, verb, unit string, total int64) *Meter {
+	now := time.Now()
+	return &Meter{out: out, verb: verb, unit: unit, total: total, terminal: IsTerminal(out), began: now, told: now}
+}
+
+// Set reports how much is done.
+func (m *Meter) Set(done int64) {
+	m.done = done
+	interval := Interval
+	if m.terminal {
+		interval = redrawInterval
 	}
-	return p
+	now := time.Now()
+	if now.Sub(m.told) < interval {
+		return
+	}
+	m.told = now
+	text := fmt.Sprintf("%s %d %s", m.verb, done, m.unit)
+	if m.total > 0 {
+		text = fmt.Sprintf("%s %d of %d %s (%d %%)", m.verb, done, m.total, m.unit, 100*done/m.total)
+	}
+	if !m.terminal {
+		fmt.Fprintln(m.out, text)
+		return
+	}
+	if m.total > 0 && done > 0 {
+		left := time.Duration(float64(now.Sub(m.began)) * float64(m.total-done) / float64(done))
+		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	fmt.Fprint(m.out, clearLine, text)
+	m.drawn = true
+}
+
+// Print writes a line of text above the meter.
+func (m *Meter) Print(line string) {
+	m.Close()
+	fmt.Fprintln(m.out, line)
+}
+
+// Close removes the meter from a terminal. Later calls of Set show it again.
+func (m *Meter) Close() {
+	if m.drawn {
+		fmt.Fprint(m.out, clearLine)
+		m.drawn = false
+	}
+}
+
+// Reading shows how many bytes have been read. It counts the bytes that are written to it.
+type Reading struct{ Meter }
+
+// New returns the progress of reading total bytes, -1 if that is unknown, which is shown on out.
+func New(out io.Writer, total int64) *Reading {
+	return &Reading{*NewMeter(out, "read", "bytes", total)}
 }
 
 // Write counts b as read.
-func (p *Reading) Write(b []byte) (int, error) {
-	p.read += int64(len(b))
-	if p.bar != nil {
-		return len(b), p.bar.Add(len(b))
-	}
-	if now := time.Now(); now.Sub(p.told) >= Interval {
-		p.told = now
-		if p.total > 0 {
-			fmt.Fprintf(p.out, "read %d of %d bytes (%d %%)\n", p.read, p.total, 100*p.read/p.total)
-		} else {
-			fmt.Fprintf(p.out, "read %d bytes\n", p.read)
-		}
-	}
+func (r *Reading) Write(b []byte) (int, error) {
+	r.Set(r.done + int64(len(b)))
 	return len(b), nil
 }
 
-// Print writes a line, above the bar if there is one.
-func (p *Reading) Print(line string) {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
-	fmt.Fprintln(p.out, line)
-}
-
-// Close removes the bar. It may be called again.
-func (p *Reading) Close() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		p.bar = nil
-	}
-}
-
 // Read returns how many bytes have been read.
-func (p *Reading) Read() int64 { return p.read }
+func (r *Reading) Read() int64 { return r.done }
 
 // TotalBytes is how much there is to read in files, -1 if that cannot be known.
 func TotalBytes(files ...string) int64 {
@@ -85,7 +106,7 @@ func TotalBytes(files ...string) int64 {
 	return total
 }
 
-// IsTerminal reports whether w shows a progress bar to somebody.
+// IsTerminal reports whether w shows progress to somebody.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -66,7 +66,7 @@ func New(ctx context.Context, options Options) (*Demo, error) {
 		return nil, fmt.Errorf("demo: resource: %w", err)
 	}
 	// Some figures need two readings: this is the first.
-	if _, err := d.host.read(ctx); err != nil {
+	if _, err := d.host.read(); err != nil {
 		d.logger.Warn("some figures cannot be read", "error", err)
 	}
 	return d, nil
@@ -110,7 +110,7 @@ func (d *Demo) MeasuresURL(metric, query string) string {
 
 // send reads the figures and sends them, creating the metrics that are new.
 func (d *Demo) send(ctx context.Context, now time.Time) error {
-	values, err := d.host.read(ctx)
+	values, err := d.host.read()
 	if len(values) == 0 {
 		return err
 	}

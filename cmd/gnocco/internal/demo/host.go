@@ -1,107 +1,128 @@
 package demo
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/shirou/gopsutil/v4/cpu"
-	"github.com/shirou/gopsutil/v4/disk"
-	"github.com/shirou/gopsutil/v4/load"
-	"github.com/shirou/gopsutil/v4/mem"
-	"github.com/shirou/gopsutil/v4/net"
+	"golang.org/x/sys/unix"
 )
 
-// host reads the figures of this machine. Names of metrics end in their unit. The figures of cores need two readings:
-// they are absent from the first.
+// host reads the figures of this machine from /proc. Names of metrics end in their unit. The figures of cores need two
+// readings: they are absent from the first.
 type host struct {
-	cores map[string]cpu.TimesStat // at the last reading
+	cores map[string]coreTicks // at the last reading
 }
+
+// coreTicks are clock ticks of a core since the machine started.
+type coreTicks struct{ idle, all float64 }
 
 // read returns the figures by the names of their metrics. It leaves out figures that cannot be read, and names them in
 // the error.
-func (h *host) read(ctx context.Context) (map[string]float64, error) {
+func (h *host) read() (map[string]float64, error) {
 	values := make(map[string]float64)
+	last := h.cores
+	h.cores = make(map[string]coreTicks)
 	return values, errors.Join(
-		h.readCores(ctx, values),
-		readLoad(ctx, values),
-		readMemory(ctx, values),
-		readMounts(ctx, values),
-		readDisks(ctx, values),
-		readNetwork(ctx, values),
+		eachLine("/proc/stat", func(f []string) { h.readCore(last, f, values) }),
+		eachLine("/proc/loadavg", func(f []string) {
+			values["load.1min"], values["load.5min"], values["load.15min"] = number(f, 0), number(f, 1), number(f, 2)
+		}),
+		readMemory(values),
+		readMounts(values),
+		// What went to and from whole disks since the machine started, in sectors of 512 bytes.
+		eachLine("/proc/diskstats", func(f []string) {
+			if len(f) > 9 && isWholeDisk(f[2]) {
+				values["disk."+f[2]+".read.bytes"], values["disk."+f[2]+".written.bytes"] = 512*number(f, 5), 512*number(f, 9)
+			}
+		}),
+		// What went through each interface since it came up.
+		eachLine("/proc/net/dev", func(f []string) {
+			if name, found := strings.CutSuffix(f[0], ":"); found && len(f) > 10 {
+				prefix := "network." + name + "."
+				values[prefix+"received.bytes"], values[prefix+"received.packets"] = number(f, 1), number(f, 2)
+				values[prefix+"sent.bytes"], values[prefix+"sent.packets"] = number(f, 9), number(f, 10)
+			}
+		}),
 	)
 }
 
-func (h *host) readCores(ctx context.Context, values map[string]float64) error {
-	cores, err := cpu.TimesWithContext(ctx, true)
-	if err != nil {
-		return fmt.Errorf("cpu: %w", err)
-	}
-	last := h.cores
-	h.cores = make(map[string]cpu.TimesStat, len(cores))
-	for _, core := range cores {
-		h.cores[core.CPU] = core
-		before, ok := last[core.CPU]
-		total := spent(core) - spent(before)
-		if !ok || total <= 0 {
-			continue
+// eachLine calls use with the fields of each line that has any.
+func eachLine(path string, use func(fields []string)) error {
+	text, err := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			use(fields)
 		}
-		idle := core.Idle + core.Iowait - before.Idle - before.Iowait
-		values[core.CPU+".percent"] = max(0, 100*(1-idle/total))
 	}
-	return nil
+	return err
 }
 
-// spent is the time of a core in seconds. User and nice include the time of guests.
-func spent(t cpu.TimesStat) float64 {
-	return t.User + t.System + t.Idle + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal
+// number returns a field as a number, 0 if it is none.
+func number(fields []string, i int) float64 {
+	if i >= len(fields) {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(fields[i], 64)
+	return v
 }
 
-func readLoad(ctx context.Context, values map[string]float64) error {
-	average, err := load.AvgWithContext(ctx)
-	if err != nil {
-		return fmt.Errorf("load: %w", err)
+// readCore reads a line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. User and nice include the
+// time of guests.
+func (h *host) readCore(last map[string]coreTicks, fields []string, values map[string]float64) {
+	name := fields[0]
+	if !strings.HasPrefix(name, "cpu") || name == "cpu" {
+		return
 	}
-	values["load.1min"], values["load.5min"], values["load.15min"] = average.Load1, average.Load5, average.Load15
-	return nil
+	now := coreTicks{idle: number(fields, 4) + number(fields, 5)}
+	for i := 1; i <= 8; i++ {
+		now.all += number(fields, i)
+	}
+	h.cores[name] = now
+	if before, ok := last[name]; ok && now.all > before.all {
+		values[name+".percent"] = max(0, 100*(1-(now.idle-before.idle)/(now.all-before.all)))
+	}
 }
 
-func readMemory(ctx context.Context, values map[string]float64) error {
-	memory, err := mem.VirtualMemoryWithContext(ctx)
-	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+func readMemory(values map[string]float64) error {
+	kibibytes := make(map[string]float64)
+	err := eachLine("/proc/meminfo", func(f []string) { kibibytes[f[0]] = number(f, 1) })
+	if total, available := kibibytes["MemTotal:"], kibibytes["MemAvailable:"]; total > 0 {
+		values["memory.used.bytes"], values["memory.available.bytes"] = 1024*(total-available), 1024*available
 	}
-	values["memory.used.bytes"], values["memory.available.bytes"] = float64(memory.Used), float64(memory.Available)
-	return nil
+	return err
 }
 
 // readMounts reads the space used on the root and on each file system that has a device, once though it may be mounted
 // in many places.
-func readMounts(ctx context.Context, values map[string]float64) error {
-	mounts, err := disk.PartitionsWithContext(ctx, false)
-	if err != nil {
-		return fmt.Errorf("mounts: %w", err)
-	}
-	var errs []error
-	seen := make(map[string]bool)
-	// In a container the root has no device.
-	if !slices.ContainsFunc(mounts, func(mount disk.PartitionStat) bool { return mount.Mountpoint == "/" }) {
-		mounts = append(mounts, disk.PartitionStat{Mountpoint: "/"})
-	}
-	for _, mount := range mounts {
-		if info, err := os.Stat(mount.Mountpoint); err != nil || !info.IsDir() || seen[mount.Device] {
-			continue
+func readMounts(values map[string]float64) error {
+	withDevice := make(map[string]bool)
+	errs := []error{eachLine("/proc/filesystems", func(f []string) { withDevice[f[0]] = f[0] != "nodev" })}
+	seen := map[string]bool{}
+	use := func(device, path string) {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() || seen[device] {
+			return
 		}
-		usage, err := disk.UsageWithContext(ctx, mount.Mountpoint)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("mount %s: %w", mount.Mountpoint, err))
-			continue
+		var stat unix.Statfs_t
+		if err := unix.Statfs(path, &stat); err != nil {
+			errs = append(errs, fmt.Errorf("mount %s: %w", path, err))
+			return
 		}
-		seen[mount.Device] = true
-		values["mount."+mountName(mount.Mountpoint)+".used.bytes"] = float64(usage.Used)
+		seen[device] = true
+		values["mount."+mountName(path)+".used.bytes"] = float64((stat.Blocks - stat.Bfree) * uint64(stat.Bsize))
+	}
+	errs = append(errs, eachLine("/proc/self/mountinfo", func(f []string) {
+		if i := slices.Index(f, "-"); i > 4 && i+2 < len(f) && withDevice[f[i+1]] {
+			use(f[i+2], strings.ReplaceAll(f[4], `\040`, " "))
+		}
+	}))
+	if _, ok := values["mount.root.used.bytes"]; !ok {
+		use("", "/") // in a container the root has no device
 	}
 	return errors.Join(errs...)
 }
@@ -114,41 +135,11 @@ func mountName(path string) string {
 	return strings.ReplaceAll(path, "/", "-")
 }
 
-// readDisks reads what went to and from whole disks since the machine started.
-func readDisks(ctx context.Context, values map[string]float64) error {
-	counters, err := disk.IOCountersWithContext(ctx)
-	if err != nil {
-		return fmt.Errorf("disks: %w", err)
-	}
-	for name, c := range counters {
-		if isWholeDisk(name) {
-			values["disk."+name+".read.bytes"] = float64(c.ReadBytes)
-			values["disk."+name+".written.bytes"] = float64(c.WriteBytes)
-		}
-	}
-	return nil
-}
-
 // isWholeDisk reports whether a block device is neither a partition nor in memory.
 func isWholeDisk(name string) bool {
 	if strings.HasPrefix(name, "loop") || strings.HasPrefix(name, "ram") {
 		return false
 	}
-	_, err := os.Stat("/sys/block/" + name)
+	_, err := os.Stat(filepath.Join("/sys/block", name))
 	return err == nil
-}
-
-// readNetwork reads what went through each interface since it came up.
-func readNetwork(ctx context.Context, values map[string]float64) error {
-	counters, err := net.IOCountersWithContext(ctx, true)
-	if err != nil {
-		return fmt.Errorf("network: %w", err)
-	}
-	for _, c := range counters {
-		prefix := "network." + c.Name + "."
-		values[prefix+"received.bytes"], values[prefix+"sent.bytes"] = float64(c.BytesRecv), float64(c.BytesSent)
-		values[prefix+"received.packets"], values[prefix+"sent.packets"] = float64(
-			c.PacketsRecv), float64(c.PacketsSent)
-	}
-	return nil
 }
