@@ -102,12 +102,14 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	}
 	restore, write := file("cluster.json")
 	write(`{"format": 4, "sacks": 2}`)
-	fails("was written by a later version of gnocco: it has format 4, and this version knows formats 1 to 3",
+	fails("was written by a later version of gnocco: it has format 4, and this version knows format 3",
 		server.Options{})
 	write(`{"format": 4, "sacks": 2, "stores": 4}`)
 	fails("was written by a later version of gnocco", server.Options{})
-	write(`{"format": 2, "sacks": 0}`)
+	write(`{"format": 3, "sacks": 0}`)
 	fails("0 sacks", server.Options{})
+	write(`{"format": 2, "sacks": 2}`)
+	fails("format 2, not 3", server.Options{})
 	write(`{`)
 	fails("cluster.json", server.Options{})
 	restore()

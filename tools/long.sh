@@ -39,7 +39,7 @@ for kind in $kinds; do
     restarts) n=$(rounds 20)
         try "restarts: $n under load behind HAProxy" test_of ./tests/cluster -run '^TestRollingRestart$' -restart.rounds "$n" ;;
     upgrades) # in a shallow clone it skips
-        try "upgrades: a cluster of f096a5e, stopped under load" test_of ./tests/cluster -run '^TestUpgrade$' -upgrade.from f096a5e ;;
+        try "upgrades: a cluster of a626c1a8, stopped under load" test_of ./tests/cluster -run '^TestUpgrade$' -upgrade.from a626c1a8 ;;
     moves) n=$(rounds 200) up=${GNOCCHI_UP:-$(cd .. && pwd)/shared/tools/gnocchi-up.sh}
         [ -f "$up" ] || { echo "moves: skipped: no script that starts a Gnocchi at $up: set GNOCCHI_UP"; continue; }
         try "moves: $n resources of a real Gnocchi, killed 20 times" env GNOCCHI_UP="$up" go -C cmd/gnocco-migrate test -count=1 -timeout 0 . \

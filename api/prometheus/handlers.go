@@ -53,7 +53,6 @@ type Handlers struct {
 func New(env *web.Env, ingester *ingest.Ingester, writer *series.Writer) *Handlers {
 	a := &Handlers{Env: env, ingester: ingester, writer: writer}
 	a.pool.Most = env.Budget.MostKept()
-	a.warnOfSeriesPolicy()
 	return a
 }
 

@@ -10,18 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/gnocco-db/gnocco/storage"
-	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const clusterFile = "cluster.json"
 
 // formatVersion is the version of the data folder as a whole: its stores, and their places. Each store has a version of
-// its own too (formats.go). In version 1 the index and the incoming stores had no epochs: a takeover gives them one,
-// and raises the version before. Before version 3 a member's heartbeat was a file's content; processes of then and of
-// now do not see each other.
+// its own too (formats.go). No release wrote lower ones.
 const formatVersion = 3
 
 // The number of sacks of a new data folder, and the most that one may have.
@@ -70,14 +65,14 @@ func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
 	decoder.DisallowUnknownFields() // what one that is damaged says is not to be left out
 	err = decoder.Decode(&c)
 	if c.Format > formatVersion { // regardless of the other fields
-		return c, fmt.Errorf("datafolder: %s was %w: it has format %d, and this version knows formats 1 to %d", f.Path,
+		return c, fmt.Errorf("datafolder: %s was %w: it has format %d, and this version knows format %d", f.Path,
 			storage.ErrLaterFormat, c.Format, formatVersion)
 	}
 	if err != nil {
 		return c, fmt.Errorf("datafolder: %s: %w", path, err)
 	}
-	if c.Format < 1 {
-		return c, fmt.Errorf("datafolder: %s: format %d", path, c.Format)
+	if c.Format != formatVersion {
+		return c, fmt.Errorf("datafolder: %s: format %d, not %d", path, c.Format, formatVersion)
 	}
 	if c.ID != "" && !clusterID.MatchString(c.ID) {
 		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)
@@ -119,12 +114,6 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 		err = fmt.Errorf("datafolder: the processes of %s know each other by %s, not by %s; "+
 			"to change that, end all of them and edit cluster.json",
 			f.Path, made, coordination)
-	}
-	if err == nil && c.Format < formatVersion {
-		if err = claim.RefuseEarlierMembers(vfs.Default, f.Path); err == nil {
-			c.Format = formatVersion
-			err = f.writeClusterFile(c, f.writeFile)
-		}
 	}
 	return c, made, err
 }

@@ -76,7 +76,7 @@ func TestEnter(t *testing.T) {
 func TestInitOfAnEarlierFolder(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	terms := datafolder.Terms{State: state, Coordination: datafolder.CoordinationFile}
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":2,"sacks":4}`), 0o640))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":3,"sacks":4}`), 0o640))
 	if id, made, err := enter(t, dir, terms); err != nil || made || id != "" {
 		t.Errorf("cluster %q, made %v, %v", id, made, err)
 	}
@@ -118,11 +118,11 @@ func TestCheck(t *testing.T) {
 		},
 		"has no cluster.json": func(dir string) error { return os.Remove(filepath.Join(dir, "cluster.json")) },
 		"is another cluster": func(dir string) error {
-			return errors.Join(os.WriteFile(dir+".new", []byte(`{"format":2,"id":"b","sacks":4}`), 0o640),
+			return errors.Join(os.WriteFile(dir+".new", []byte(`{"format":3,"id":"b","sacks":4}`), 0o640),
 				os.Rename(dir+".new", filepath.Join(dir, "cluster.json")))
 		},
 		"": func(dir string) error {
-			return errors.Join(os.WriteFile(dir+".new", []byte(`{"format":2,"id":"a","sacks":4}`), 0o640),
+			return errors.Join(os.WriteFile(dir+".new", []byte(`{"format":3,"id":"a","sacks":4}`), 0o640),
 				os.Rename(dir+".new", filepath.Join(dir, "cluster.json")))
 		},
 	}

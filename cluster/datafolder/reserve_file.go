@@ -21,7 +21,6 @@ import (
 // and more.
 type ReserveFile struct {
 	path     string
-	formerly string // the path of releases that called it ballast
 	bytes    int64
 	needed   uint64 // free bytes from which it is made
 	logger   *slog.Logger
@@ -37,7 +36,6 @@ type ReserveFile struct {
 
 const (
 	reserveName     = "reserve"
-	formerReserve   = "ballast"
 	maxReserveBytes = 16 << 20
 	reserveInterval = time.Second
 	// fullInterval is the time between two attempts on a disk that is full although it shows room: a quota. Each
@@ -54,9 +52,8 @@ const (
 func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *ReserveFile {
 	minFree := cmp.Or(minFreeBytes, defaultMinFreeBytes)
 	size := min(minFree/4, maxReserveBytes)
-	return &ReserveFile{path: filepath.Join(folder, reserveName), formerly: filepath.Join(folder, formerReserve),
-		bytes: int64(size), needed: minFree + size, logger: logger, allocate: allocate,
-		remove: os.Remove}
+	return &ReserveFile{path: filepath.Join(folder, reserveName), bytes: int64(size), needed: minFree + size,
+		logger: logger, allocate: allocate, remove: os.Remove}
 }
 
 // Remove removes the file, and reports whether there was one. Everything that waits for room asks often: the disk is
@@ -74,7 +71,6 @@ func (r *ReserveFile) Remove() bool {
 	answer := make(chan bool, 1)
 	go func() {
 		removed := r.remove(r.path) == nil
-		removed = r.remove(r.formerly) == nil || removed
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.asking = false; removed {
@@ -133,9 +129,6 @@ func (r *ReserveFile) isWanted() bool {
 // the same.
 func (r *ReserveFile) ensure() error {
 	if _, err := os.Lstat(r.path); err == nil || !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.Rename(r.formerly, r.path); err == nil || !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if free, err := freeBytes(filepath.Dir(r.path)); err != nil || free < r.needed {

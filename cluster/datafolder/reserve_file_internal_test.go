@@ -38,22 +38,6 @@ func TestReserveFile(t *testing.T) {
 	}
 }
 
-// An earlier release called the file ballast: that one takes up the room, and frees it.
-func TestReserveFileOfAnEarlierRelease(t *testing.T) {
-	dir := t.TempDir()
-	r := NewReserveFile(dir, 1<<20, slog.New(slog.DiscardHandler))
-	former := filepath.Join(dir, "ballast")
-	fatal.If(t, os.WriteFile(former, make([]byte, 1000), 0o600))
-	fatal.If(t, r.ensure())
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "reserve" {
-		t.Errorf("not renamed: %v, %v", left, err)
-	}
-	fatal.If(t, os.Rename(r.path, former))
-	if !r.Remove() {
-		t.Error("not removed under its former name")
-	}
-}
-
 // A quota that is used up is a full disk that shows room: attempts are rare, as each one changes the folder of all.
 func TestReserveFileOnAFullQuota(t *testing.T) {
 	dir := t.TempDir()

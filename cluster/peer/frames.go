@@ -20,12 +20,11 @@ import (
 //	  number (4)                                     the block lacks its ids, which are those of this record, from 0
 //	0xffff                                           then, for each sack that was asked for:
 //	sack (2) | last (8)                              the highest sequence that the store has
-//	0xffff                                           here answers of earlier releases end
+//	0xffff
 //	clocks (2) | id (16) …
 //	clock (2) | stamp (8)                            of each record, in their order; clock counts from 0
 //	clock (2) | frontier (8)                         of each sack, in their order; a clock of 0xffff for none
-//	id (16) | received (8) | answered (8)            the store's own clock, and when by it; here answers of earlier
-//	                                                 releases end
+//	id (16) | received (8) | answered (8)            the store's own clock, and when by it
 //	length (4) | JSON                                the sacks whose records are damaged
 //
 // A cut-off answer is invalid.
@@ -45,7 +44,6 @@ type pollAnswer struct {
 	lists   bool // who reads the answer knows of blocks without ids
 	sacks   []sackEnd
 
-	stamped            bool // the sender knows of stamps
 	clock              uuid.UUID
 	received, answered int64 // by that clock
 
@@ -106,10 +104,7 @@ func (a *pollAnswer) write(w io.Writer) error {
 		tail = binary.LittleEndian.AppendUint64(tail, s.last)
 	}
 	tail = append(tail, frameEnd&0xff, frameEnd>>8)
-	if a.stamped {
-		tail = a.appendStamps(tail)
-	}
-	_, err := w.Write(tail)
+	_, err := w.Write(a.appendStamps(tail))
 	return err
 }
 
@@ -215,16 +210,8 @@ func (a *pollAnswer) readSacks(r io.Reader) error {
 	}
 }
 
-// readStamps reads what earlier releases do not send. Of their records the blocks say when they were accepted.
 func (a *pollAnswer) readStamps(r io.Reader) error {
 	n, err := readNumber(r)
-	if errors.Is(err, io.EOF) {
-		for i := range a.records {
-			_, accepted, _ := incoming.BlockMeasures(a.records[i].Block)
-			a.records[i].Stamp.At = accepted.UnixNano()
-		}
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -252,18 +239,15 @@ func (a *pollAnswer) readStamps(r io.Reader) error {
 	if _, err := io.ReadFull(r, times[:]); err != nil {
 		return err
 	}
-	a.stamped, a.clock = true, uuid.UUID(times[:16])
+	a.clock = uuid.UUID(times[:16])
 	a.received, a.answered = int64(binary.LittleEndian.Uint64(times[16:])), int64(
 		binary.LittleEndian.Uint64(times[24:]))
 	return nil
 }
 
-// readDamaged reads what earlier releases do not send.
 func (a *pollAnswer) readDamaged(r io.Reader) error {
 	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); errors.Is(err, io.EOF) {
-		return nil
-	} else if err != nil {
+	if _, err := io.ReadFull(r, length[:]); err != nil {
 		return err
 	}
 	text, err := readBytes(r, int(min(binary.LittleEndian.Uint32(length[:]), maxBlock)))

@@ -341,61 +341,6 @@ func TestGroupsComeOver(t *testing.T) {
 	}
 }
 
-// toldReads keeps the reads that it is asked for.
-type toldReads struct {
-	reads []model.Read
-}
-
-func (a *toldReads) Groups(_ context.Context, read model.Read, dst *carbonara.Groups) error {
-	a.reads = append(a.reads, read)
-	dst.Reset(read.Granularity, read.Columns)
-	return nil
-}
-
-// A value filter reaches the other process to the bit. A filter that JSON cannot say is left out, and all is read.
-func TestGroupsSendValueFilter(t *testing.T) {
-	key, err := peer.LoadKey(t.TempDir())
-	fatal.If(t, err)
-	archives := new(toldReads)
-	server := httptest.NewServer((&peer.Process{Key: key, Groups: archives.Groups}).Handler())
-	defer server.Close()
-	client := peer.NewClient(key, nil, peer.TCP)
-	defer client.Close()
-	minute, inf := time.Minute, math.Inf(1)
-	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}},
-		[]string{"rate:95pct"})
-	fatal.If(t, err)
-	var reads []model.Read
-	var groups []*carbonara.Groups
-	ask := func(zone carbonara.Zone) {
-		valueFilter := &carbonara.ValueFilter{Method: carbonara.PercentileMethod(95).Rate(), Zone: zone}
-		reads = append(reads, model.Read{Metric: &model.Metric{ID: uuid.New(), ArchivePolicy: policy},
-			Granularity: time.Minute, ValueFilter: valueFilter})
-		groups = append(groups, new(carbonara.Groups))
-	}
-	ask(carbonara.Zone{Low: math.Nextafter(1e9, inf), High: math.MaxFloat64})
-	ask(carbonara.Zone{Low: -inf, High: math.Copysign(0, -1)})
-	ask(carbonara.Zone{Low: 0.1, High: inf})
-	ask(carbonara.Zone{Low: inf, High: inf})
-	ask(carbonara.Zone{Low: inf, High: -inf})
-	fatal.If(t, client.Groups(t.Context(), strings.TrimPrefix(server.URL, "http://"), reads, groups))
-	for i, told := range archives.reads {
-		if i >= 3 {
-			if told.ValueFilter != nil {
-				t.Errorf("valueFilter %v, told %v", reads[i].ValueFilter, told.ValueFilter)
-			}
-			continue
-		}
-		if told.ValueFilter == nil || *told.ValueFilter != *reads[i].ValueFilter ||
-			told.Metric.ID != reads[i].Metric.ID {
-			t.Errorf("asked %+v, told %+v", reads[i], told)
-		}
-	}
-	if len(archives.reads) != len(reads) {
-		t.Errorf("%d reads of %d", len(archives.reads), len(reads))
-	}
-}
-
 // The cache answers while the index is away. A metric that is not in it does not count as unknown.
 func TestIndexAnswersFromItsCache(t *testing.T) {
 	o := startOther(t, 1)

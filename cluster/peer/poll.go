@@ -52,8 +52,7 @@ func (p *Process) poll(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	answer := pollAnswer{records: found, lists: request.Lists, stamped: true, clock: clock.ID, received: received,
-		damaged: damaged}
+	answer := pollAnswer{records: found, lists: request.Lists, clock: clock.ID, received: received, damaged: damaged}
 	for _, s := range request.Sacks {
 		end := sackEnd{sack: s.Sack, last: store.Last(s.Sack)}
 		// A sack that got more meanwhile has no frontier: the stamp of its last record serves as one.

@@ -343,7 +343,7 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 	if err != nil {
 		return 0, nil, err
 	}
-	if s.clocks != nil && answer.stamped {
+	if s.clocks != nil {
 		s.clocks.Measured(s.address, answer.clock, answer.received-began, answer.answered-s.clocks.Now())
 	}
 	came := make(map[int][]incoming.Record)
@@ -353,9 +353,7 @@ func (s *Source) poll(ctx context.Context, request *pollRequest, streams map[int
 	lasts = make(map[int]uint64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if answer.stamped { // a process of an earlier release counts as silent: it cannot say how far it is
-		s.asked = time.Time{}
-	}
+	s.asked = time.Time{}
 	for _, f := range request.Finished {
 		if s.finished[f.Sack] == f.After {
 			delete(s.finished, f.Sack)

@@ -80,10 +80,10 @@ func importArchives(ctx context.Context, c *client.Client, source io.Reader, nam
 	work.SetLimit(archivesAtOnce)
 	var metric archiveLine
 	var parts [][]byte
-	// send imports the metric before, unless it lacks contents. Older exports do not say how many it has.
+	// send imports the metric before, unless it lacks contents.
 	send := func() (whole bool) {
 		m, p := metric.Metric, parts
-		if whole = len(p) >= metric.Parts; m != nil && whole {
+		if whole = len(p) == metric.Parts; m != nil && whole {
 			work.Go(func() error { return i.metric(ctx, m, p) })
 		}
 		return whole
@@ -111,8 +111,7 @@ func importArchives(ctx context.Context, c *client.Client, source io.Reader, nam
 	}
 	cut := err == io.ErrUnexpectedEOF // one of a server is wrapped
 	if cut || err == io.EOF {
-		// A file that ends within the first content of a metric of an older export has nothing of it.
-		whole := (!cut || metric.Parts > 0) && send()
+		whole := send()
 		if err = nil; cut || !whole || metric.Left > 0 {
 			err = errors.New("the export was cut here. The whole metrics before are imported. Import the whole export, or " +
 				"the one that goes on from here: imported metrics stay as they are")

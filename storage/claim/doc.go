@@ -27,10 +27,9 @@
 //	<name>/e<epoch>.written    how far its logs and manifest were durable at the last heartbeat, and their checksums
 //	<name>/unproven-e<epoch>/  logs and manifests of an epoch of which the next may hold less: kept for people
 //
-// A store that lies directly in <name>, as index and incoming did before claims existed, is epoch 0: TakeOver makes the
-// next epoch of it, RemoveOld takes its files away. Claims are a tree of their own, so that their numbers go on when a
-// store is removed. A folder that no claim leads to, such as e1 from before, gets a claim of its number by nobody
-// first; so its store is taken over as e2, and coordinators can be changed while no process runs.
+// Claims are a tree of their own, so that their numbers go on when a store is removed. A folder that no claim leads to,
+// such as e1 of a restored backup, gets a claim of its number by nobody first; so its store is taken over as e2, and
+// coordinators can be changed while no process runs.
 //
 // Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
 //

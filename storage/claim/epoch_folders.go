@@ -22,7 +22,6 @@ type epochFolders struct {
 	epochs []uint64 // of complete folders, ascending
 	closed []uint64
 	kept   []string // names of folders that were kept of epochs, see unprovenPrefix
-	loose  []string // files of a store that lies there directly: epoch 0
 }
 
 func epochName(epoch uint64) string { return "e" + strconv.FormatUint(epoch, 10) }
@@ -49,8 +48,6 @@ func readEpochFolders(fs vfs.FS, dir string) (epochFolders, error) {
 			}
 		} else if strings.HasPrefix(name, unprovenPrefix) {
 			f.kept = append(f.kept, name)
-		} else if ofPebble(name) {
-			f.loose = append(f.loose, name)
 		}
 	}
 	slices.Sort(f.epochs)
@@ -69,11 +66,6 @@ func (f *epochFolders) highest() uint64 {
 		return 0
 	}
 	return f.epochs[len(f.epochs)-1]
-}
-
-// hasLooseStore reports whether there is an epoch 0: without a manifest, files are no store.
-func (f *epochFolders) hasLooseStore() bool {
-	return slices.ContainsFunc(f.loose, isManifest)
 }
 
 func isManifest(name string) bool { return strings.HasPrefix(name, manifestPrefix) }

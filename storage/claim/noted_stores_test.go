@@ -62,20 +62,6 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 	missing(false)
 }
 
-// A store of epoch 0 lies in its folder directly. It is there although its epochs, if there were any, are gone.
-func TestLooseStoreIsNotMissing(t *testing.T) {
-	fs := vfs.NewMem()
-	fatal.If(t, claim.NoteStore(fs, "data", "index", claim.Format{Store: 1, Pebble: 1}))
-	if err := claim.Check(fs, "data", "index"); !errors.Is(err, claim.ErrMissing) {
-		t.Error(err)
-	}
-	fatal.If(t, fs.MkdirAll("data/index", 0o700))
-	file, err := fs.Create("data/index/MANIFEST-000001", vfs.WriteCategoryUnspecified)
-	if err := errors.Join(err, file.Close(), claim.Check(fs, "data", "index")); err != nil {
-		t.Error(err)
-	}
-}
-
 // The formats of a store are known without it, however it is written later.
 func TestLaterFormat(t *testing.T) {
 	fs := vfs.NewMem()

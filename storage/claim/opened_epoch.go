@@ -67,7 +67,7 @@ func HighestFolder(fs vfs.FS, root, name string, left *ClosedState) (uint64, err
 		return 0, err
 	}
 	seen := f.closedState()
-	if seen.Epoch == 0 && !f.hasLooseStore() {
+	if seen.Epoch == 0 {
 		formats, err := NotedFormats(fs, root, name)
 		if err != nil {
 			return 0, err

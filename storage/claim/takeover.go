@@ -61,15 +61,12 @@ func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
 		return fmt.Errorf("%w, %d", ErrSuperseded, last)
 	case last == epoch:
 		return nil
-	case last == 0 && !f.hasLooseStore():
+	case last == 0:
 		return build(fs, dir, path, func(string) error { return nil })
 	case slices.Contains(f.closed, last):
 		return rename(fs, dir, path, last)
 	}
-	from := dir
-	if last != 0 {
-		from = fs.PathJoin(dir, epochName(last))
-	}
+	from := fs.PathJoin(dir, epochName(last))
 	return build(fs, dir, path, func(to string) error {
 		return errors.Join(duplicate(fs, from, to), engine.InheritRecord(fs, from, path))
 	})
@@ -100,7 +97,7 @@ func UndoTakeOver(fs vfs.FS, dir string, epoch uint64) (err error) {
 	switch {
 	case renamed > copied:
 		err = fs.Rename(path, fs.PathJoin(dir, epochName(renamed)))
-	case copied > renamed, copied == 0 && f.hasLooseStore():
+	case copied > renamed:
 		err = fs.RemoveAll(path)
 	default:
 		return nil
@@ -286,7 +283,7 @@ func RemoveOld(fs vfs.FS, dir string, epoch uint64) (err error) {
 			slices.ContainsFunc(doubts, engine.IsAboutManifest)))
 	}
 	for _, name := range f.names {
-		if old, ok := parseEpoch(epochOf(name)); ok && old < epoch || slices.Contains(f.loose, name) {
+		if old, ok := parseEpoch(epochOf(name)); ok && old < epoch {
 			errs = append(errs, fs.RemoveAll(fs.PathJoin(dir, name)))
 		}
 	}
@@ -316,19 +313,16 @@ func keepUnproven(fs vfs.FS, dir string, f *epochFolders, epoch uint64, tables b
 }
 
 // Current returns the folder of a store as it is now, for readers of a data folder that no process serves. It is the
-// newest complete epoch, dir itself for a store without epochs, "" if there is none.
+// newest complete epoch, "" if there is none.
 func Current(fs vfs.FS, dir string) (path string, epoch uint64, err error) {
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return "", 0, fmt.Errorf("claim: %w", err)
 	}
-	if epoch = f.highest(); epoch != 0 {
-		return fs.PathJoin(dir, epochName(epoch)), epoch, nil
+	if epoch = f.highest(); epoch == 0 {
+		return "", 0, nil
 	}
-	if f.hasLooseStore() {
-		return dir, 0, nil
-	}
-	return "", 0, nil
+	return fs.PathJoin(dir, epochName(epoch)), epoch, nil
 }
 
 // file is one of a store.

@@ -44,12 +44,9 @@ func (s *takeOverScript) run(t *testing.T, d *datadriven.TestData) string {
 	t.Helper()
 	var epoch uint64
 	d.MaybeScanArgs(t, "epoch", &epoch)
-	dir := storeDir
-	if epoch > 0 {
-		dir = fmt.Sprint(storeDir, "/e", epoch)
-	}
+	dir := fmt.Sprint(storeDir, "/e", epoch)
 	switch d.Cmd {
-	case "open": // without an epoch, a store from before there were epochs
+	case "open":
 		fatal.If(t, s.fs.MkdirAll(dir, 0o750))
 		s.db = openStore(t, s.fs, dir)
 	case "write": // 60 synced keys, some of which come to lie in tables

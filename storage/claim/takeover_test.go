@@ -52,25 +52,21 @@ func keys(t *testing.T, db *pebble.DB, prefix string) (n int) {
 // hand is a way in which a store is left to its next holder.
 type hand struct {
 	name string
-	dir  string // where the store was
 	end  func(t *testing.T, fs vfs.FS, db *pebble.DB)
 }
 
 var hands = []hand{
-	{"killed", storeDir + "/e1", func(*testing.T, vfs.FS, *pebble.DB) {}},
-	{"closed", storeDir + "/e1", func(t *testing.T, fs vfs.FS, db *pebble.DB) {
+	{"killed", func(*testing.T, vfs.FS, *pebble.DB) {}},
+	{"closed", func(t *testing.T, fs vfs.FS, db *pebble.DB) {
 		fatal.If(t, errors.Join(db.Close(), claim.MarkClosed(fs, storeDir, 1)))
-	}},
-	{"loose", storeDir, func(t *testing.T, _ vfs.FS, db *pebble.DB) {
-		fatal.If(t, db.Close())
 	}},
 }
 
 // leave makes a store and leaves it, on a file system as it was left.
 func (h hand) leave(t *testing.T) *vfs.MemFS {
 	fs := vfs.NewCrashableMem()
-	fatal.If(t, fs.MkdirAll(h.dir, 0o750))
-	db := openStore(t, fs, h.dir)
+	fatal.If(t, fs.MkdirAll(storeDir+"/e1", 0o750))
+	db := openStore(t, fs, storeDir+"/e1")
 	fill(t, db, "a")
 	h.end(t, fs, db)
 	left := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})

@@ -37,12 +37,6 @@ func TestUndoTakeOver(t *testing.T) {
 		"killed, with older epochs":  func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false); open(t, fs, 2, false) },
 		"closed, with older epochs":  func(t *testing.T, fs vfs.FS) { open(t, fs, 1, false); open(t, fs, 2, true) },
 		"killed, after a closed one": func(t *testing.T, fs vfs.FS) { open(t, fs, 1, true); open(t, fs, 2, false) },
-		"without epochs": func(t *testing.T, fs vfs.FS) {
-			fatal.If(t, fs.MkdirAll(storeDir, 0o750))
-			db := openStore(t, fs, storeDir)
-			fill(t, db, "a")
-			fatal.If(t, db.Close())
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()

@@ -3,7 +3,6 @@ package incoming
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -27,10 +26,9 @@ import (
 //	  0, and left out; if together, the timestamps of all metrics are the first one's
 //
 // Little-endian; accepted is nanoseconds since 1970. The checksum is the low half of the xxHash64 of the bytes that
-// follow it. Earlier releases wrote version 1: values of 8 bytes each, before the counts, and all timestamps.
+// follow it.
 const (
 	blockVersion   = 2
-	blockVersion1  = 1
 	checksumFrom   = 1
 	checkedFrom    = checksumFrom + 4
 	acceptedFrom   = checkedFrom
@@ -141,7 +139,6 @@ func putZigzag(buf []byte, at int, d int64) int {
 
 // blockHeader is what stands before a block's columns.
 type blockHeader struct {
-	version           byte
 	accepted          time.Time
 	metrics, measures int
 	flags             byte
@@ -150,13 +147,8 @@ type blockHeader struct {
 // decodeHeader returns the header and the columns after it, which are long enough for the ids, and for the shortest
 // values and timestamps. It does not look at the checksum.
 func decodeHeader(src []byte) (h blockHeader, columns []byte, err error) {
-	if len(src) < countsFrom || src[0] != blockVersion && src[0] != blockVersion1 {
+	if len(src) < countsFrom || src[0] != blockVersion {
 		return h, nil, fmt.Errorf("%w: block header", errCorrupt)
-	}
-	h.version = src[0]
-	least, known := 1, byte(knownFlags) // bytes of a measure
-	if h.version == blockVersion1 {
-		least, known = 8+1, countsListed
 	}
 	h.accepted = time.Unix(0, int64(binary.LittleEndian.Uint64(src[acceptedFrom:]))).UTC()
 	rest := src[countsFrom:]
@@ -166,16 +158,16 @@ func decodeHeader(src []byte) (h blockHeader, columns []byte, err error) {
 	}
 	rest = rest[n:]
 	measures, n := binary.Uvarint(rest)
-	if n <= 0 || measures > uint64(len(src)/least) {
+	if n <= 0 || measures > uint64(len(src)) {
 		return h, nil, fmt.Errorf("%w: number of measures", errCorrupt)
 	}
 	rest = rest[n:]
 	h.metrics, h.measures = int(metrics), int(measures)
-	if len(rest) < 1+16*h.metrics+least*h.measures {
+	if len(rest) < 1+16*h.metrics+h.measures {
 		return h, nil, fmt.Errorf("%w: block is too short", errCorrupt)
 	}
 	h.flags = rest[0]
-	if h.flags&^known != 0 || h.flags&countsListed != 0 && h.flags&timesTogether != 0 ||
+	if h.flags&^knownFlags != 0 || h.flags&countsListed != 0 && h.flags&timesTogether != 0 ||
 		h.flags&countsListed == 0 && (h.metrics == 0 && h.measures > 0 || h.metrics > 0 && h.measures%h.metrics != 0) {
 		return h, nil, fmt.Errorf("%w: counts", errCorrupt)
 	}
@@ -246,24 +238,16 @@ func (h *blockHeader) decodeColumns(src []byte, m *model.Measures) (err error) {
 	at := len(m.Values)
 	m.Values = slices.Grow(m.Values, h.measures)[:at+h.measures]
 	values := m.Values[at:]
-	if h.version == blockVersion1 {
-		for i := range values {
-			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
-		}
-		src = src[8*h.measures:]
-	}
 	if src, err = h.decodeCounts(src, m); err != nil {
 		return err
 	}
 	offsets := m.Offsets[len(m.Offsets)-1-h.metrics:]
-	if h.version != blockVersion1 {
-		for i := range h.metrics {
-			n := offsets[i+1] - offsets[i]
-			if src, err = consumeValues(values[:n], src); err != nil {
-				return err
-			}
-			values = values[n:]
+	for i := range h.metrics {
+		n := offsets[i+1] - offsets[i]
+		if src, err = consumeValues(values[:n], src); err != nil {
+			return err
 		}
+		values = values[n:]
 	}
 	return h.decodeTimestamps(src, offsets, m)
 }

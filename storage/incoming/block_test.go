@@ -3,7 +3,6 @@ package incoming_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -17,7 +16,6 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/incoming"
-	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 var accepted = time.Unix(1_700_000_000, 123_456_789).UTC()
@@ -106,30 +104,6 @@ func TestBlockPick(t *testing.T) {
 			t.Errorf("metric %d: %v %v", j, gotT, gotV)
 		}
 	}
-}
-
-// Blocks as they were written before values were packed.
-func TestBlockVersion1(t *testing.T) {
-	f := func(block string, want *model.Measures) {
-		t.Helper()
-		src, err := hex.DecodeString(block)
-		fatal.If(t, err)
-		var got model.Measures
-		if at, err := incoming.DecodeBlock(src, &got); err != nil || !at.Equal(accepted) || !equal(&got, want) {
-			t.Errorf("%v, %v; want %v; accepted %v, %v", got, err, *want, at, accepted)
-		}
-	}
-	f(
-		"0161e098e015cd853dfe9c9717030401010000000000000000000000000000000200000000000000000000000000000003000000000000000000000000000000000000000000"+
-			"f83f00000000000000809c7500883ce4377e0000000000004540030100a9d4f3d388bcce972f80e0ba84bf030082a095de87bcce972f",
-		&model.Measures{Metrics: []uuid.UUID{{1}, {2}, {3}}, Offsets: []int{0, 3, 4, 4},
-			Timestamps: []carbonara.Timestamp{60e9, 120e9, 180e9, 1_700_000_000_000_000_001},
-			Values:     []float64{1.5, math.Copysign(0, -1), 1e300, 42}})
-	f(
-		"01c9747e2c15cd853dfe9c97170204000100000000000000000000000000000002000000000000000000000000000000000000000000f83f00000000000000400000000000"+
-			"0008400000000000001040a9d4f3d388bcce972f80e0ba84bf030080e0ba84bf03",
-		&model.Measures{Metrics: []uuid.UUID{{1}, {2}}, Offsets: []int{0, 2, 4},
-			Timestamps: []carbonara.Timestamp{60e9, 120e9, 60e9, 120e9}, Values: []float64{1.5, 2, 3, 4}})
 }
 
 // Decimals take what their digits do, and all bits of every value are kept.

@@ -1,11 +1,9 @@
 package incoming_test
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
@@ -92,25 +90,4 @@ func equalStamps(t *testing.T, got, want []incoming.Stamp) {
 			t.Fatalf("stamps %v, want %v", got, want)
 		}
 	}
-}
-
-// A record of an earlier release has no stamp: its block says when it was accepted, on a clock that nobody knows.
-func TestRecordWithoutStamp(t *testing.T) {
-	fs := vfs.NewMem()
-	s := openStamped(t, fs, uuid.UUID{1}, 1000)
-	s.post(t)
-	sequence := s.Last(0)
-	fatal.If(t, s.Close())
-	db, err := pebble.Open("incoming", &pebble.Options{FS: fs})
-	fatal.If(t, err)
-	key := binary.BigEndian.AppendUint64([]byte{0, 0}, sequence)
-	old := append([]byte{0, 0}, someBlock().Data...)
-	fatal.If(t, db.Set(key, old, pebble.Sync))
-	if _, err := incoming.VerifyEntry(nil, key, old); err != nil {
-		t.Error(err)
-	}
-	fatal.If(t, db.Close())
-	s = openStamped(t, fs, uuid.UUID{1}, 1000)
-	equalStamps(t, s.stamps(t), []incoming.Stamp{{At: accepted.UnixNano()}})
-	fatal.If(t, s.Close())
 }

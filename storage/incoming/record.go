@@ -50,8 +50,7 @@ type total struct{ measures, blocks uint64 }
 func (t total) plus(measures int) total { return total{t.measures + uint64(measures), t.blocks + 1} }
 
 // A record's value is the total before it, recordStamped and its stamp, perhaps recordListed and the number of a list,
-// then the block, without its ids if these are a list's. Earlier releases left out the stamp; a block begins with
-// another byte.
+// then the block, without its ids if these are a list's. A block begins with another byte.
 const (
 	recordStamped   = 0x80
 	recordListed    = 0x81
@@ -90,12 +89,12 @@ func decodeRecord(src []byte) (r storedRecord, err error) {
 		return storedRecord{}, fmt.Errorf("%w: record", errCorrupt)
 	}
 	r.block = src[n+m:]
-	var at uint64
-	var ok bool
-	if at, r.block, ok = consumeMarked(r.block, recordStamped); ok {
-		r.list, r.block, ok = consumeMarked(r.block, recordListed)
+	stamped := len(r.block) > 0 && r.block[0] == recordStamped
+	at, rest, ok := consumeMarked(r.block, recordStamped)
+	if r.list, r.block, r.at = 0, rest, int64(at); stamped && ok {
+		r.list, r.block, ok = consumeMarked(rest, recordListed)
 	}
-	if r.at = int64(at); !ok {
+	if !stamped || !ok {
 		return storedRecord{}, fmt.Errorf("%w: stamp or list of a record", errCorrupt)
 	}
 	return r, nil

@@ -16,7 +16,6 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/model/filter"
-	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
@@ -653,33 +652,6 @@ func compareBy(keys []metrics.SortKey, a, b *model.Metric) int {
 		return 1
 	}
 	return model.CompareIDs(a.ID, b.ID)
-}
-
-// A store of format version 3, whose resources list no metrics, is read as it is.
-func TestUpgradeFromVersion3(t *testing.T) {
-	p := newPlan(t, 7)
-	for range 20 {
-		p.write()
-	}
-	p.must(p.s.log.Write(context.Background(), func(c *commits.Change) error {
-		for _, id := range p.ids {
-			value, err := p.s.log.Get(keyspace.IDKey(keyspace.Resource, id))
-			if err == nil && value != nil {
-				_, err = metrics.Unlist(c, id, value)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return c.Set(keyspace.Version, []byte{3}, nil)
-	}))
-	p.must(p.s.Close())
-	p.open()
-	if version, err := p.s.log.Get(keyspace.Version); err != nil || string(version) != string([]byte{FormatVersion}) {
-		t.Errorf("version % x, want %d; %v", version, FormatVersion, err)
-	}
-	p.checkKeys()
-	p.run(3, 20)
 }
 
 // A resource's value lists its metrics until they change; lookups return the same before and after.

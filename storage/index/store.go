@@ -79,18 +79,11 @@ func (s *Store) load(opts Options) error {
 		if err := s.initialize(opts.SkipDefaults); err != nil {
 			return err
 		}
-	// Format 6 has no types of metrics and no metadata of names. 5 has no methods of counters, whose policies earlier
-	// versions take for damage. 4 has no log of changes, and 3 no lists of metrics. All that is there is as it would be
-	// written.
-	case len(version) == 1 && version[0] >= 3 && version[0] < FormatVersion:
-		if err := s.log.DB.Set(keyspace.Version, []byte{FormatVersion}, pebble.Sync); err != nil {
-			return err
-		}
 	case len(version) == 1 && version[0] > FormatVersion:
 		return fmt.Errorf("%w: it has format version %d, and this version knows versions up to %d",
 			storage.ErrLaterFormat, version[0], FormatVersion)
 	case len(version) != 1 || version[0] != FormatVersion:
-		return fmt.Errorf("format version % x, want 3 to %d", version, FormatVersion)
+		return fmt.Errorf("format version % x, want %d", version, FormatVersion)
 	}
 	if err := s.loadPoliciesAndTypes(); err != nil {
 		return err

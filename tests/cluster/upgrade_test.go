@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,8 +34,8 @@ func programsOf(t *testing.T, revision string) string {
 	return programs
 }
 
-// A cluster of an earlier version is stopped under load, and started as this one. While one process of it runs, this
-// version does not start. Everything that was acknowledged is there, once.
+// A cluster of an earlier version is stopped under load, and started as this one. Everything that was acknowledged
+// is there, once.
 func TestUpgrade(t *testing.T) {
 	if *upgradeFrom == "" {
 		t.Skip("no -upgrade.from")
@@ -74,13 +73,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	await(processes[0])
 	await(processes[1])
-	for i, p := range processes {
-		if i == len(processes)-1 { // the last one runs
-			out, err := exec.Command(filepath.Join(binaries, "gnocco"), "api", "--data", data).CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "earlier version") {
-				t.Errorf("beside a process of the earlier version: %v\n%s", err, out)
-			}
-		}
+	for _, p := range processes {
 		p.stop()
 	}
 	for i, role := range roles {

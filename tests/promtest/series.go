@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 
-	"github.com/gnocco-db/gnocco/api/series"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
