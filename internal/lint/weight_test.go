@@ -12,7 +12,7 @@ import (
 
 // mostPackages is how many packages of the standard library and of other modules the program may be linked from:
 // docs/decisions/0088-the-house.md. A room of ours that is divided into two adds no weight.
-const mostPackages = 647
+const mostPackages = 634
 
 // mostFileBytes is what a file of the repository may have: above all programs are larger, which a `go build` leaves
 // behind.
