@@ -60,9 +60,9 @@
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,bytesize,client,compensated,connections,csv,decimal,devices}  helpers with several users
-//	internal/{diskprobe,fulldisk,idset,keyhash,keystone,lint,parallel}       more of them
-//	internal/{pause,progress,quota,roster,simd,trusted,version}              and more
+//	internal/{budget,bytesize,client,compensated,connections,corruption,csv}  helpers with several users
+//	internal/{decimal,devices,diskprobe,fulldisk,idset,keyhash,keystone}     more of them
+//	internal/{lint,parallel,pause,progress,quota,roster,simd,trusted,version}              and more
 //	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to
 //	tests/{cutest,devicetest}                  a driver without a device; a device, or its stand-in
 //	tests/{golden,promtest,seedtest,testcert,testnode,testprogram}           what the tests of many packages need

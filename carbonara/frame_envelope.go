@@ -2,13 +2,13 @@ package carbonara
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/corruption"
 )
 
 // A frame is the envelope of a split and of a chunk of a raw series, which makes them self-delimiting:
@@ -65,7 +65,7 @@ func openFrame(src []byte, version byte) (payload, rest []byte, err error) {
 }
 
 // ErrCorrupt is wrapped by the errors of decoders: the bytes are not what an encoder of ours wrote.
-var ErrCorrupt = errors.New("corrupt")
+var ErrCorrupt = corruption.Err
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
