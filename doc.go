@@ -62,7 +62,7 @@
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
 //	internal/{budget,bytesize,client,compensated,connections,corruption,csv}  helpers with several users
 //	internal/{decimal,devices,diskprobe,fulldisk,idset,keyhash,keystone}     more of them
-//	internal/{lint,parallel,pause,progress,quota,roster,simd,trusted,version}              and more
+//	internal/{lint,parallel,pause,progress,quota,roster,simd,version}                      and more
 //	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to
 //	tests/{cutest,devicetest}                  a driver without a device; a device, or its stand-in
 //	tests/{golden,promtest,seedtest,testcert,testnode,testprogram}           what the tests of many packages need

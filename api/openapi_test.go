@@ -28,7 +28,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 	s := newServer(t, func(o *api.Options) { o.Prefix = "" })
 	var routed []string
-	check(t, chi.Walk(s.handler.(chi.Routes),
+	check(t, chi.Walk(s.handler.(*api.Handler).Handler.(chi.Routes),
 		func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 			routed = append(routed, method+" "+strings.Replace(route, "*", "{group}", 1)) // several parts
 			return nil

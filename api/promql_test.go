@@ -288,7 +288,7 @@ func TestPromQLStandsBesideGnocchi(t *testing.T) {
 	for _, prefix := range []string{"", "/api", "/api/v1", "/v1", "/gnocchi"} {
 		s := newServer(t, func(o *api.Options) { o.Prefix = prefix })
 		routes := map[string]int{} // by method and path, names of parameters left out
-		check(t, chi.Walk(s.handler.(chi.Routes),
+		check(t, chi.Walk(s.handler.(*api.Handler).Handler.(chi.Routes),
 			func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 				routes[method+" "+route]++
 				return nil

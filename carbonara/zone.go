@@ -3,7 +3,7 @@ package carbonara
 import "encoding/binary"
 
 // zoneLen is the size of a zone in a vector column: two int16, little endian, the high 16 bits of the ranks of its
-// lowest and its highest value, NaN aside. Without any value the first is greater than the second. Nothing reads zones
+// lowest and its highest value, NaN aside. Without any value the first is greater than the second. No reader uses zones
 // today: the format has them.
 const zoneLen = 4
 

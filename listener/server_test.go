@@ -85,7 +85,8 @@ func TestServer(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	decoder := words{make(chan struct{})}
 	s, err := listener.Start(listener.Options{Protocol: "words", Listen: "127.0.0.1:0", Creator: "jd",
-		Decoder: decoder, Read: readName, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200, Registerer: registry})
+		Decoder: decoder, Read: readName, Store: kept.store, MaxConnections: 2, MaxLineBytes: 200,
+		Registerer: registry})
 	fatal.If(t, err)
 	dial := func(network string) net.Conn {
 		t.Helper()

@@ -91,7 +91,7 @@ func rewriteAll[Done any, Adds interface {
 				Adds(&done).Add(&some)
 				mu.Unlock()
 				metrics = metrics[n:]
-				// What was prepared for those that did not fit was wasted: not many more than this the next time.
+				// Preparing those that did not fit was wasted: not many more than this the next time.
 				most = min(max(2*n, 1), rebuild.MostMetrics)
 			}
 			return nil

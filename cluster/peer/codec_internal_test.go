@@ -70,7 +70,7 @@ func FuzzFrames(f *testing.F) {
 
 // hugeGroups are groups whose sum is infinite, and whose mean is not.
 func hugeGroups(columns []carbonara.Column) *carbonara.Groups {
-	g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
+	g := &carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
 		Values: [][]float64{{1, 6}, {3, math.Inf(1)}}}
 	g.SetHugeMean(2, carbonara.ColumnSum, 1.7e308)
 	return g
@@ -92,12 +92,12 @@ func TestSketchesReachPeers(t *testing.T) {
 	sketches := []carbonara.Sketch{"first", "and the second one", ""}
 	var body []byte
 	for range 2 {
-		g := &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns,
+		g := &carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns,
 			Values: [][]float64{{3, 2, 1}, {0, 0, 0}}}
 		for row, sketch := range sketches {
 			g.SetSketch(row, sketch)
 		}
-		body = appendGroups(appendGroups(body, g), new(carbonara.Groups))
+		body = appendGroups(appendGroups(body, g), &carbonara.Groups{Granularity: time.Minute})
 	}
 	r := bytes.NewReader(body)
 	for range 2 {
@@ -122,8 +122,9 @@ func TestSketchesReachPeers(t *testing.T) {
 func FuzzGroups(f *testing.F) {
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSum}
 	f.Add(appendGroups(nil, hugeGroups(columns)))
-	f.Add(appendGroups(nil, &carbonara.Groups{Starts: []carbonara.Timestamp{1, 2}, Columns: columns,
-		Values: [][]float64{{1, 2}, {3, 4}}}))
+	f.Add(appendGroups(nil, &carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{1, 2},
+		Columns: columns,
+		Values:  [][]float64{{1, 2}, {3, 4}}}))
 	f.Add([]byte{0xff, 0xff, 0xff, 0x0f, 1})
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var g carbonara.Groups
@@ -144,7 +145,7 @@ func TestBrokenLengths(t *testing.T) {
 		t.Errorf("a block of too many bytes: %v", err)
 	}
 	groups := []byte{0x01, 0, 0, 0x10}
-	err := readGroups(t.Context(), bytes.NewReader(groups), new(carbonara.Groups))
+	err := readGroups(t.Context(), bytes.NewReader(groups), &carbonara.Groups{Granularity: time.Minute})
 	if err == nil || !strings.Contains(err.Error(), "268435457 groups") {
 		t.Errorf("too many groups: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -18,7 +19,7 @@ var ErrUnreachable = fmt.Errorf("%w: process of the cluster does not answer", mo
 var ErrElsewhere = fmt.Errorf("%w: held by another process", model.ErrUnavailable)
 
 // errorHeader holds the error that an answer stands for, in its header or, once that is sent, in its trailer: the name
-// of the error's kind, a space, and what the error says, in JSON.
+// of the error's kind, a space, and the text of the error, in JSON that is escaped as in a path.
 const errorHeader = "Gnocco-Error"
 
 // errorKind is a kind of error that the asking process gets as the answering one had it.
@@ -79,7 +80,7 @@ func encodeError(err error) string {
 	for _, kind := range errorKinds {
 		if told := kind.encode(err); told != nil {
 			text, _ := json.Marshal(told) // a string, or a struct of strings
-			return kind.name + " " + string(text)
+			return kind.name + " " + url.PathEscape(string(text))
 		}
 	}
 	return ""
@@ -87,9 +88,13 @@ func encodeError(err error) string {
 
 // errorOf returns the error in an answer's header or trailer, nil if there is none.
 func errorOf(header http.Header) error {
-	name, text, _ := strings.Cut(header.Get(errorHeader), " ")
+	name, escaped, _ := strings.Cut(header.Get(errorHeader), " ")
 	if name == "" {
 		return nil
+	}
+	text, err := url.PathUnescape(escaped)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	for _, kind := range errorKinds {
 		if kind.name == name {

@@ -14,7 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// Errors arrive at the process that asks as what they are, also after the header of a long operation.
+// An error arrives with its type and fields at the process that asks, also after the header of a long operation.
 func TestErrorsTravel(t *testing.T) {
 	key, err := peer.LoadKey(t.TempDir())
 	fatal.If(t, err)

@@ -51,7 +51,7 @@ var layers = table(
 	"api/measures: model carbonara internal/decimal internal/idset",
 	"api/operators: api/auth api/web internal/quota query storage/incoming model carbonara",
 	"api/otlp: api/auth api/text api/web api/wire internal/budget ingest query/exemplars model carbonara",
-	"api/pages: . console internal/version api/auth api/static api/viewer api/web",
+	"api/pages: . console internal/version api/auth api/static api/viewer api/web model",
 	"api/policy:",
 	"api/prometheus: api/auth api/web api/wire internal/budget ingest query/exemplars model carbonara",
 	"api/promql: api/auth api/web internal/version internal/budget ingest/series query/activity query/exemplars query/postings query/promql model",

@@ -57,7 +57,7 @@ func TestLibrariesStandAlone(t *testing.T) {
 	}
 }
 
-// groups are the folders of one library: what they use of each other is not across its seam.
+// groups are the folders of one library: names that one uses of another do not cross its seam.
 var groups = [][]string{{"carbonara"}, {"correlate", "gpu"}, {"storage/claim", "storage/engine"}}
 
 var surfaceRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| (\\d+) \\|$")

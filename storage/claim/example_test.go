@@ -24,8 +24,8 @@ type holder struct {
 	db    *pebble.DB
 }
 
-// join makes a process a member of the folder. What it writes through fs is refused once its lease is lost.
-func join(ctx context.Context, root, node string) (*holder, error) {
+// enter makes a process a member of the folder. A write through fs is refused once its lease is lost.
+func enter(ctx context.Context, root, node string) (*holder, error) {
 	coordinator, err := claim.NewFile(root, claim.Options{TTL: time.Second, Slack: 200 * time.Millisecond})
 	if err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func Example() {
 		}
 	}
 
-	a, err := join(ctx, root, "a")
+	a, err := enter(ctx, root, "a")
 	try(err)
 	try(a.open(ctx, "store"))
 	try(a.db.Set([]byte("key"), []byte("value"), pebble.Sync))
 
-	b, err := join(ctx, root, "b")
+	b, err := enter(ctx, root, "b")
 	try(err)
 	err = b.open(ctx, "store")
 	fmt.Println("while a lives:", errors.Is(err, claim.ErrHeld))

@@ -34,13 +34,13 @@ func (h *host) read() (map[string]float64, error) {
 		}),
 		readMemory(values),
 		readMounts(values),
-		// What went to and from whole disks since the machine started, in sectors of 512 bytes.
+		// Whole disks: sectors of 512 bytes read and written since the machine started.
 		eachLine("/proc/diskstats", func(f []string) {
 			if len(f) > 9 && isWholeDisk(f[2]) {
 				values["disk."+f[2]+".read.bytes"], values["disk."+f[2]+".written.bytes"] = 512*number(f, 5), 512*number(f, 9)
 			}
 		}),
-		// What went through each interface since it came up.
+		// Interfaces: bytes received and sent since each came up.
 		eachLine("/proc/net/dev", func(f []string) {
 			if name, found := strings.CutSuffix(f[0], ":"); found && len(f) > 10 {
 				prefix := "network." + name + "."
