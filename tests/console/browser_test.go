@@ -51,8 +51,8 @@ type tab struct {
 	allow string   // part of its allowed messages
 }
 
-// open returns a tab that shows a page of a server's console.
-func open(t *testing.T, server, address string) *tab {
+// chromium returns the browser's program. Without one, or with -short, the test is skipped.
+func chromium(t *testing.T) (program string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: make full runs it")
@@ -61,6 +61,13 @@ func open(t *testing.T, server, address string) *tab {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
+	return program
+}
+
+// open returns a tab that shows a page of a server's console.
+func open(t *testing.T, server, address string) *tab {
+	t.Helper()
+	program := chromium(t)
 	browser.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 			chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-dev-shm-usage", true),

@@ -13,9 +13,10 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 )
 
-// start returns a server whose archives have seconds, for an hour, and minutes, and a client of it.
+// start returns a server for a browser, whose archives have seconds, for an hour, and minutes, and a client of it.
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
+	chromium(t)
 	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20,
 		LeaseTTL: time.Minute}, // or else 10 s in which the machine stands still end the test program
 		Listen: "127.0.0.1:0"}
