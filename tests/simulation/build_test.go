@@ -139,8 +139,8 @@ func build(t *testing.T, edits ...edit) string {
 	if program == "" {
 		program = filepath.Join(dir, "simulation.test")
 	}
-	cmd := exec.Command("go", "test", "-c", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
-		"./tests/simulation")
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"),
+		"-o", program, "./tests/simulation")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
