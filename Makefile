@@ -24,6 +24,9 @@ ARM64 = $(TEST) -tags nogpu -short -exec qemu-aarch64-static
 # What starts goroutines or guards what they share. Tests of cmd/gnocco itself start processes, in which nothing looks for races.
 RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco/internal ./correlate ./gpu \
 	./ingest ./internal ./metricd ./query ./statsd ./storage | grep -v ^./internal/lint/ | xargs -n 1 dirname | sort -u)
+# Long tests of one goroutine, or of what others look at as well: the detector has nothing to find there.
+ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(BitsDependOnTheValuesOnly|Correlator(Lags|Sizes)|Unpack|Calibrate|BadInput|BadInputOfAnyOperation|ErrorsAreBounded)$$
+
 .PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
@@ -73,7 +76,7 @@ full: programs ## the tests of every package, all rounds; first those of whole p
 	@set -o pipefail; { $(call each,$(TEST) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short $(RACE) && cd cmd/gnocco-correlate && \
+	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short -skip '$(ALONE)' $(RACE) && cd cmd/gnocco-correlate && \
 		$(TEST) -race -short ./csv; } | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
