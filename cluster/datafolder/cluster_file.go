@@ -34,9 +34,8 @@ const (
 // ClusterFile is the content of cluster.json, which never changes during the life of a data folder.
 type ClusterFile struct {
 	Format int `json:"format"` // version
-	// ID is the cluster's name, by which a process tells its own data folder from others. Folders of earlier versions
-	// have none.
-	ID    string `json:"id,omitempty"`
+	// ID is the cluster's name, by which a process tells its own data folder from others.
+	ID    string `json:"id"`
 	Sacks int    `json:"sacks"` // their number, by which a metric's measures are found
 
 	// Coordination is the kind that all processes must use: users of different ones would not see each other.
@@ -74,11 +73,11 @@ func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
 	if c.Format != formatVersion {
 		return c, fmt.Errorf("datafolder: %s: format %d, not %d", path, c.Format, formatVersion)
 	}
-	if c.ID != "" && !clusterID.MatchString(c.ID) {
-		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)
-	}
 	if c.Sacks < 1 || c.Sacks > MaxSacks {
 		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
+	}
+	if !clusterID.MatchString(c.ID) {
+		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)
 	}
 	if !slices.Contains([]string{"", CoordinationFile, CoordinationEtcd}, c.Coordination) {
 		return c, fmt.Errorf("datafolder: %s: coordination is %q, neither %s nor %s", path,

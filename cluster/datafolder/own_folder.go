@@ -74,7 +74,7 @@ func Enter(path string, terms Terms) (f *Folder, c ClusterFile, made bool, err e
 	for _, wanted := range []string{terms.Cluster, known} {
 		if err == nil && wanted != "" && c.ID != wanted {
 			err = fmt.Errorf("datafolder: %w %s: it holds the cluster %s, not %s: is another disk mounted?", ErrRefused, path,
-				cmp.Or(c.ID, "without an ID (gnocco init gives it one)"), wanted)
+				c.ID, wanted)
 			if wanted == known {
 				err = fmt.Errorf("%w If this one is meant, run gnocco init: %s has the other", err, memory)
 			}
@@ -89,8 +89,8 @@ func Enter(path string, terms Terms) (f *Folder, c ClusterFile, made bool, err e
 	return f, c, made, nil
 }
 
-// Init makes a folder without a cluster into a new one, gives a cluster without an ID one, and makes this machine
-// remember the cluster in place of any other.
+// Init makes a folder without a cluster into a new one, and makes this machine remember the cluster in place of any
+// other.
 func Init(path string, terms Terms) (c ClusterFile, made bool, err error) {
 	terms.Make = true
 	if err := terms.Validate(); err != nil {
@@ -98,10 +98,6 @@ func Init(path string, terms Terms) (c ClusterFile, made bool, err error) {
 	}
 	state := terms.State
 	terms.State = ""
-	wanted := terms.Cluster
-	if old, err := (&Folder{Path: path}).ReadClusterFile(); err == nil && old.ID == "" {
-		terms.Cluster = ""
-	}
 	f, c, made, err := Enter(path, terms)
 	if err != nil {
 		return c, false, err
@@ -109,15 +105,6 @@ func Init(path string, terms Terms) (c ClusterFile, made bool, err error) {
 	path = f.Path
 	if err := f.Release(); err != nil {
 		return c, false, fmt.Errorf("datafolder: %w", err)
-	}
-	if c.ID == "" {
-		if f, err = Hold(path); err != nil {
-			return c, false, err
-		}
-		c.ID = cmp.Or(wanted, newClusterID())
-		if err := errors.Join(f.writeClusterFile(c, f.writeFile), f.Release()); err != nil {
-			return c, false, err
-		}
 	}
 	return c, made, rememberedAt(state, path).write(c.ID)
 }

@@ -72,27 +72,6 @@ func TestEnter(t *testing.T) {
 	entered("other", false, datafolder.Terms{State: state})
 }
 
-// Folders of earlier versions have no ID, until gnocco init gives them one.
-func TestInitOfAnEarlierFolder(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
-	terms := datafolder.Terms{State: state, Coordination: datafolder.CoordinationFile}
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":3,"sacks":4}`), 0o640))
-	if id, made, err := enter(t, dir, terms); err != nil || made || id != "" {
-		t.Errorf("cluster %q, made %v, %v", id, made, err)
-	}
-	terms.Cluster = "mine"
-	if _, _, err := enter(t, dir, terms); !errors.Is(err, datafolder.ErrRefused) {
-		t.Errorf("a folder without an ID is anybody's: %v", err)
-	}
-	c, made, err := datafolder.Init(dir, terms)
-	if err != nil || made || c.ID != "mine" || c.Sacks != 4 {
-		t.Errorf("init: %+v, made %v, %v", c, made, err)
-	}
-	if id, _, err := enter(t, dir, terms); err != nil || id != "mine" {
-		t.Errorf("cluster %q, %v", id, err)
-	}
-}
-
 // A state folder within the data folder would go with it.
 func TestStateWithinData(t *testing.T) {
 	dir := t.TempDir()
