@@ -274,17 +274,17 @@ func (u *usage) recordInterfaces(product *checkedModule) {
 	}
 	for _, p := range product.packages {
 		for _, o := range p.info.Defs {
-			f, ok := o.(*types.Func)
-			if !ok || u.used[u.key(f)] || f.Signature().Recv() == nil {
+			name, ok := o.(*types.TypeName)
+			if !ok || types.IsInterface(name.Type()) {
 				continue
 			}
-			receiver := f.Signature().Recv().Type()
-			if p, ok := receiver.(*types.Pointer); ok {
-				receiver = p.Elem()
-			}
-			for i := range interfaces[f.Name()] {
-				if types.Implements(types.NewPointer(receiver), i) {
-					u.used[u.key(f)] = true
+			receiver := types.NewPointer(name.Type())
+			for method := range types.NewMethodSet(receiver).Methods() { // also those of embedded fields
+				f := method.Obj()
+				for i := range interfaces[f.Name()] {
+					if !u.used[u.key(f)] && types.Implements(receiver, i) {
+						u.used[u.key(f)] = true
+					}
 				}
 			}
 		}

@@ -14,19 +14,19 @@ import (
 )
 
 // ArchivePolicies returns all, by name. The slice is the store's own.
-func (s *Store) ArchivePolicies() []*model.ArchivePolicy { return s.policiesAndTypes.Load().sorted }
+func (s *policyTable) ArchivePolicies() []*model.ArchivePolicy { return s.current.Load().sorted }
 
 // ArchivePolicy returns one by its name, or a model.ErrNotFound.
-func (s *Store) ArchivePolicy(name string) (*model.ArchivePolicy, error) {
-	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
+func (s *policyTable) ArchivePolicy(name string) (*model.ArchivePolicy, error) {
+	if p := s.current.Load().policies[name]; p != nil {
 		return p, nil
 	}
 	return nil, model.NotFound(model.NounArchivePolicy, name)
 }
 
 // CreateArchivePolicy keeps p, or returns a model.ErrExists.
-func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy) error {
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+func (s *policyTable) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy) error {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.policies[p.Name] != nil {
 			return nil, model.Exists(model.NounArchivePolicy, p.Name)
 		}
@@ -36,10 +36,10 @@ func (s *Store) CreateArchivePolicy(ctx context.Context, p *model.ArchivePolicy)
 
 // UpdateArchivePolicy replaces a policy by the result of update; the name must stay. It returns the new one, which its
 // metrics then have.
-func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
+func (s *policyTable) UpdateArchivePolicy(ctx context.Context, name string,
 	update func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (*model.ArchivePolicy, error) {
 	var p *model.ArchivePolicy
-	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+	err := s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current := old.policies[name]
 		if current == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
@@ -57,16 +57,16 @@ func (s *Store) UpdateArchivePolicy(ctx context.Context, name string,
 		return nil, err
 	}
 	// A later update may have been faster: the policy in force counts.
-	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
-		s.ReplacePolicy(p)
+	if p := s.current.Load().policies[name]; p != nil {
+		s.metrics.ReplacePolicy(p)
 	}
 	return p, nil
 }
 
 // DeleteArchivePolicy removes a policy. It returns a model.ErrNotFound, or a model.ErrInUse if a rule or a metric has
 // it, be the metric marked deleted.
-func (s *Store) DeleteArchivePolicy(ctx context.Context, name string) error {
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+func (s *policyTable) DeleteArchivePolicy(ctx context.Context, name string) error {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.policies[name] == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
 		}

@@ -13,21 +13,21 @@ import (
 )
 
 // PutBoard keeps a board, which replaces one of the same ID. It is durable when PutBoard returns.
-func (s *Store) PutBoard(ctx context.Context, b *model.Board) error {
+func (s *documents) PutBoard(ctx context.Context, b *model.Board) error {
 	return s.log.Write(ctx, func(c *commits.Change) error {
 		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Board, b.ID), b)
 	})
 }
 
 // DeleteBoard removes a board if there is one of this ID.
-func (s *Store) DeleteBoard(ctx context.Context, id uuid.UUID) error {
+func (s *documents) DeleteBoard(ctx context.Context, id uuid.UUID) error {
 	return s.log.Write(ctx, func(c *commits.Change) error {
 		return c.Batch.Delete(keyspace.IDKey(keyspace.Board, id), nil)
 	})
 }
 
 // Board returns one, or a model.ErrNotFound.
-func (s *Store) Board(id uuid.UUID) (*model.Board, error) {
+func (s *documents) Board(id uuid.UUID) (*model.Board, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Board, id))
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Store) Board(id uuid.UUID) (*model.Board, error) {
 }
 
 // Boards calls f with the boards after one (zero: all), the first saved first, until f returns false.
-func (s *Store) Boards(ctx context.Context, after uuid.UUID, f func(*model.Board) bool) error {
+func (s *documents) Boards(ctx context.Context, after uuid.UUID, f func(*model.Board) bool) error {
 	return s.log.Scan(ctx, []byte{keyspace.Board}, keyspace.IDKey(keyspace.Board, after),
 		func(key, value []byte) (bool, error) {
 			id, ok := keyspace.LastID(key)

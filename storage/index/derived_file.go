@@ -4,13 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 )
 
 // A derived file holds what somebody has computed from the store, and could compute again. It lies beside the store's
 // own files, so it goes with them to another process. Its format is its owner's, and so are its checksum and the change
 // (ChangesSince, SessionOf) for which it is true.
+
+// derivedFiles are those of one store.
+type derivedFiles struct {
+	log *commits.Log
+	fs  vfs.FS
+	dir string
+
+	writing sync.Mutex // held while one is written; guards closed
+	closed  bool
+}
 
 // derivedSuffix ends its name on disk. Package claim knows it by that: such a file is replaced, and never changes.
 const derivedSuffix = ".derived"
@@ -20,9 +33,9 @@ var errClosed = errors.New("index: closed")
 
 // WriteDerived replaces a derived file, whose content is what write writes. After a crash it is the one from before or
 // the new one, and then the store has all that write could read. It may be called after Close, and fails then.
-func (s *Store) WriteDerived(name string, write func(io.Writer) error) (err error) {
-	s.derived.Lock()
-	defer s.derived.Unlock()
+func (s *derivedFiles) WriteDerived(name string, write func(io.Writer) error) (err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	if s.closed {
 		return errClosed
 	}
@@ -53,8 +66,15 @@ func (s *Store) WriteDerived(name string, write func(io.Writer) error) (err erro
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
+// end makes later writes fail, once the one under way has returned.
+func (s *derivedFiles) end() {
+	s.writing.Lock()
+	s.closed = true
+	s.writing.Unlock()
+}
+
 // OpenDerived opens a derived file, and returns its size. The caller closes it.
-func (s *Store) OpenDerived(name string) (io.ReadCloser, int64, error) {
+func (s *derivedFiles) OpenDerived(name string) (io.ReadCloser, int64, error) {
 	f, err := s.fs.Open(s.fs.PathJoin(s.dir, name+derivedSuffix), vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, 0, err

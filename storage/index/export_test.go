@@ -26,7 +26,7 @@ func (s *Store) ListResources(ctx context.Context, limit int, marker uuid.UUID) 
 	if marker != uuid.Nil {
 		from = append(keyspace.IDKey(keyspace.Resource, marker), 0)
 	}
-	before := s.policiesAndTypes.Load().types
+	before := s.policyTable.current.Load().types
 	var decoder *records.Decoder
 	err := s.log.Scan(ctx, []byte{keyspace.Resource}, from, func(key, value []byte) (bool, error) {
 		if decoder == nil { // the iterator is open now

@@ -24,7 +24,7 @@ func ledgerFields(e *model.LedgerEntry, length *carbonara.Timestamp) []any {
 }
 
 // PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.
-func (s *Store) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
+func (s *documents) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
 	length := e.To - e.From
 	return s.log.Write(ctx, func(c *commits.Change) error {
 		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Ledger, e.ID), ledgerFields(e, &length))
@@ -32,7 +32,7 @@ func (s *Store) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
 }
 
 // Ledger calls f with the entries after one (zero: all), the earliest first, until f returns false.
-func (s *Store) Ledger(ctx context.Context, after uuid.UUID, f func(*model.LedgerEntry) bool) error {
+func (s *documents) Ledger(ctx context.Context, after uuid.UUID, f func(*model.LedgerEntry) bool) error {
 	return s.log.Scan(ctx, []byte{keyspace.Ledger}, keyspace.IDKey(keyspace.Ledger, after),
 		func(key, value []byte) (bool, error) {
 			id, ok := keyspace.LastID(key)

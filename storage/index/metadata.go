@@ -19,7 +19,7 @@ type storedMetadata struct {
 }
 
 // PutMetadata replaces the metadata of these names in a project.
-func (s *Store) PutMetadata(ctx context.Context, project string, list []model.Metadata) error {
+func (s *documents) PutMetadata(ctx context.Context, project string, list []model.Metadata) error {
 	return s.log.Write(ctx, func(c *commits.Change) error {
 		for _, m := range list {
 			key := keyspace.MetadataKey(project, m.Name)
@@ -32,7 +32,7 @@ func (s *Store) PutMetadata(ctx context.Context, project string, list []model.Me
 }
 
 // EachMetadata calls f for the metadata of all projects. Values that do not decode are left out.
-func (s *Store) EachMetadata(ctx context.Context, f func(project string, m model.Metadata)) error {
+func (s *documents) EachMetadata(ctx context.Context, f func(project string, m model.Metadata)) error {
 	return s.log.Scan(ctx, []byte{keyspace.Metadata}, nil, func(key, value []byte) (bool, error) {
 		project, name, ok := bytes.Cut(key[1:], []byte{0})
 		var stored storedMetadata

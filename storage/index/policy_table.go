@@ -6,13 +6,25 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
+	"github.com/gnocco-db/gnocco/storage/index/search"
 )
+
+// policyTable holds the archive policies, their rules and the resource types.
+type policyTable struct {
+	log       *commits.Log
+	current   atomic.Pointer[policiesAndTypes] // replaced under the log's lock
+	metrics   *metrics.Table                   // its cache has policies
+	resources *search.Resources
+}
 
 // policiesAndTypes holds all archive policies, their rules and all resource types: few, and wanted often. It is never
 // modified.
@@ -87,9 +99,9 @@ func (c *policiesAndTypes) rule(name string) *model.ArchivePolicyRule {
 	return c.rules[i]
 }
 
-// loadPoliciesAndTypes reads them from the store. A policy or type that does not decode is fatal, unlike a metric: it
+// load reads them from the store. A policy or type that does not decode is fatal, unlike a metric: it
 // would take all its metrics or resources with it.
-func (s *Store) loadPoliciesAndTypes() error {
+func (s *policyTable) load() error {
 	policies := map[string]*model.ArchivePolicy{}
 	err := s.log.Scan(context.Background(), []byte{keyspace.ArchivePolicy}, nil, func(key, value []byte) (bool, error) {
 		p, err := decodeArchivePolicy(string(key[1:]), value)
@@ -130,18 +142,18 @@ func (s *Store) loadPoliciesAndTypes() error {
 	if err != nil {
 		return err
 	}
-	s.policiesAndTypes.Store(newPoliciesAndTypes(policies, rules, types))
+	s.current.Store(newPoliciesAndTypes(policies, rules, types))
 	return nil
 }
 
 // changePolicies returns the policies, rules and types after a change, and adds the change to the batch.
 type changePolicies func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error)
 
-// writePoliciesAndTypes replaces them by the result of change. Such changes are rare, so the lock is held through the
+// change replaces them by the result of change. Such changes are rare, so the lock is held through the
 // sync. The memory, which checks read, then equals the durable state. A changed type changes its resources.
-func (s *Store) writePoliciesAndTypes(ctx context.Context, change changePolicies) error {
+func (s *policyTable) change(ctx context.Context, change changePolicies) error {
 	return s.log.WriteSynced(ctx, func(b *pebble.Batch) (func(), error) {
-		updated, err := change(s.policiesAndTypes.Load(), b)
-		return func() { s.policiesAndTypes.Store(updated) }, err
+		updated, err := change(s.current.Load(), b)
+		return func() { s.current.Store(updated) }, err
 	})
 }

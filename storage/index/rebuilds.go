@@ -14,15 +14,24 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
+	"github.com/gnocco-db/gnocco/storage/index/metrics"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
+// rebuildTable holds the rebuilds of archives, and the changes that start them.
+type rebuildTable struct {
+	log      *commits.Log
+	policies *policyTable
+	metrics  *metrics.Table
+	changed  chan struct{} // capacity 1: some may have been started
+}
+
 // ChangeArchivePolicy replaces a policy by the result of change, which may differ in any field. The same write starts
 // the rebuild of its metrics. The rebuild is nil if archives stay as they are.
-func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.Time,
+func (s *rebuildTable) ChangeArchivePolicy(ctx context.Context, name string, now time.Time,
 	change func(old *model.ArchivePolicy) (*model.ArchivePolicy, error)) (p *model.ArchivePolicy,
 	job *model.Rebuild, err error) {
-	err = s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+	err = s.policies.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		was := old.policies[name]
 		if was == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
@@ -35,7 +44,7 @@ func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.T
 		p, job = &made, nil
 		p.SchemaPending = was.SchemaPending || !was.Plan().Equal(p.Plan())
 		if !was.Plan().Equal(p.Plan()) {
-			if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
+			if job, err = s.start(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
 				ArchivePolicy: name}, now); err != nil {
 				return nil, err
 			}
@@ -50,15 +59,15 @@ func (s *Store) ChangeArchivePolicy(ctx context.Context, name string, now time.T
 }
 
 // RebuildPolicy starts the rebuild of a policy's metrics as they are.
-func (s *Store) RebuildPolicy(ctx context.Context, name string, now time.Time) (job *model.Rebuild, err error) {
-	err = s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (_ *policiesAndTypes, err error) {
+func (s *rebuildTable) RebuildPolicy(ctx context.Context, name string, now time.Time) (job *model.Rebuild, err error) {
+	err = s.policies.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (_ *policiesAndTypes, err error) {
 		was := old.policies[name]
 		if was == nil {
 			return nil, model.NotFound(model.NounArchivePolicy, name)
 		}
 		p := *was
 		p.SchemaPending = true
-		if job, err = s.startRebuild(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
+		if job, err = s.start(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),
 			ArchivePolicy: name}, now); err != nil {
 			return nil, err
 		}
@@ -72,18 +81,18 @@ func (s *Store) RebuildPolicy(ctx context.Context, name string, now time.Time) (
 }
 
 // changedPolicy gives cached metrics the policy in force, and wakes rebuilds.
-func (s *Store) changedPolicy(name string) {
-	if p := s.policiesAndTypes.Load().policies[name]; p != nil {
-		s.ReplacePolicy(p)
+func (s *rebuildTable) changedPolicy(name string) {
+	if p := s.policies.current.Load().policies[name]; p != nil {
+		s.metrics.ReplacePolicy(p)
 	}
-	s.wakeRebuilds()
+	s.wake()
 }
 
 // ChangeMetric gives a metric another archive policy, or the one that it has, and starts its rebuild, in one write.
-func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
+func (s *rebuildTable) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 	now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
-		was, err := s.Read(id)
+		was, err := s.metrics.Read(id)
 		if err != nil {
 			return err
 		}
@@ -91,7 +100,7 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 			return model.NotFound(model.NounMetric, id.String())
 		}
 		is := *was
-		if is.ArchivePolicy = s.policiesAndTypes.Load().policies[policy]; is.ArchivePolicy == nil {
+		if is.ArchivePolicy = s.policies.current.Load().policies[policy]; is.ArchivePolicy == nil {
 			return model.NotFound(model.NounArchivePolicy, policy)
 		}
 		is.OwnSchemaPending = true
@@ -106,41 +115,19 @@ func (s *Store) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 		if err := c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil); err != nil {
 			return err
 		}
-		job, err = s.startRebuild(c.Batch, &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id}, now)
+		job, err = s.start(c.Batch, &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id}, now)
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Forget(id)
-	s.wakeRebuilds()
+	s.metrics.Forget(id)
+	s.wake()
 	return m, job, nil
 }
 
-// SetMetricType sets the type of a metric, "" for none.
-func (s *Store) SetMetricType(ctx context.Context, id uuid.UUID, t model.SeriesType) (m *model.Metric, err error) {
-	err = s.log.Write(ctx, func(c *commits.Change) error {
-		was, err := s.Read(id)
-		if err != nil {
-			return err
-		}
-		if was.Deleted {
-			return model.NotFound(model.NounMetric, id.String())
-		}
-		is := *was
-		is.Type, m = t, &is
-		c.TouchMetric(id)
-		return c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil)
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.Forget(id)
-	return m, nil
-}
-
-// startRebuild writes a job that starts, from the beginning. mu is held.
-func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
+// start writes a job that starts, from the beginning. The log's lock is held.
+func (s *rebuildTable) start(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
 	earlier, err := s.Rebuild(job.ID)
 	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.log.SkipCorrupt(err) {
 		return nil, err
@@ -153,7 +140,7 @@ func (s *Store) startRebuild(b *pebble.Batch, job *model.Rebuild, now time.Time)
 }
 
 // Rebuild returns one by its ID, or a model.ErrNotFound.
-func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
+func (s *rebuildTable) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
 	value, err := s.log.Get(keyspace.IDKey(keyspace.Rebuild, id))
 	if err != nil {
 		return nil, fmt.Errorf("index: read rebuild %s: %w", id, err)
@@ -170,12 +157,12 @@ func (s *Store) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
 
 // Rebuilds returns all that are known, the latest first. Of those that are done the oldest are forgotten. The changes
 // that they are about can be seen by then.
-func (s *Store) Rebuilds(ctx context.Context) (jobs []*model.Rebuild, err error) {
+func (s *rebuildTable) Rebuilds(ctx context.Context) (jobs []*model.Rebuild, err error) {
 	s.log.Locked(func() { jobs, err = s.readRebuilds(ctx) })
 	return jobs, err
 }
 
-func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
+func (s *rebuildTable) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 	var jobs []*model.Rebuild
 	err := s.log.Scan(ctx, []byte{keyspace.Rebuild}, nil, func(key, value []byte) (bool, error) {
 		job := new(model.Rebuild)
@@ -195,8 +182,8 @@ func (s *Store) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 // errRestarted says that a rebuild was started anew or cancelled meanwhile. It is a model.ErrInvalid.
 var errRestarted = fmt.Errorf("%w: rebuild is another by now", model.ErrInvalid)
 
-// current returns the job as it is stored, if it is the same run, and running. mu is held.
-func (s *Store) current(job *model.Rebuild) error {
+// checkRun returns an error unless the stored job is the same run, and running. The log's lock is held.
+func (s *rebuildTable) checkRun(job *model.Rebuild) error {
 	stored, err := s.Rebuild(job.ID)
 	if err != nil {
 		return err
@@ -208,9 +195,9 @@ func (s *Store) current(job *model.Rebuild) error {
 }
 
 // AdvanceRebuild keeps how far one has come. It is a model.ErrInvalid if that was started anew or cancelled.
-func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
+func (s *rebuildTable) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
 	return s.log.Write(ctx, func(c *commits.Change) error {
-		if err := s.current(job); err != nil {
+		if err := s.checkRun(job); err != nil {
 			return err
 		}
 		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, job.ID), job)
@@ -219,7 +206,7 @@ func (s *Store) AdvanceRebuild(ctx context.Context, job *model.Rebuild) error {
 
 // CancelRebuild ends a running rebuild. Archives that it has not reached keep their schema, and are processed by it,
 // until the rebuild is started again.
-func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
+func (s *rebuildTable) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
 		if job, err = s.Rebuild(id); err != nil {
 			return err
@@ -235,13 +222,13 @@ func (s *Store) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) 
 
 // FinishRebuild ends one that has come to all metrics. If none has failed, their archives have the schema that their
 // policy says, and nobody looks any more. It is a model.ErrInvalid if it was started anew or cancelled.
-func (s *Store) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.Time) error {
+func (s *rebuildTable) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.Time) error {
 	job.State, job.Finished = model.RebuildDone, now.UTC()
 	if job.Metric != uuid.Nil {
 		return s.finishMetric(ctx, job)
 	}
-	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
-		if err := s.current(job); err != nil {
+	err := s.policies.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+		if err := s.checkRun(job); err != nil {
 			return nil, err
 		}
 		if err := records.SetJSON(b, keyspace.IDKey(keyspace.Rebuild, job.ID), job); err != nil {
@@ -261,9 +248,9 @@ func (s *Store) FinishRebuild(ctx context.Context, job *model.Rebuild, now time.
 	return err
 }
 
-func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
+func (s *rebuildTable) finishMetric(ctx context.Context, job *model.Rebuild) error {
 	err := s.log.Write(ctx, func(c *commits.Change) error {
-		if err := s.current(job); err != nil {
+		if err := s.checkRun(job); err != nil {
 			return err
 		}
 		if err := s.forgetRebuilds(ctx, c.Batch); err != nil {
@@ -272,7 +259,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 		if err := records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Rebuild, job.ID), job); err != nil {
 			return err
 		}
-		m, err := s.Read(job.Metric)
+		m, err := s.metrics.Read(job.Metric)
 		if errors.Is(err, model.ErrNotFound) || err == nil && job.Failed > 0 {
 			return nil
 		}
@@ -283,7 +270,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 		return c.Set(keyspace.IDKey(keyspace.Metric, m.ID), records.AppendMetric(nil, m), nil)
 	})
 	if err == nil {
-		s.Forget(job.Metric)
+		s.metrics.Forget(job.Metric)
 	}
 	return err
 }
@@ -292,7 +279,7 @@ func (s *Store) finishMetric(ctx context.Context, job *model.Rebuild) error {
 const maxFinishedRebuilds = 1000
 
 // forgetRebuilds removes those of single metrics that were done first, while there are too many.
-func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
+func (s *rebuildTable) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 	jobs, err := s.readRebuilds(ctx)
 	if err != nil {
 		return err
@@ -309,11 +296,11 @@ func (s *Store) forgetRebuilds(ctx context.Context, b *pebble.Batch) error {
 }
 
 // RebuildsChanged carries a token once one may have been started.
-func (s *Store) RebuildsChanged() <-chan struct{} { return s.rebuilds }
+func (s *rebuildTable) RebuildsChanged() <-chan struct{} { return s.changed }
 
-func (s *Store) wakeRebuilds() {
+func (s *rebuildTable) wake() {
 	select {
-	case s.rebuilds <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 }

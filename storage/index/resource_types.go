@@ -15,16 +15,16 @@ import (
 )
 
 // ResourceTypes returns all, by name; generic is always among them. The slice is the store's own.
-func (s *Store) ResourceTypes() []*model.ResourceType { return s.policiesAndTypes.Load().sortedTypes }
+func (s *policyTable) ResourceTypes() []*model.ResourceType { return s.current.Load().sortedTypes }
 
 // ResourceType returns one by its name, or a model.ErrNotFound.
-func (s *Store) ResourceType(name string) (*model.ResourceType, error) {
-	return s.policiesAndTypes.Load().resourceType(name)
+func (s *policyTable) ResourceType(name string) (*model.ResourceType, error) {
+	return s.current.Load().resourceType(name)
 }
 
 // CreateResourceType keeps t, or returns a model.ErrExists.
-func (s *Store) CreateResourceType(ctx context.Context, t *model.ResourceType) error {
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+func (s *policyTable) CreateResourceType(ctx context.Context, t *model.ResourceType) error {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if old.types[t.Name] != nil {
 			return nil, model.Exists(model.NounResourceType, t.Name)
 		}
@@ -34,10 +34,10 @@ func (s *Store) CreateResourceType(ctx context.Context, t *model.ResourceType) e
 
 // UpdateResourceType replaces a type by the result of update, by model.ResourceType.Update, and returns the new one. It
 // writes no resources, because there may be many: reads fill in their new attributes.
-func (s *Store) UpdateResourceType(ctx context.Context, name string,
+func (s *policyTable) UpdateResourceType(ctx context.Context, name string,
 	update func(old *model.ResourceType) (*model.ResourceType, error)) (*model.ResourceType, error) {
 	var t *model.ResourceType
-	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+	err := s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current, err := old.resourceType(name)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (s *Store) UpdateResourceType(ctx context.Context, name string,
 
 // checkLimits returns a *model.FieldError if a resource has a value of was beyond narrower limits of is. It reads all
 // resources of the type, unless no limits are narrower.
-func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) error {
+func (s *policyTable) checkLimits(ctx context.Context, was, is *model.ResourceType) error {
 	var narrowed []*model.Attribute
 	for _, a := range is.Attributes {
 		if before := was.Attribute(a.Name); before != nil && a.Narrows(before) {
@@ -74,7 +74,7 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 	if narrowed == nil {
 		return nil
 	}
-	decoder := s.Decoder(nil)
+	decoder := s.resources.Decoder(nil)
 	return s.log.Scan(ctx, keyspace.TypeResourcePrefix(was.Name), nil, func(key, _ []byte) (bool, error) {
 		id, _ := keyspace.LastID(key)
 		value, err := s.log.Get(keyspace.IDKey(keyspace.Resource, id))
@@ -105,8 +105,8 @@ func (s *Store) checkLimits(ctx context.Context, was, is *model.ResourceType) er
 
 // DeleteResourceType removes a type. It returns a model.ErrNotFound, or a model.ErrInUse if a resource has it, as one
 // always may have generic.
-func (s *Store) DeleteResourceType(ctx context.Context, name string) error {
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+func (s *policyTable) DeleteResourceType(ctx context.Context, name string) error {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		if _, err := old.resourceType(name); err != nil {
 			return nil, err
 		}

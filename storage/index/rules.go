@@ -13,13 +13,13 @@ import (
 )
 
 // ArchivePolicyRules returns all, in the order in which they are tried. The slice and its rules are the store's own.
-func (s *Store) ArchivePolicyRules() []*model.ArchivePolicyRule {
-	return s.policiesAndTypes.Load().rules
+func (s *policyTable) ArchivePolicyRules() []*model.ArchivePolicyRule {
+	return s.current.Load().rules
 }
 
 // ArchivePolicyRule returns one by its name, or a model.ErrNotFound. The rule is the store's own.
-func (s *Store) ArchivePolicyRule(name string) (*model.ArchivePolicyRule, error) {
-	if r := s.policiesAndTypes.Load().rule(name); r != nil {
+func (s *policyTable) ArchivePolicyRule(name string) (*model.ArchivePolicyRule, error) {
+	if r := s.current.Load().rule(name); r != nil {
 		return r, nil
 	}
 	return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -27,11 +27,11 @@ func (s *Store) ArchivePolicyRule(name string) (*model.ArchivePolicyRule, error)
 
 // CreateArchivePolicyRule keeps r, which must not be modified any more. It returns a model.ErrExists, or a
 // model.ErrNotFound if its policy does not exist.
-func (s *Store) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePolicyRule) error {
+func (s *policyTable) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePolicyRule) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		switch {
 		case old.rule(r.Name) != nil:
 			return nil, model.Exists(model.NounArchivePolicyRule, r.Name)
@@ -44,9 +44,10 @@ func (s *Store) CreateArchivePolicyRule(ctx context.Context, r *model.ArchivePol
 
 // RenameArchivePolicyRule returns the renamed rule, or a model.ErrNotFound or model.ErrExists. To its own name, a
 // rule is renamed without effect.
-func (s *Store) RenameArchivePolicyRule(ctx context.Context, name, newName string) (*model.ArchivePolicyRule, error) {
+func (s *policyTable) RenameArchivePolicyRule(ctx context.Context,
+	name, newName string) (*model.ArchivePolicyRule, error) {
 	var renamed model.ArchivePolicyRule
-	err := s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+	err := s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		current := old.rule(name)
 		if current == nil {
 			return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -71,8 +72,8 @@ func (s *Store) RenameArchivePolicyRule(ctx context.Context, name, newName strin
 }
 
 // DeleteArchivePolicyRule removes a rule, or returns a model.ErrNotFound.
-func (s *Store) DeleteArchivePolicyRule(ctx context.Context, name string) error {
-	return s.writePoliciesAndTypes(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
+func (s *policyTable) DeleteArchivePolicyRule(ctx context.Context, name string) error {
+	return s.change(ctx, func(old *policiesAndTypes, b *pebble.Batch) (*policiesAndTypes, error) {
 		r := old.rule(name)
 		if r == nil {
 			return nil, model.NotFound(model.NounArchivePolicyRule, name)
@@ -83,8 +84,8 @@ func (s *Store) DeleteArchivePolicyRule(ctx context.Context, name string) error 
 
 // MatchArchivePolicyRule returns the policy of the first rule that matches a metric's name ("" for none), or a
 // model.ErrNotFound.
-func (s *Store) MatchArchivePolicyRule(metricName string) (*model.ArchivePolicy, error) {
-	c := s.policiesAndTypes.Load()
+func (s *policyTable) MatchArchivePolicyRule(metricName string) (*model.ArchivePolicy, error) {
+	c := s.current.Load()
 	for _, r := range c.rules {
 		if model.MatchPattern(r.MetricPattern, metricName) {
 			return c.policies[r.ArchivePolicyName], nil

@@ -1,16 +1,11 @@
 package index
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -29,20 +24,19 @@ const FormatVersion = 8
 type Store struct {
 	*metrics.Table
 	*search.Resources
-	log              *commits.Log
-	limits           *keyspace.Costs                  // of the two
-	policiesAndTypes atomic.Pointer[policiesAndTypes] // replaced under the log's lock
-	rebuilds         chan struct{}                    // capacity 1: some may have been started
+	*policyTable
+	*rebuildTable
+	documents
+	derivedFiles
 
-	logger      *slog.Logger
+	log         *commits.Log
+	limits      *keyspace.Costs // of metrics and resources
 	instruments *instruments
 	close       func() error
-
-	fs      vfs.FS
-	dir     string
-	derived sync.Mutex // held while a derived file is written; guards closed
-	closed  bool
 }
+
+// documents are values that the store keeps and does not look into: boards, quotas, the ledger, metadata of names.
+type documents struct{ log *commits.Log }
 
 // Open opens the store in dir, or makes one. Only one process can have it open.
 func Open(dir string, opts Options) (*Store, error) {
@@ -54,15 +48,18 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("index: open %s: %w", dir, err)
 	}
 	log, costs := commits.NewLog(db, opts.Logger), keyspace.DefaultCosts
-	s := &Store{log: log, limits: &costs, logger: opts.Logger, rebuilds: make(chan struct{}, 1),
-		fs: opts.FS, dir: dir, close: func() error { return engine.Close(db, opts.FS, dir) }}
-	s.Table = metrics.NewTable(log, opts.Logger, func() map[string]*model.ArchivePolicy {
-		return s.policiesAndTypes.Load().policies
-	}, s.limits, opts.CachedMetrics)
-	s.Resources = search.New(log, s.Table, func() map[string]*model.ResourceType {
-		return s.policiesAndTypes.Load().types
-	}, s.limits)
-	s.wakeRebuilds() // those that were under way
+	policies := &policyTable{log: log}
+	policies.metrics = metrics.NewTable(log, opts.Logger, func() map[string]*model.ArchivePolicy {
+		return policies.current.Load().policies
+	}, &costs, opts.CachedMetrics)
+	policies.resources = search.New(log, policies.metrics, func() map[string]*model.ResourceType {
+		return policies.current.Load().types
+	}, &costs)
+	rebuilds := &rebuildTable{log: log, policies: policies, metrics: policies.metrics, changed: make(chan struct{}, 1)}
+	s := &Store{Table: policies.metrics, Resources: policies.resources, policyTable: policies, rebuildTable: rebuilds,
+		documents: documents{log}, derivedFiles: derivedFiles{log: log, fs: opts.FS, dir: dir},
+		log: log, limits: &costs, close: func() error { return engine.Close(db, opts.FS, dir) }}
+	rebuilds.wake() // those that were under way
 	if err := s.load(opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("index: open %s: %w", dir, err), db.Close())
 	}
@@ -85,7 +82,7 @@ func (s *Store) load(opts Options) error {
 	case len(version) != 1 || version[0] != FormatVersion:
 		return fmt.Errorf("format version % x, want %d", version, FormatVersion)
 	}
-	if err := s.loadPoliciesAndTypes(); err != nil {
+	if err := s.policyTable.load(); err != nil {
 		return err
 	}
 	if err := errors.Join(s.log.LoadCounts(), s.log.LoadChanges()); err != nil {
@@ -121,9 +118,7 @@ func (s *Store) initialize(skipDefaults bool) error {
 
 // Close closes the store, once all calls have returned.
 func (s *Store) Close() error {
-	s.derived.Lock()
-	s.closed = true
-	s.derived.Unlock()
+	s.derivedFiles.end()
 	s.instruments.unregister()
 	if err := s.close(); err != nil {
 		return fmt.Errorf("index: close: %w", err)
@@ -156,18 +151,3 @@ const (
 	NullsFirst   = metrics.NullsFirst
 	NullsLast    = metrics.NullsLast
 )
-
-// EachMetric calls f for all metrics that are not marked deleted.
-func (s *Store) EachMetric(ctx context.Context, f func(*model.Metric)) error {
-	return s.Table.EachMetric(ctx, f)
-}
-
-// FindCurrent is Find without the cache, which learns of a change once it is durable, and so after ChangesSince.
-func (s *Store) FindCurrent(ids []uuid.UUID, found []*model.Metric) error {
-	return s.Table.FindCurrent(ids, found)
-}
-
-// EachLiveResource calls f for all resources as they are, without their metrics, one after the other.
-func (s *Store) EachLiveResource(ctx context.Context, f func(*model.Resource)) error {
-	return s.Resources.EachLiveResource(ctx, f)
-}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
@@ -130,113 +128,6 @@ func (s *Table) CreateMetrics(ctx context.Context, metrics []*model.Metric) erro
 	return nil
 }
 
-// checkMetrics checks metrics that c may create, and returns them as they are kept: copies, with the store's own
-// archive policies. With a resource, which c itself changes, they become its metrics, of its creator. Its Metrics has
-// the names taken there, and gets the new ones.
-func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
-	resource *model.Resource) ([]*model.Metric, error) {
-	var resourceID *uuid.UUID // a copy, because it stays as long as the metrics
-	if resource != nil {
-		id := resource.ID
-		resourceID = &id
-	}
-	created := make([]*model.Metric, 0, len(metrics))
-	policies := s.policies()
-	named := map[string]bool{} // keys of names and of labels in this change
-	var before []byte          // key of labels
-	type stored struct {
-		end    *carbonara.Timestamp
-		listed map[string]uuid.UUID
-	}
-	known := map[uuid.UUID]stored{} // resources that exist
-	for i, given := range metrics {
-		if err := s.newMetricID(c, given); err != nil {
-			return nil, err
-		}
-		m := *given
-		if resource != nil {
-			m.ResourceID, m.Creator = resourceID, resource.Creator
-		}
-		if err := m.Validate(); err != nil {
-			return nil, err
-		}
-		if m.ArchivePolicy = policies[given.ArchivePolicy.Name]; m.ArchivePolicy == nil {
-			return nil, model.NotFound(model.NounArchivePolicy, given.ArchivePolicy.Name)
-		}
-		m.Deleted = false
-		m.Name, m.Unit = records.Shared(m.Name), records.Shared(m.Unit)
-		if i > 0 && created[i-1].Creator == m.Creator { // as mostly
-			m.Creator = created[i-1].Creator
-		} else {
-			m.Creator = records.Shared(m.Creator)
-		}
-		if m.Labels != "" {
-			key := labelsKeyOf(c, i, &m)
-			taken := s.known.mayHave(key)
-			if taken {
-				var err error
-				if taken, err = c.Has(key); err != nil {
-					return nil, err
-				}
-			}
-			if taken || bytes.Equal(key, before) || named[string(key)] {
-				return nil, model.Exists(model.NounNamedMetric, m.Name)
-			}
-			if c.LabelsKeys != nil { // ascending
-				before = key
-			} else {
-				named[string(key)] = true
-			}
-			s.known.add(key)
-		}
-		switch {
-		case m.ResourceID == nil:
-		case resource != nil:
-			if _, taken := resource.Metrics[m.Name]; taken {
-				return nil, model.Exists(model.NounNamedMetric, m.Name)
-			}
-			resource.Metrics[m.Name] = m.ID
-			m.ResourceEndedAt = resource.EndedAt
-		default:
-			id := *m.ResourceID
-			m.ResourceID = &id
-			of, isKnown := known[id]
-			if !isKnown {
-				var err error
-				if of.end, isKnown, err = s.endOf(id); err != nil {
-					return nil, err
-				}
-				if !isKnown {
-					return nil, model.NotFound(model.NounResource, id.String())
-				}
-				if of.listed, _, err = s.readListed(id, nil); err != nil {
-					return nil, err
-				}
-				if err := s.unlistStored(c, id); err != nil {
-					return nil, err
-				}
-				known[id] = of
-			}
-			if _, taken := of.listed[m.Name]; taken {
-				return nil, model.Exists(model.NounNamedMetric, m.Name)
-			}
-			m.ResourceEndedAt = of.end
-			key := keyspace.NamedMetricKey(id, m.Name)
-			exists, err := c.Has(key)
-			if err != nil {
-				return nil, err
-			}
-			if exists || named[string(key)] {
-				return nil, model.Exists(model.NounNamedMetric, m.Name)
-			}
-			named[string(key)] = true
-		}
-		c.AddLive(model.ProjectOf(m.Creator), 1)
-		created = append(created, &m)
-	}
-	return created, s.checkQuotas(c, created)
-}
-
 // MarkDeleted marks m, a live metric, and takes it out of its resource. m is not modified.
 func MarkDeleted(c *commits.Change, m *model.Metric) error {
 	marked := *m
@@ -266,6 +157,28 @@ func (s *Table) metricAt(key []byte, name func() string) (*model.Metric, error) 
 		return nil, fmt.Errorf("%w: metric %q by key %x: %w", records.ErrCorrupt, name(), key, err)
 	}
 	return s.Metric(id)
+}
+
+// SetMetricType sets the type of a metric, "" for none.
+func (s *Table) SetMetricType(ctx context.Context, id uuid.UUID, t model.SeriesType) (m *model.Metric, err error) {
+	err = s.log.Write(ctx, func(c *commits.Change) error {
+		was, err := s.Read(id)
+		if err != nil {
+			return err
+		}
+		if was.Deleted {
+			return model.NotFound(model.NounMetric, id.String())
+		}
+		is := *was
+		is.Type, m = t, &is
+		c.TouchMetric(id)
+		return c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Forget(id)
+	return m, nil
 }
 
 // DeleteMetric marks a metric deleted: it is out of sight at once, and its name within its resource free. It stays in
