@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,9 +79,6 @@ func (e *SizeError) Error() string {
 // Unwrap returns model.ErrUnavailable.
 func (e *SizeError) Unwrap() error { return model.ErrUnavailable }
 
-// symbol is a text: an index of state.texts. 0 is "".
-type symbol uint32
-
 // pair is one label.
 type pair struct{ name, value symbol }
 
@@ -102,39 +98,20 @@ type metric struct {
 // kinds are the types that may be set of a metric.
 var kinds = [...]model.SeriesType{"", model.CounterType, model.GaugeType, model.HistogramType}
 
-// resource is the labels that the series of a resource share, and what access rules ask of it.
-type resource struct {
-	id       uuid.UUID
-	labels   []pair // by name
-	shown    []pair // instead of labels, if Ceilometer's names are used
-	original symbol
-	creator  symbol
-	metrics  []uint32
-	gone     bool
-}
-
 // state is what the catalog knows of the index up to a change.
 type state struct {
 	last uint64 // number of the change
 
-	texts   []string        // each once
-	part    symbol          // of model.LabelHistogram; 0: there is none
-	symbols table           // of texts
-	piece   strings.Builder // of memory for texts
-	bytes   int64           // roughly
-
-	metrics   []metric
-	resources []resource
-	gone      int   // of either
-	places    table // of metrics, by ID
-	resPlaces map[uuid.UUID]uint32
-
-	named  map[symbol][]uint32            // metrics by name, ascending; they may be gone
-	values map[symbol]map[symbol][]uint32 // resources by label and value, ascending
-
+	textTable
+	resourceTable
 	pushed pushedLabels
-
 	naming *naming // nil: Gnocchi's names
+
+	metrics []metric
+	gone    int                 // of metrics and resources
+	places  table               // of metrics, by ID
+	named   map[symbol][]uint32 // metrics by name, ascending; they may be gone
+	bytes   int64               // of metrics, resources and what a file had, roughly
 
 	counted counted
 }
@@ -148,11 +125,14 @@ const (
 )
 
 func newState(last uint64) *state {
-	s := &state{last: last, resPlaces: map[uuid.UUID]uint32{}, named: map[symbol][]uint32{},
-		values: map[symbol]map[symbol][]uint32{}, pushed: pushedLabels{named: map[symbol][]uint32{}}}
+	s := &state{last: last, resourceTable: newResourceTable(), named: map[symbol][]uint32{},
+		pushed: pushedLabels{named: map[symbol][]uint32{}}}
 	s.intern("")
 	return s
 }
+
+// size returns the bytes that the state takes, roughly.
+func (s *state) size() int64 { return s.bytes + s.textBytes + s.pushed.bytes }
 
 // view calls f with the catalog as the index is now, or later. f must not keep it.
 func (c *Catalog) view(ctx context.Context, f func(*state) error) error {
@@ -211,7 +191,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 			s.addMetric(found[i])
 		}
 	}
-	if s.bytes > c.most { // what is forgotten still counts
+	if s.size() > c.most { // what is forgotten still counts
 		return c.load(ctx, last)
 	}
 	if err := c.cover(ctx, s); err != nil {
@@ -229,13 +209,13 @@ const (
 
 // cover takes memory for a state. mu is held.
 func (c *Catalog) cover(ctx context.Context, s *state) error {
-	if s.bytes > c.most {
+	if s.size() > c.most {
 		return &SizeError{int64(len(s.metrics)), c.most}
 	}
-	if s.bytes <= c.taken {
+	if s.size() <= c.taken {
 		return nil
 	}
-	more := s.bytes - c.taken + labelsTaken
+	more := s.size() - c.taken + labelsTaken
 	if err := c.account.Await(ctx, budget.Labels, more, labelsPatience); err != nil {
 		return err
 	}
@@ -254,7 +234,7 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 	c.forget()
 	s := newState(last)
 	if c.ceilometer {
-		s.useCeilometer()
+		s.naming = newNaming(&s.textTable)
 	}
 	var full error
 	ctx, stop := context.WithCancel(ctx)
@@ -287,43 +267,6 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 	c.state = s
 	c.changed(len(s.metrics) + len(s.resources))
 	return nil
-}
-
-// intern returns the symbol of a text, which is new perhaps.
-func (s *state) intern(text string) symbol {
-	if known, ok := s.symbolOf(text); ok {
-		return known
-	}
-	added := symbol(len(s.texts))
-	s.texts = append(s.texts, s.keep(text))
-	s.symbols.add(maphash.String(seed, text), uint32(added), func(place uint32) uint64 {
-		return maphash.String(seed, s.texts[place])
-	})
-	s.bytes += int64(len(text)) + bytesPerText
-	return added
-}
-
-// symbolOf returns the symbol of a known text.
-func (s *state) symbolOf(text string) (symbol, bool) {
-	place, ok := s.symbols.find(maphash.String(seed, text), func(place uint32) bool { return s.texts[place] == text })
-	return symbol(place), ok
-}
-
-// pieceBytes is the size of the pieces of memory that texts share.
-const pieceBytes = 32 << 10
-
-// keep returns a copy of a text.
-func (s *state) keep(text string) string {
-	if len(text) > pieceBytes/8 {
-		return strings.Clone(text)
-	}
-	if s.piece.Cap()-s.piece.Len() < len(text) {
-		s.piece.Reset()
-		s.piece.Grow(pieceBytes)
-	}
-	from := s.piece.Len()
-	s.piece.WriteString(text)
-	return s.piece.String()[from:]
 }
 
 // placeOf returns the place of a metric that is not gone.
@@ -360,7 +303,7 @@ func (s *state) addMetric(m *model.Metric) {
 	}
 	switch {
 	case m.Labels != "":
-		s.push(&added, place, m.Labels)
+		s.pushed.add(&s.textTable, &added, place, m.Labels)
 	case m.ResourceID != nil:
 		at, ok := s.resPlaces[*m.ResourceID]
 		if !ok {
@@ -368,11 +311,11 @@ func (s *state) addMetric(m *model.Metric) {
 		}
 		added.resource = at
 		s.resources[at].metrics = append(s.resources[at].metrics, place)
-		s.addMeter(added.name)
+		s.naming.add(&s.textTable, added.name)
 	}
 	s.metrics = append(s.metrics, added)
 	s.places.add(hashOf(m.ID), place, func(place uint32) uint64 { return hashOf(s.metrics[place].id) })
-	for _, name := range s.namesOf(&added) {
+	for _, name := range s.naming.namesOf(&added) {
 		s.named[name] = append(s.named[name], place)
 	}
 	s.bytes += bytesPerMetric
@@ -414,27 +357,8 @@ func (s *state) setResource(id uuid.UUID, r *model.Resource) {
 	}
 	at := &s.resources[place]
 	at.original, at.creator = s.intern(r.OriginalID), s.intern(r.Creator)
-	s.setLabels(place, s.labelsOf(r), s.ceilometerLabels(r))
-}
-
-// setLabels gives a place among the resources these labels, and no others.
-func (s *state) setLabels(place uint32, list, shown []pair) {
-	at := &s.resources[place]
-	for _, label := range slices.Concat(at.labels, at.shown) {
-		values := s.values[label.name]
-		if values[label.value] = without(values[label.value], place); len(values[label.value]) == 0 {
-			delete(values, label.value)
-		}
-	}
-	at.labels, at.shown = list, shown
-	for _, label := range slices.Concat(list, shown) {
-		values := s.values[label.name]
-		if values == nil {
-			values = map[symbol][]uint32{}
-			s.values[label.name] = values
-		}
-		values[label.value] = with(values[label.value], place)
-	}
+	list, shown := s.labelsOf(r), s.naming.labelsOf(&s.textTable, r)
+	s.setLabels(place, list, shown)
 	s.bytes += int64(len(list)+len(shown)) * bytesPerLabel
 }
 

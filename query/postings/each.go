@@ -24,7 +24,7 @@ func (f *Found) Policy() string { return f.state.texts[f.metric.policy] }
 func (f *Found) Pushed() bool { return f.metric.pushed }
 
 // Name returns the name that results show.
-func (f *Found) Name() string { return f.state.texts[f.state.nameOf(f.metric)] }
+func (f *Found) Name() string { return f.state.texts[f.state.naming.nameOf(f.metric)] }
 
 // Has reports whether the series was pushed with a label, or its resource has it.
 func (f *Found) Has(label string) bool {
@@ -34,10 +34,10 @@ func (f *Found) Has(label string) bool {
 
 // Part returns which part of a native histogram the series is, "" for none. Labels are without it.
 func (f *Found) Part() string {
-	if f.state.part == 0 || !f.metric.pushed {
+	if f.state.pushed.part == 0 || !f.metric.pushed {
 		return ""
 	}
-	return f.state.texts[f.state.find(f.metric, f.state.part)]
+	return f.state.texts[f.state.find(f.metric, f.state.pushed.part)]
 }
 
 // Labels returns the labels that results show.

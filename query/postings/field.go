@@ -76,7 +76,7 @@ func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 	if name == 0 {
 		return 0, m.pushed
 	}
-	if meter, ok := s.meterOf(m); ok {
+	if meter, ok := s.naming.meterOf(m); ok {
 		s.naming.each(s, m, meter, func(label pair) {
 			if label.name == name {
 				value = label.value
@@ -92,7 +92,7 @@ func (s *state) labelOf(m *metric, name symbol) (value symbol, pushed bool) {
 // value returns a metric's value of a field that is no ID.
 func (s *state) value(m *metric, f field) symbol {
 	if f.kind == fieldName {
-		return s.nameOf(m)
+		return s.naming.nameOf(m)
 	}
 	value, pushed := s.labelOf(m, f.name)
 	if f.kind == fieldLabel || pushed && value != 0 {
@@ -141,15 +141,15 @@ func (s *state) labels(m *metric, b *labels.ScratchBuilder) labels.Labels {
 // compose gives b the labels that results show of a metric.
 func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 	b.Reset()
-	if name := s.nameOf(m); name != 0 {
+	if name := s.naming.nameOf(m); name != 0 {
 		b.Add(labelName, s.texts[name])
 	}
 	add := func(label pair) {
-		if label.name != s.part || s.part == 0 {
+		if label.name != s.pushed.part || s.pushed.part == 0 {
 			b.Add(s.texts[label.name], s.texts[label.value])
 		}
 	}
-	if meter, ok := s.meterOf(m); ok {
+	if meter, ok := s.naming.meterOf(m); ok {
 		s.naming.each(s, m, meter, add)
 	} else {
 		switch {
@@ -168,10 +168,10 @@ func (s *state) compose(m *metric, b *labels.ScratchBuilder) {
 
 // withPart adds which part of a native histogram a metric is.
 func (s *state) withPart(m *metric, shown labels.Labels) labels.Labels {
-	if s.part == 0 || !m.pushed {
+	if s.pushed.part == 0 || !m.pushed {
 		return shown
 	}
-	if part := s.find(m, s.part); part != 0 {
+	if part := s.find(m, s.pushed.part); part != 0 {
 		shown = labels.NewBuilder(shown).Set(model.LabelHistogram, s.texts[part]).Labels()
 	}
 	return shown

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/google/uuid"
 )
@@ -61,7 +60,7 @@ type snapshot struct {
 
 // snapshot returns a state for the file. The catalog's lock is held.
 func (s *state) snapshot() *snapshot {
-	shot := &snapshot{last: s.last, bytes: uint64(s.bytes), texts: s.texts, metrics: s.metrics,
+	shot := &snapshot{last: s.last, bytes: uint64(s.size()), texts: s.texts, metrics: s.metrics,
 		gone: make([]bool, len(s.metrics)), resources: slices.Clone(s.resources),
 		pairs: s.pushed.pairs, of: s.pushed.of}
 	for i := range s.metrics {
@@ -212,9 +211,9 @@ func readState(file io.Reader, size int64, sessionOf func(number uint64) (uint64
 		return nil, errFile
 	}
 	s := &state{last: h.Last, bytes: int64(h.Bytes)}
-	s.readTexts(&r, &h)
+	s.textTable.read(&r, &h)
 	s.readMetrics(&r, &h)
-	s.readResources(&r, &h)
+	s.resourceTable.read(&r, &h)
 	s.pushed.pairs, s.pushed.of = make([]pair, h.Pairs), make([]uint32, h.Of)
 	r.pairs(s.pushed.pairs)
 	r.uint32s(h.Of, func(i int, value uint32) { s.pushed.of[i] = value })
@@ -237,24 +236,6 @@ func checkSum(file io.Reader, sum hash.Hash32) error {
 	return nil
 }
 
-func (s *state) readTexts(r *fileReader, h *fileHeader) {
-	s.texts = make([]string, h.Texts)
-	lengths := make([]uint32, h.Texts)
-	r.uint32s(h.Texts, func(i int, value uint32) { lengths[i] = value })
-	bytes := make([]byte, h.TextBytes)
-	if r.err == nil {
-		_, r.err = io.ReadFull(r, bytes)
-	}
-	all := unsafe.String(unsafe.SliceData(bytes), len(bytes)) // bytes is not changed from here on
-	for i, length := range lengths {
-		if int(length) > len(all) {
-			r.err = errFile
-			return
-		}
-		s.texts[i], all = all[:length], all[length:]
-	}
-}
-
 func (s *state) readMetrics(r *fileReader, h *fileHeader) {
 	s.metrics = make([]metric, h.Metrics)
 	r.each(h.Metrics, len(uuid.UUID{}), func(i int, item []byte) { s.metrics[i].id = uuid.UUID(item) })
@@ -275,21 +256,6 @@ func (s *state) readMetrics(r *fileReader, h *fileHeader) {
 			labels += m.count
 		}
 	})
-}
-
-func (s *state) readResources(r *fileReader, h *fileHeader) {
-	s.resources = make([]resource, h.Resources)
-	r.each(h.Resources, len(uuid.UUID{}), func(i int, item []byte) { s.resources[i].id = uuid.UUID(item) })
-	r.uint32s(h.Resources, func(i int, value uint32) { s.resources[i].original = symbol(value) })
-	r.uint32s(h.Resources, func(i int, value uint32) { s.resources[i].creator = symbol(value) })
-	labels := make([]pair, h.ResourceLabels)
-	left := labels
-	r.uint32s(h.Resources, func(i int, value uint32) {
-		n := min(int(value>>1), len(left))
-		s.resources[i].gone = value&1 != 0
-		s.resources[i].labels, left = left[:n:n], left[n:]
-	})
-	r.pairs(labels)
 }
 
 const (

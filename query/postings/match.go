@@ -32,7 +32,7 @@ func (s *state) union(ctx context.Context, sees Sees, bytes int64, limit int,
 	}
 	var places []uint32
 	for _, matchers := range lists {
-		found, parts := 0, s.part == 0 || SelectsParts(matchers)
+		found, parts := 0, s.pushed.part == 0 || SelectsParts(matchers)
 		err := s.each(ctx, sees, matchers, bytes, func(place uint32) error {
 			if !parts && s.isLaterPart(&s.metrics[place]) {
 				return nil
@@ -68,7 +68,7 @@ func SelectsParts(matchers []*labels.Matcher) bool {
 func (s *state) isLaterPart(m *metric) bool {
 	part := ""
 	if m.pushed {
-		part = s.texts[s.find(m, s.part)]
+		part = s.texts[s.find(m, s.pushed.part)]
 	}
 	return part != "" && part != "count" && part != "gauge:count"
 }

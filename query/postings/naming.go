@@ -40,7 +40,7 @@ type meter struct {
 	first pair
 }
 
-// naming holds the symbols of Ceilometer's names; nil: series are called as Gnocchi calls metrics and attributes.
+// naming holds the symbols of Ceilometer's names; nil works: series are called as Gnocchi calls metrics and attributes.
 type naming struct {
 	publisher, kind, counter, unit, resource symbol // names of labels
 	ceilometer                               symbol // value of publisher
@@ -49,37 +49,37 @@ type naming struct {
 	byMetric map[symbol]bool
 }
 
-func (s *state) useCeilometer() {
-	n := &naming{publisher: s.intern(labelPublisher), kind: s.intern(labelType), counter: s.intern(labelCounter),
-		unit: s.intern(labelUnit), resource: s.intern(labelResource), ceilometer: s.intern(ceilometer),
+func newNaming(t *textTable) *naming {
+	n := &naming{publisher: t.intern(labelPublisher), kind: t.intern(labelType), counter: t.intern(labelCounter),
+		unit: t.intern(labelUnit), resource: t.intern(labelResource), ceilometer: t.intern(ceilometer),
 		meters: map[symbol]meter{}}
 	n.byMetric = map[symbol]bool{n.publisher: true, n.kind: true, n.counter: true, n.unit: true}
-	s.naming = n
+	return n
 }
 
-// addMeter reads the name of a metric of a resource.
-func (s *state) addMeter(name symbol) {
-	if s.naming == nil || name == 0 {
+// add reads the name of a metric of a resource.
+func (n *naming) add(t *textTable, name symbol) {
+	if n == nil || name == 0 {
 		return
 	}
-	if _, ok := s.naming.meters[name]; ok {
+	if _, ok := n.meters[name]; ok {
 		return
 	}
-	text := s.texts[name]
+	text := t.texts[name]
 	shown := underscored(text)
 	if !strings.HasPrefix(shown, meterPrefix) {
 		shown = meterPrefix + shown
 	}
 	words := strings.Split(text, ".")
-	made := meter{name: s.intern(shown), kind: s.intern(words[min(1, len(words)-1)])}
+	made := meter{name: t.intern(shown), kind: t.intern(words[min(1, len(words)-1)])}
 	if first := underscored(words[0]); first != "" && !slices.Contains(ceilometerNames, first) {
-		made.first.name = s.intern(first)
-		s.naming.byMetric[made.first.name] = true
+		made.first.name = t.intern(first)
+		n.byMetric[made.first.name] = true
 	}
 	if len(words) > 2 {
-		made.first.value = s.intern(words[2])
+		made.first.value = t.intern(words[2])
 	}
-	s.naming.meters[name] = made
+	n.meters[name] = made
 }
 
 // underscored returns a text with _ for each character that Prometheus does not allow in names.
@@ -94,25 +94,25 @@ func underscored(text string) string {
 
 // meterOf returns what a metric's name means to Ceilometer; false: the series keeps Gnocchi's names. Only metrics of
 // resources are Ceilometer's.
-func (s *state) meterOf(m *metric) (meter, bool) {
-	if s.naming == nil || m.resource == none {
+func (n *naming) meterOf(m *metric) (meter, bool) {
+	if n == nil || m.resource == none {
 		return meter{}, false
 	}
-	found, ok := s.naming.meters[m.name]
+	found, ok := n.meters[m.name]
 	return found, ok
 }
 
 // nameOf returns the name that results show.
-func (s *state) nameOf(m *metric) symbol {
-	if meter, ok := s.meterOf(m); ok {
+func (n *naming) nameOf(m *metric) symbol {
+	if meter, ok := n.meterOf(m); ok {
 		return meter.name
 	}
 	return m.name
 }
 
 // namesOf returns the names that selectors know a metric by.
-func (s *state) namesOf(m *metric) []symbol {
-	if shown := s.nameOf(m); shown != m.name {
+func (n *naming) namesOf(m *metric) []symbol {
+	if shown := n.nameOf(m); shown != m.name {
 		return []symbol{m.name, shown}
 	}
 	return []symbol{m.name}
@@ -141,9 +141,9 @@ func (n *naming) each(s *state, m *metric, meter meter, f func(pair)) {
 	}
 }
 
-// ceilometerLabels returns the labels that the metrics of a resource share, by Ceilometer's names.
-func (s *state) ceilometerLabels(r *model.Resource) []pair {
-	if s.naming == nil {
+// labelsOf returns the labels that the metrics of a resource share, by Ceilometer's names.
+func (n *naming) labelsOf(t *textTable, r *model.Resource) []pair {
+	if n == nil {
 		return nil
 	}
 	attribute := func(name string) string {
@@ -178,7 +178,7 @@ func (s *state) ceilometerLabels(r *model.Resource) []pair {
 		{labelShownName, shownName},
 		{labelGroup, group}} {
 		if label[1] != "" {
-			shown = append(shown, pair{s.intern(label[0]), s.intern(label[1])})
+			shown = append(shown, pair{t.intern(label[0]), t.intern(label[1])})
 		}
 	}
 	return shown

@@ -16,6 +16,8 @@ type pushedLabels struct {
 	more   [][]uint32          // of postings
 	named  map[symbol][]uint32 // places of pairs by name
 	of     []uint32            // places of the pairs of all series, those of a series side by side
+	part   symbol              // of model.LabelHistogram; 0: there is none
+	bytes  int64               // roughly, without texts
 }
 
 // posting is the metrics that have a pair, ascending; they may be gone. Most pairs have one.
@@ -52,18 +54,17 @@ func (l *pushedLabels) metrics(place uint32) iter.Seq[uint32] {
 	}
 }
 
-// push gives a new metric, the last one, its name and labels.
-func (s *state) push(m *metric, place uint32, labels model.Labels) {
-	l := &s.pushed
+// add gives a new metric, the last one, its name and labels.
+func (l *pushedLabels) add(t *textTable, m *metric, place uint32, labels model.Labels) {
 	m.pushed, m.labels = true, uint32(len(l.of))
 	for name, value := range labels.All() {
 		if name == labelName {
-			m.name = s.intern(value)
+			m.name = t.intern(value)
 			continue
 		}
-		p := pair{s.intern(name), s.intern(value)}
+		p := pair{t.intern(name), t.intern(value)}
 		if name == model.LabelHistogram {
-			s.part = p.name
+			l.part = p.name
 		}
 		at, ok := l.find(p)
 		if !ok {
@@ -71,7 +72,7 @@ func (s *state) push(m *metric, place uint32, labels model.Labels) {
 			l.pairs, l.lists = append(l.pairs, p), append(l.lists, posting{first: place})
 			l.places.add(p.hash(), at, func(place uint32) uint64 { return l.pairs[place].hash() })
 			l.named[p.name] = append(l.named[p.name], at)
-			s.bytes += bytesPerPair
+			l.bytes += bytesPerPair
 		} else {
 			list := &l.lists[at]
 			if list.more == 0 {
@@ -82,7 +83,39 @@ func (s *state) push(m *metric, place uint32, labels model.Labels) {
 		}
 		l.of = append(l.of, at)
 		m.count++
-		s.bytes += bytesPerLabel
+		l.bytes += bytesPerLabel
+	}
+}
+
+// build lists the pairs by name, and the metrics by pair, these in one piece of memory.
+func (l *pushedLabels) build(all []metric) {
+	l.named, l.places = map[symbol][]uint32{}, newTable(len(l.pairs))
+	for i, p := range l.pairs {
+		l.places.add(p.hash(), uint32(i), nil)
+		l.named[p.name] = append(l.named[p.name], uint32(i))
+	}
+	counts := make([]uint32, len(l.pairs))
+	for _, at := range l.of {
+		counts[at]++
+	}
+	l.lists = make([]posting, len(l.pairs))
+	left := make([]uint32, len(l.of))
+	for at, n := range counts {
+		if n > 1 {
+			l.more = append(l.more, left[:0:n-1])
+			l.lists[at].more, left = uint32(len(l.more)), left[n-1:]
+		}
+	}
+	for i := range all {
+		m := &all[i]
+		for _, at := range l.of[m.labels : m.labels+m.count] {
+			list := &l.lists[at]
+			if counts[at] > 0 { // the first time
+				list.first, counts[at] = uint32(i), 0
+				continue
+			}
+			l.more[list.more-1] = append(l.more[list.more-1], uint32(i))
+		}
 	}
 }
 

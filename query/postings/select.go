@@ -83,7 +83,7 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 			m := &s.metrics[place]
 			name = name || m.name != 0
 			metricID = metricID || m.resource == none && !m.pushed
-			if meter, ok := s.meterOf(m); ok {
+			if meter, ok := s.naming.meterOf(m); ok {
 				s.naming.each(s, m, meter, func(label pair) { known[label.name] = true })
 			} else if m.resource == none || !seen[m.resource] {
 				if m.resource != none {
@@ -94,8 +94,8 @@ func (c *Catalog) Names(ctx context.Context, sees Sees, lists ...[]*labels.Match
 				}
 			}
 		}
-		if s.part != 0 {
-			known[s.part] = false
+		if s.pushed.part != 0 {
+			known[s.pushed.part] = false
 		}
 		for text, has := range map[string]bool{labelName: name, labelMetricID: metricID, labelResourceID: resourceID} {
 			if has {
@@ -190,14 +190,14 @@ func (c *Catalog) Kinds(ctx context.Context, sees Sees) (map[string][]model.Metr
 	err := c.view(ctx, func(s *state) error {
 		return s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
-			name := s.texts[s.nameOf(m)]
-			if name == "" || s.part != 0 && s.isLaterPart(m) {
+			name := s.texts[s.naming.nameOf(m)]
+			if name == "" || s.pushed.part != 0 && s.isLaterPart(m) {
 				return nil
 			}
 			kind := model.Metric{Name: s.texts[m.name], Unit: s.texts[m.unit], Type: kinds[m.kind]}
 			if m.pushed {
 				var text []byte
-				if part := s.find(m, s.part); s.part != 0 && part != 0 {
+				if part := s.find(m, s.pushed.part); s.pushed.part != 0 && part != 0 {
 					text = model.AppendLabel(text, model.LabelHistogram, s.texts[part])
 				}
 				kind.Labels = model.Labels(model.AppendLabel(text, model.LabelName, name))

@@ -37,8 +37,8 @@ func (c *Catalog) Statistics(ctx context.Context, sees Sees, most int) (*Statist
 		err := s.each(ctx, sees, nil, listBytes, func(place uint32) error {
 			m := &s.metrics[place]
 			out.Series++
-			names[s.nameOf(m)]++
-			if meter, ok := s.meterOf(m); ok {
+			names[s.naming.nameOf(m)]++
+			if meter, ok := s.naming.meterOf(m); ok {
 				s.naming.each(s, m, meter, func(label pair) { pairs[label]++ })
 				return nil
 			}
