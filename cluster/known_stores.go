@@ -8,7 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/metricd/intake"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // knownStores are the incoming stores that this process's sacks know of. It tells the workers which of them have to be
@@ -25,6 +27,22 @@ type knownStores struct {
 	mu     sync.Mutex
 	listed bool // since complete
 	stores map[string]*knownStore
+}
+
+// newKnownStores returns the incoming stores that the workers know of: none yet. On a local disk a listing has every
+// store that was made before.
+func newKnownStores(o *Options, data string, own *metricd.Metricd, logger *slog.Logger) *knownStores {
+	k := &knownStores{wait: o.OrderWait, complete: time.Now(), tell: own.SetSources, logger: logger,
+		stores: make(map[string]*knownStore), suspensions: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gnocco_order_suspensions_total",
+			Help: "Incoming stores that were silent for --order-wait: from then on measures may be taken for too old."})}
+	if !claim.IsLocal(o.FS, data) {
+		k.complete = k.complete.Add(o.claimOptions().Slack)
+	}
+	o.Registerer.MustRegister(k.suspensions, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gnocco_order_suspended_stores", Help: "Incoming stores whose order is not waited for."},
+		func() float64 { return float64(len(k.suspended())) }))
+	return k
 }
 
 type knownStore struct {
