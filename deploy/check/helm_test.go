@@ -90,11 +90,14 @@ var forms = map[string]string{
 func TestChartEqualsKustomize(t *testing.T) {
 	for folder, values := range forms {
 		t.Run(folder, func(t *testing.T) {
-			program, err := exec.LookPath("kubectl")
-			if err != nil {
-				t.Skip("kubectl is missing")
+			want, err := exec.Command("kubectl", "kustomize", "../kubernetes/"+folder).Output()
+			if errors.Is(err, exec.ErrNotFound) { // kustomize names the image, as the files do
+				want, err = nil, nil
+				for _, name := range kustomized[folder] {
+					text, failed := os.ReadFile("../kubernetes/" + name)
+					want, err = append(append(want, "\n---\n"...), text...), errors.Join(err, failed)
+				}
 			}
-			want, err := exec.Command(program, "kustomize", "../kubernetes/"+folder).Output()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -131,10 +131,13 @@ func readFiles(t *testing.T, names ...string) *manifest {
 	return m
 }
 
+// kustomized are the files of each folder for kustomize.
+var kustomized = map[string][]string{"one": {"one/gnocco.yaml"}, "cluster": {"cluster/gnocco.yaml"},
+	"cert-manager": {"cluster/gnocco.yaml", "cert-manager/certificate.yaml"}}
+
 // Every object is one that Kubernetes knows, with no field that it does not, and what refers to another finds it.
 func TestKubernetes(t *testing.T) {
-	for folder, files := range map[string][]string{"one": {"one/gnocco.yaml"}, "cluster": {"cluster/gnocco.yaml"},
-		"cert-manager": {"cluster/gnocco.yaml", "cert-manager/certificate.yaml"}} {
+	for folder, files := range kustomized {
 		t.Run(folder, func(t *testing.T) { requireWhole(t, readFiles(t, files...)) })
 		t.Run(folder+"/kustomize", func(t *testing.T) {
 			program, err := exec.LookPath("kubectl")
