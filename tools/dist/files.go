@@ -203,6 +203,20 @@ func packagedUnit(unit []byte) []byte {
 	return []byte(strings.ReplaceAll(text, note, ""))
 }
 
+// sharedPath returns the place below share where readers look for a file: man, shells, and units for Documentation.
+func sharedPath(p string) string {
+	kind, name, _ := strings.Cut(p, "/")
+	switch kind {
+	case "man":
+		return "man/man" + name[len(name)-1:] + "/" + name
+	case "completion":
+		shell, script := path.Split(name)
+		return map[string]string{"bash/": "bash-completion/completions/", "zsh/": "zsh/site-functions/",
+			"fish/": "fish/vendor_completions.d/"}[shell] + script
+	}
+	return path.Join("doc/gnocco", name)
+}
+
 // archiveFiles returns an archive's files, below a folder of its name.
 func archiveFiles(name string, program []byte, common map[string][]byte) []file {
 	files := []file{{path: name + "/bin/gnocco", content: program, mode: 0o755}}
@@ -211,7 +225,7 @@ func archiveFiles(name string, program []byte, common map[string][]byte) []file 
 	}
 	for p, content := range common {
 		if !strings.HasPrefix(p, "systemd/") { // deploy/systemd has units for /usr/local
-			files = append(files, file{path: path.Join(name, "share", p), content: content, mode: 0o644})
+			files = append(files, file{path: path.Join(name, "share", sharedPath(p)), content: content, mode: 0o644})
 		}
 	}
 	return files

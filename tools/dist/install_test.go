@@ -91,7 +91,7 @@ func TestInstalled(t *testing.T) {
 		command(t, "tar", "-C", filepath.Join(g.root, "usr/local"), "--strip-components=1", "--no-same-owner", "-xf",
 			archive)
 		requireFirstQuery(t, g.serve(t, "0:0", "/usr/local/bin/gnocco"))
-		g.must(t, "man -w gnocco-serve && ls -l /usr/local/bin/metricd")
+		g.must(t, "man -w gnocco-serve && readlink /usr/local/bin/metricd && ls /usr/local/share/doc/gnocco/how-to/restart.md")
 	})
 	t.Run("image", func(t *testing.T) {
 		content, err := os.ReadFile(built.static)
@@ -208,7 +208,7 @@ func tryPackages(t *testing.T, base, work, version string) {
 		if g.init != 0 {
 			g.must(t, "! systemctl is-active gnocco && [ -f /var/lib/gnocco/cluster.json ]")
 		}
-		g.must(t, "apt-get purge -qqy gnocco gnocco-backup && getent passwd gnocco")
+		g.must(t, "dpkg --purge gnocco && getent passwd gnocco")
 		left := g.must(t, "find / -xdev -name '*gnoc*' | grep -vE '^/(root|proc|data|var/(lib|log))/' || true")
 		if left != "" {
 			t.Errorf("a purge leaves\n%s", left)
