@@ -236,10 +236,10 @@ func (a metricHandlers) searchedMetrics(ctx context.Context, who *auth.Identity,
 	return nil
 }
 
-// correctMeasures serves PUT /v1/metric/{id}/measures: the measures of a range are those of the body from now on.
+// correctMeasures replaces the measures of a range by those of the body.
 func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, who *auth.Identity,
 	metric *model.Metric) error {
-	if err := a.Enforce(who, "post measures", a.MetricTarget(metric)); err != nil {
+	if err := a.Enforce(who, "delete metric", a.MetricTarget(metric)); err != nil {
 		return err
 	}
 	if err := web.RequireJSON(r); err != nil {
@@ -269,7 +269,11 @@ func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, 
 	if what.From >= what.To {
 		return web.BadArgument("stop", "Must be later than start")
 	}
-	if err := a.decodeCorrection(w, r, metric, now, what); err != nil {
+	body, err := a.readCorrection(w, r)
+	if err == nil {
+		err = decodeCorrection(body, metric, now, &what.Replacement)
+	}
+	if err != nil {
 		return err
 	}
 	project, charged := model.ProjectOf(who.User), int64(len(what.Timestamps))
@@ -290,13 +294,12 @@ func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, 
 // mostCorrection bounds the body of a correction: its measures go to the sack in one request.
 const mostCorrection = 16 << 20
 
+func (a metricHandlers) readCorrection(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return a.ReadBody(w, r, min(a.MaxBodyBytes, mostCorrection), budget.Measures, web.MeasuresFactor, nil)
+}
+
 // decodeCorrection reads the measures of a correction, which lie in its range and not ahead.
-func (a metricHandlers) decodeCorrection(w http.ResponseWriter, r *http.Request, metric *model.Metric,
-	now carbonara.Timestamp, what *replacement) error {
-	body, err := a.ReadBody(w, r, min(a.MaxBodyBytes, mostCorrection), budget.Measures, web.MeasuresFactor, nil)
-	if err != nil {
-		return err
-	}
+func decodeCorrection(body []byte, metric *model.Metric, now carbonara.Timestamp, what *model.Replacement) error {
 	var decoder measures.Decoder
 	var batch model.Measures
 	if err := decoder.DecodeMetric(body, metric.ID, now, &batch); err != nil {

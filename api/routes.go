@@ -33,16 +33,12 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/metric/{id}/archive", a.Authenticated(a.Timed(a.withMetric("get measures", a.getArchive))))
 	at("GET", "/v1/metric/{id}/measures", a.AuthenticatedRows(a.Timed(a.withMetric("get measures", a.getMeasures))))
 	at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
-	at("PUT", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("delete metric", metrics.correctMeasures)))
+	at("PUT", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", metrics.putMeasures)))
 	at("POST", "/v1/measures/delete", a.Authenticated(metrics.deleteMeasures))
 	at("GET", "/v1/metric/{id}/archive/content",
 		a.Authenticated(a.Timed(a.withMetric("get measures", metrics.getContent))))
 	at("PUT", "/v1/metric/{id}/archive/content",
 		a.Authenticated(a.Timed(a.withMetric("put archive", metrics.putContent))))
-	at("POST", "/v1/metric/{id}/backfill",
-		a.Authorized("create metric", a.withMetric("post measures", metrics.createBackfill)))
-	at("POST", "/v1/metric/{id}/backfill/{from}",
-		a.Authenticated(a.withMetric("post measures", metrics.backfill)))
 	at("POST", "/v1/batch/metrics/measures", a.Authenticated(a.postBatch))
 	at("POST", "/v1/batch/resources/metrics/measures", a.Authenticated(batches.post))
 

@@ -81,24 +81,6 @@ func (a *Router) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 	return err
 }
 
-// backfillStep moves groups of a metric that start at At or later.
-type backfillStep struct {
-	From uuid.UUID           `json:"from"`
-	At   carbonara.Timestamp `json:"at"`
-}
-
-var backfill = register(operation[backfillStep, model.Backfilled]{
-	name: "backfill", mostAtOnce: 1, merge: theOnly[model.Backfilled],
-	local: func(ctx context.Context, l *localArchives, to []uuid.UUID, step backfillStep) (model.Backfilled, error) {
-		return l.metricd.Backfill(ctx, to[0], step.From, step.At)
-	},
-})
-
-// Backfill implements query.Archives.
-func (a *Router) Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error) {
-	return backfill.run(ctx, a, []uuid.UUID{to}, backfillStep{from, at}, nil)
-}
-
 var content = register(operation[*model.ContentRequest, model.Content]{
 	name: "content", mostAtOnce: 1, merge: theOnly[model.Content],
 	local: func(ctx context.Context, l *localArchives, _ []uuid.UUID, r *model.ContentRequest) (model.Content, error) {

@@ -169,28 +169,36 @@ func TestChangesComeOver(t *testing.T) {
 	if err != nil || len(part.Part) == 0 {
 		t.Errorf("content %+v, %v", part, err)
 	}
-	var refused *model.BackfillError
+	var refused *model.ContentError
 	cut := &model.ContentRequest{Metric: ids[0], Put: part.Part[1:]}
 	if _, err := o.router.Content(t.Context(), cut); !errors.As(err, &refused) {
 		t.Errorf("content that is cut off: %v", err)
 	}
 }
 
-// A step of a backfill does at another process what it does there, and says why it cannot be done.
-func TestBackfillComesOver(t *testing.T) {
+// History that is put at another process becomes what it does there, also as groups.
+func TestHistoryComesOver(t *testing.T) {
 	const hour, week = time.Hour, 7 * 86_400
 	o := startOtherNode(t, 2, time.Minute, hour)
-	live, history := o.newMetric(0), o.newMetric(0)
-	o.post(live, week, 0) // the second is dropped
-	o.post(history, -week, -week+100, week+1)
-	fatal.If(t, o.router.Refresh(t.Context(), []uuid.UUID{live, history}))
-	done, err := o.router.Backfill(t.Context(), live, history, 0)
-	if err != nil || done.Moved != 1 || done.Next != 0 && done.Next != (start+week*1e9).Floor(hour) {
+	live, from := o.newMetric(0), o.newMetric(0)
+	o.post(live, week)
+	o.post(from, -2*week, -2*week+100)
+	fatal.If(t, o.router.Refresh(t.Context(), []uuid.UUID{live, from}))
+	at := func(second int) carbonara.Timestamp { return start + carbonara.Timestamp(second)*1e9 }
+	put := func(r *model.Replacement) (model.Replaced, error) {
+		r.Empty = true
+		return o.router.Replace(t.Context(), []uuid.UUID{live}, r)
+	}
+	done, err := put(&model.Replacement{Timestamps: []carbonara.Timestamp{at(-week), at(week + 1)},
+		Values: []float64{1, 2}})
+	if err != nil || done.Put != 1 || done.Refused != 1 || len(done.RefusedBlocks) != 1 ||
+		done.RefusedBlocks[0] != at(week).Floor(hour) {
 		t.Errorf("%+v, %v", done, err)
 	}
-	var invalid *model.BackfillError
-	_, err = o.router.Backfill(t.Context(), live, uuid.New(), 0)
-	if !errors.As(err, &invalid) || errors.Is(err, peer.ErrUnreachable) {
-		t.Errorf("from a metric that does not exist: %v", err)
+	groups := &model.Replacement{Groups: model.PlacedGroups{*o.Read(from, time.Minute), *o.Read(from, hour)}}
+	for _, want := range []model.Replaced{{Put: groups.Rows()}, {Known: groups.Rows()}} {
+		if done, err = put(groups); err != nil || done.Put != want.Put || done.Known != want.Known {
+			t.Errorf("groups: %+v, %v", done, err)
+		}
 	}
 }

@@ -28,6 +28,9 @@ func (p *Metricd) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Rep
 	if err := p.Refresh(ctx, metrics); err != nil {
 		return done, err
 	}
+	if r.Empty {
+		return p.fill(ctx, metrics[0], r)
+	}
 	return rewriteAll(ctx, p, metrics, func(s *sack, found []*model.Metric, c *archive.Checkpoint) (
 		n int, changed []uuid.UUID, some model.Replaced, err error) {
 		options := &rebuild.Options{Store: s.store, KeepsUnsettled: s.heads.KeepsUnsettled(), Plain: p.reader}
@@ -56,4 +59,44 @@ func (p *Metricd) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Rep
 		}
 		return n, changed, some, nil
 	})
+}
+
+// fill puts measures, or groups, where the archive of a metric holds nothing, in one commit for all blocks up to the
+// next one that holds something.
+func (p *Metricd) fill(ctx context.Context, id uuid.UUID, r *model.Replacement) (done model.Replaced, err error) {
+	s, err := p.sackOf(id)
+	for err == nil && r != nil {
+		given, generation := r, p.options.Index.Generation()
+		err = s.rewrite(ctx, []uuid.UUID{id}, func(found []*model.Metric, c *archive.Checkpoint) ([]uuid.UUID, error) {
+			if r = nil; found[0] == nil {
+				return nil, nil
+			}
+			if given.Groups != nil {
+				if err := s.settle(ctx, found[0], generation); err != nil {
+					return nil, err
+				}
+			}
+			options := &rebuild.Options{Store: s.store, KeepsUnsettled: s.heads.KeepsUnsettled(), Plain: p.reader}
+			some, rest, err := rebuild.Fill(ctx, options, found[0], given, c)
+			done.Add(&some)
+			if r = rest; given.DryRun || c.Bytes() == 0 {
+				return nil, err
+			}
+			return []uuid.UUID{id}, err
+		})
+	}
+	return done, err
+}
+
+// settle has the archive know that the back window has passed what all sources have settled by now, also if no measure
+// comes any more. work is held, and nothing of the metric is pending.
+func (s *sack) settle(ctx context.Context, m *model.Metric, generation uint64) error {
+	if err := s.heads.Load([]*model.Metric{m}, generation); err != nil {
+		return err
+	}
+	s.heads.Follow(m)
+	if s.hear(); s.heads.SettleStored(m.ID) {
+		return s.checkpointLocked(ctx)
+	}
+	return nil
 }

@@ -30,10 +30,6 @@ type Archives interface {
 	// metrics.
 	LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error)
 
-	// Backfill moves groups of metric from, which start at at or later, into metric to of the same sack: one step,
-	// which says where the next one begins.
-	Backfill(ctx context.Context, to, from uuid.UUID, at carbonara.Timestamp) (model.Backfilled, error)
-
 	// Content returns a part of the content of a metric's archive, or puts one into it.
 	Content(ctx context.Context, r *model.ContentRequest) (model.Content, error)
 

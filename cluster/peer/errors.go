@@ -33,7 +33,7 @@ type errorKind struct {
 var errorKinds = []errorKind{
 	typedError[model.DamagedError]("damaged"),
 	sentinelError("elsewhere", ErrElsewhere),
-	typedError[model.BackfillError]("backfill"),
+	typedError[model.ContentError]("content"),
 	typedError[model.ReplacementError]("replacement"),
 	{"other", func(err error) any { return err.Error() }, sentinelError("", ErrUnreachable).decode},
 }

@@ -139,8 +139,8 @@ func reportKept(w io.Writer, r *csvimport.Result) {
 // reportImport prints what an import did.
 func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 	reportKept(w, r)
-	if r.Backfilled > 0 {
-		fmt.Fprintf(w, "%d measures older than the back window were sent as a backfill\n", r.Backfilled)
+	if r.Older > 0 {
+		fmt.Fprintf(w, "%d measures older than the back window went in as history\n", r.Older)
 	}
 	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
 		"dropped by the server %d, refused %d\n",

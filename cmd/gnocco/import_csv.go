@@ -37,7 +37,7 @@ compressed (gzip, zstd, bzip2, xz) or in UTF-16. --dry-run stops before anything
 
 Lines may stand in any order: the command reads all files first, and then sends all in order
 of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
-than a metric's back window are loaded by a backfill, where the archive policy allows that. The
+than a metric's back window go where the metric has nothing, if the archive policy allows that. The
 command prints how many measures the server dropped or refused, and how many the archive policy
 does not keep.
 

@@ -122,14 +122,14 @@ func TestImportCSVOddColumns(t *testing.T) {
 }
 
 // History that is older than the measures of a live metric ends in its archive as if it had come first.
-func TestImportCSVBackfills(t *testing.T) {
+func TestImportCSVHistory(t *testing.T) {
 	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "95pct", "std"],
 		"definition": [{"granularity": 60, "points": 1000000}, {"granularity": 3600, "points": 1000000}]}`)
 	policy := []string{"--archive-policy", "live", "--metric"}
 	january := "time,value\n" + strings.Join(minutes(1000), "\n") + "\n"
 	const today = "2026-06-01T12:00:00Z,5\n"
 	s.csv("time,value\n"+today, append(policy, "m"), 0)
-	s.csv(january, append(policy, "m"), 0, "1000 measures older than the back window were sent as a backfill",
+	s.csv(january, append(policy, "m"), 0, "1000 measures older than the back window went in as history",
 		"sent 1000 measures of 1 metrics", "dropped by the server 0, refused 0")
 	s.csv(january+today, append(policy, "n"), 0)
 	for _, aggregation := range []string{"sum", "95pct", "std"} {
@@ -145,57 +145,35 @@ func TestImportCSVBackfills(t *testing.T) {
 	if got, want := s.kept("m", "sum"), s.kept("n", "sum"); strings.Count(got, "\n") != strings.Count(want, "\n")+2 {
 		t.Errorf("%d rows after a refused one, %d before", strings.Count(got, "\n"), strings.Count(want, "\n"))
 	}
-	var metrics []struct{ Name string }
-	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &metrics)
-	if len(metrics) != 2 {
-		t.Errorf("a backfill leaves metrics: %v", metrics)
-	}
 }
 
-// An import that was killed while it sent its history, or while that was moved, is run again: every measure counts
-// once, and no metric is left over.
-func TestImportCSVAfterAKilledBackfill(t *testing.T) {
+// An import that was killed while it sent its history is run again: every measure counts once.
+func TestImportCSVAfterAKilledImport(t *testing.T) {
 	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "count", "95pct"],
 		"definition": [{"granularity": 60}, {"granularity": 3600}]}`)
 	policy := []string{"--archive-policy", "live", "--metric"}
 	lines := minutes(600)
 	const today = "2026-06-01T12:00:00Z,5\n"
 	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n"+today, append(policy, "ordered"), 0)
-	for _, moved := range []bool{false, true} {
-		name := fmt.Sprintf("killed-%v", moved)
-		s.csv("time,value\n"+today, append(policy, name), 0)
-		var metric struct{ ID string }
-		s.call(http.MethodGet, "/v1/resource/generic/csv/metric/"+name, "", http.StatusOK, &metric)
-		// The killed import sent the first 150 minutes, or sent all and moved some in a first step.
-		var history struct{ ID string }
-		s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill", "", http.StatusCreated, &history)
-		sent := lines[:150]
-		if moved {
-			sent = lines[:120]
-		}
-		var measures []string
-		for _, line := range sent {
-			at, value, _ := strings.Cut(line, ",")
-			measures = append(measures, fmt.Sprintf(`{"timestamp": %q, "value": %s}`, at, value))
-		}
-		s.call(http.MethodPost, "/v1/metric/"+history.ID+"/measures", "["+strings.Join(measures, ",")+"]",
-			http.StatusAccepted, nil)
-		if moved {
-			s.call(http.MethodPost, "/v1/metric/"+metric.ID+"/backfill/"+history.ID, "", http.StatusOK, nil)
-		}
-		s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", append(policy, name), 0,
-			"600 measures older than the back window were sent as a backfill", "dropped by the server 0, refused 0")
-		for _, aggregation := range []string{"sum", "count", "95pct"} {
-			if got, want := s.kept(name, aggregation), s.kept("ordered", aggregation); got != want || len(got) < 600 {
-				t.Errorf("%s of %s: %d bytes differ from %d in order", aggregation, name, len(got), len(want))
-			}
+	s.csv("time,value\n"+today, append(policy, "killed"), 0)
+	s.csv("time,value\n"+strings.Join(lines[:120], "\n")+"\n", append(policy, "killed"), 0)
+	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", append(policy, "killed", "--batch", "100"), 0,
+		"600 measures older than the back window went in as history", "dropped by the server 0, refused 0")
+	for _, aggregation := range []string{"sum", "count", "95pct"} {
+		if got, want := s.kept("killed", aggregation), s.kept("ordered", aggregation); got != want || len(got) < 600 {
+			t.Errorf("%s: %d bytes differ from %d in order", aggregation, len(got), len(want))
 		}
 	}
-	var metrics []struct{ Name string }
-	s.call(http.MethodGet, "/v1/metric", "", http.StatusOK, &metrics)
-	if len(metrics) != 3 {
-		t.Errorf("metrics are left: %v", metrics)
-	}
+}
+
+// A policy that takes no history has it refused, with the reason.
+func TestImportCSVRefusedHistory(t *testing.T) {
+	s := newImporter(t, `{"name": "rates", "back_window": 0, "aggregation_methods": ["rate:mean"],
+		"definition": [{"granularity": 60}]}`)
+	policy := []string{"--archive-policy", "rates", "--metric", "m"}
+	s.csv("time,value\n2026-06-01T12:00:00Z,5\n", policy, 0)
+	s.csv("time,value\n"+strings.Join(minutes(10), "\n")+"\n", policy, 2, "10 measures were refused", "has rate: methods",
+		"dropped by the server 0, refused 10")
 }
 
 // An import that fails leaves no empty metrics behind, and removes none that has measures.

@@ -80,39 +80,19 @@ func (c *Client) PutArchiveContent(ctx context.Context, metric string, parts [][
 
 func contentPath(metric string) string { return "/v1/metric/" + metric + "/archive/content" }
 
-// CreateBackfill creates a metric that takes the history of another one, and returns its UUID. ok is false, with the
-// reason, if the server cannot do so for that metric, or not for this user.
-func (c *Client) CreateBackfill(ctx context.Context, metric string) (history string, ok bool, err error) {
-	var answer struct {
-		ID string `json:"id"`
-	}
-	err = c.Do(ctx, http.MethodPost, "/v1/metric/"+metric+"/backfill", nil, &answer)
-	if HasStatus(err, http.StatusBadRequest) || HasStatus(err, http.StatusForbidden) ||
-		HasStatus(err, http.StatusNotFound) || HasStatus(err, http.StatusMethodNotAllowed) {
-		return "", false, err
-	}
-	return answer.ID, true, err
+// Filled is what became of measures, or groups, that were sent as history.
+type Filled struct {
+	Refused       int
+	RefusedBlocks []string `json:"refused_blocks"` // starts of periods of the coarsest granularity
 }
 
-// Backfill moves the history that CreateBackfill's metric has into the metric. It returns the starts of the periods,
-// of the coarsest granularity, that the metric has other measures in: these are not moved.
-func (c *Client) Backfill(ctx context.Context, metric, history string) (refused []string, err error) {
-	path := "/v1/metric/" + metric + "/backfill/" + history
-	for step := path; ; {
-		var answer struct {
-			Refused []string `json:"refused"`
-			Next    *string  `json:"next"`
-		}
-		err := again(ctx, func() error { return c.Do(ctx, http.MethodPost, step, nil, &answer) })
-		if err != nil {
-			return nil, err
-		}
-		refused = append(refused, answer.Refused...)
-		if answer.Next == nil {
-			return refused, nil
-		}
-		step = path + "?start=" + url.QueryEscape(*answer.Next)
-	}
+// Fill puts a list of measures, or groups, of any age into the periods of the coarsest granularity in which a metric
+// has nothing. The body has all of a period that it has a measure of.
+func (c *Client) Fill(ctx context.Context, metric string, body []byte) (done Filled, err error) {
+	err = again(ctx, func() error {
+		return c.send(ctx, http.MethodPut, "/v1/metric/"+metric+"/measures?where=empty", body, &done)
+	})
+	return done, err
 }
 
 // DeleteMetric deletes a metric.

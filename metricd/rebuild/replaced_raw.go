@@ -47,7 +47,7 @@ func (v *replacement) loadRaw() (*replacedRaw, error) {
 }
 
 // knownFrom returns the time from which on all measures of groups are in the raw series, 0 if none is gone. Groups that
-// were moved into the archive by a backfill never had theirs there.
+// came from elsewhere never had theirs there.
 func (v *replacement) knownFrom(end *archive.RawEnd, timestamps []carbonara.Timestamp) (carbonara.Timestamp, error) {
 	if len(timestamps) > 0 && timestamps[0] < end.KeptFrom {
 		return end.KeptFrom, nil

@@ -76,23 +76,33 @@ func (v *replacement) computeBefore(ctx context.Context) error {
 	return v.markRates()
 }
 
+// loadPlan finds the plan of the archive as it is.
+func (v *replacement) loadPlan() error {
+	v.plan = v.metric.ArchivePolicy.Plan()
+	if !v.metric.SchemaPending() {
+		return nil
+	}
+	schema, err := v.o.Store.Schema(v.metric.ID)
+	if err == nil && len(schema) > 0 {
+		v.plan = schema.Plan()
+	}
+	return err
+}
+
 // load reads the archive.
 func (v *replacement) load() (err error) {
-	v.plan = v.metric.ArchivePolicy.Plan()
-	if v.metric.SchemaPending() {
-		schema, err := v.o.Store.Schema(v.metric.ID)
-		if err != nil {
-			return err
-		}
-		if len(schema) > 0 {
-			v.plan = schema.Plan()
-		}
+	if err := v.loadPlan(); err != nil {
+		return err
 	}
 	if v.earlier, err = v.o.Store.PartialGroups(v.metric.ID); err != nil {
 		return err
 	}
 	if v.replacedRaw, err = v.loadRaw(); err != nil {
 		return err
+	}
+	if v.had.Groups != nil { // their measures are not in the raw series
+		v.end.KeptFrom = max(v.end.KeptFrom, v.had.To)
+		v.known = v.end.KeptFrom
 	}
 	newest, err := v.newest()
 	if err != nil {
@@ -111,7 +121,7 @@ func (v *replacement) compute(ctx context.Context) error {
 	if err := v.resample(ctx, &v.exact, v.timestamps, v.values, max(v.known, v.plan.StartOf(v.from))); err != nil {
 		return err
 	}
-	if v.from < v.known {
+	if v.from < v.known && v.had.Groups == nil {
 		if err := v.resample(ctx, &v.given, v.had.Timestamps, v.had.Values, 0); err != nil {
 			return err
 		}
@@ -152,7 +162,7 @@ func (v *replacement) edit(j int) error {
 		}
 	}
 	if v.from < v.known {
-		given := v.given.Groups(0, j)
+		given := v.givenGroups(j)
 		for i, start := range given.Starts {
 			if start < v.known && covered(start) {
 				e.put.AppendRows(given, i, i+1)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -85,42 +84,6 @@ func appendContent(part, key, value []byte) []byte {
 
 func sealContent(part []byte) []byte { return binary.BigEndian.AppendUint64(part, xxhash.Sum64(part)) }
 
-// ContentOfGroups returns the content of an archive that has these groups, granularities ascending, and no measures any
-// more. Its parts have at least so many bytes. Later measures of the last group are too old.
-func ContentOfGroups(groups []carbonara.Groups, least int) (parts [][]byte) {
-	part := []byte{contentFormat}
-	add := func(key, value []byte) {
-		if part = appendContent(part, key, value); len(part) >= least {
-			parts, part = append(parts, sealContent(part)), []byte{contentFormat}
-		}
-	}
-	var end, start carbonara.Timestamp
-	value := math.NaN()
-	for i := range groups {
-		g := &groups[i]
-		if g.Len() == 0 {
-			continue
-		}
-		last := g.Starts[g.Len()-1]
-		end = max(end, last.Add(g.Granularity))
-		if start < last {
-			if start, value = last, math.NaN(); !g.Unknown(g.Len()-1, carbonara.ColumnLast) {
-				value = g.Column(carbonara.ColumnLast)[g.Len()-1]
-			}
-		}
-	}
-	add(RawKey(uuid.Nil), carbonara.AppendRaw(nil, end, []carbonara.Timestamp{start}, []float64{value}))
-	for i := range groups {
-		for key, split := range splitsOf(&groups[i]) {
-			add(splitKey(nil, uuid.Nil, key.Granularity, key.Start), carbonara.AppendSplit(nil, key, split))
-		}
-	}
-	if len(part) > 1 {
-		parts = append(parts, sealContent(part))
-	}
-	return parts
-}
-
 // contentVersion returns what changes with every measure that the archive takes.
 func (s *Store) contentVersion(metric uuid.UUID) ([]byte, error) {
 	value, err := engine.Get(s.reads(), RawKey(metric))
@@ -150,7 +113,7 @@ func contentValue(key, value []byte) ([]byte, error) {
 }
 
 // PutContent adds a part of the content of another metric's archive, of the same archive policy. Parts come in their
-// order. It returns how many values are new; the metric has the other ones. The error is a model.BackfillError if the
+// order. It returns how many values are new; the metric has the other ones. The error is a model.ContentError if the
 // part does not decode, or the metric has measures of its own.
 func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.Plan) (written int, err error) {
 	last, err := c.store.lastContent(metric)
@@ -159,11 +122,11 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 	}
 	entries, ok := contentEntries(metric, part)
 	if !ok {
-		return 0, model.BackfillRefused("the content of the archive does not decode")
+		return 0, model.ContentRefused("the content of the archive does not decode")
 	}
 	for i, entry := range entries {
 		if i > 0 && bytes.Compare(entry.key, entries[i-1].key) <= 0 || !entry.fits(plan) {
-			return 0, model.BackfillRefused("the content of the archive is not of the metric's archive policy: %s",
+			return 0, model.ContentRefused("the content of the archive is not of the metric's archive policy: %s",
 				KeyOf(entry.key))
 		}
 		known, err := engine.Get(c.store.reads(), entry.key)
@@ -179,7 +142,7 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 			known, err = contentValue(entry.key, known)
 		}
 		if err != nil || !bytes.Equal(known, entry.value) {
-			return 0, model.BackfillRefused("metric %s has other measures: delete it first", metric)
+			return 0, model.ContentRefused("metric %s has other measures: delete it first", metric)
 		}
 	}
 	return written, nil

@@ -4,87 +4,110 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
-// sendHistory sends the rows that are older than their metrics' back windows to metrics of their own, and has the
-// server move what these become into the metrics.
+// sendHistory sends the rows that are older than their metrics' back windows. A request has all rows of one or more
+// periods of the coarsest granularity, and the server puts them where the metric has nothing.
 func (i *Importer) sendHistory(ctx context.Context, used []*metric) (err error) {
-	var old []*metric
-	defer func() {
-		for _, m := range old {
-			if m.history != "" {
-				err = errors.Join(err, i.options.Client.DeleteMetric(context.WithoutCancel(ctx), m.history))
-			}
+	rows := spool{runRows: rowsInMemory, byMetric: true}
+	defer func() { err = errors.Join(err, rows.close()) }()
+	err = i.rows.each(func(r *row) error {
+		if r.time >= i.metrics[r.metric].keptFrom {
+			return nil
 		}
-	}()
-	for _, m := range used {
-		if m.older == 0 {
-			continue
-		}
-		old = append(old, m)
-		history, ok, err := i.options.Client.CreateBackfill(ctx, m.id)
-		if err != nil && ok {
-			return fmt.Errorf("csvimport: backfill of metric %s: %w", m.name, err)
-		}
-		if ok {
-			m.history, m.target = history, history
-		} else { // the server counts them as dropped
-			i.options.Note(fmt.Sprintf("metric %s: %v", m.name, err))
-		}
-	}
-	if len(old) == 0 {
-		return nil
-	}
-	err = i.sendRows(ctx, old, func(m *metric, t carbonara.Timestamp) bool { return t < m.keptFrom })
+		i.result.Measures++
+		return rows.add(r.time, r.value, r.metric)
+	})
 	if err != nil {
 		return err
 	}
-	for _, m := range old {
-		if m.history == "" {
-			continue
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(i.options.Requests)
+	var next history
+	flush := func() {
+		if sent := next; sent.rows > 0 {
+			all.Go(func() error { return sent.send(ctx, i.options.Client) })
 		}
-		if err := i.moveHistory(ctx, m); err != nil {
-			return fmt.Errorf("csvimport: backfill of metric %s: %w", m.name, err)
+		next = history{}
+	}
+	var period carbonara.Timestamp
+	err = rows.each(func(r *row) error {
+		m := i.metrics[r.metric]
+		start := r.time.Floor(m.limits.coarsest())
+		if m != next.metric || start != period && next.rows >= i.options.Batch {
+			flush()
+			next.metric, next.body = m, []byte{'['}
+		}
+		next.body = appendMeasure(next.body, r.time, r.value)
+		next.rows++
+		period = start
+		return ctx.Err()
+	})
+	flush()
+	if err := errors.Join(all.Wait(), err); err != nil {
+		return err
+	}
+	for _, m := range used {
+		i.result.Older += m.older - m.refused.rows
+		i.result.Refused += m.refused.rows
+		if m.refused.rows > 0 {
+			i.options.Note(fmt.Sprintf("metric %s: %d measures were refused: %s", m, m.refused.rows, m.refused.reason(m)))
 		}
 	}
 	return nil
 }
 
-// moveHistory has the server move a metric's history, and reports the rows in periods that it refused.
-func (i *Importer) moveHistory(ctx context.Context, m *metric) error {
-	starts, err := i.options.Client.Backfill(ctx, m.id, m.history)
+// refused is what the server refused of a metric's history.
+type refused struct {
+	mu      sync.Mutex
+	rows    int64
+	periods int
+	first   string // the first of these
+	err     error  // of requests that it refused as a whole
+}
+
+func (r *refused) reason(m *metric) string {
+	if r.err != nil {
+		return r.err.Error()
+	}
+	return fmt.Sprintf("they lie in %d periods of %v, from %s on, in which it has other measures, whose raw ones are gone",
+		r.periods, m.limits.coarsest(), r.first)
+}
+
+// history is a request of one metric's history.
+type history struct {
+	metric *metric
+	rows   int
+	body   []byte
+}
+
+func (h *history) send(ctx context.Context, c *client.Client) error {
+	h.body[len(h.body)-1] = ']'
+	done, err := c.Fill(ctx, h.metric.id, h.body)
+	r := &h.metric.refused
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if client.HasStatus(err, http.StatusBadRequest) || client.HasStatus(err, http.StatusRequestEntityTooLarge) {
+		r.rows += int64(h.rows)
+		r.err = err
+		return nil
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("csvimport: history of metric %s: %w", h.metric, err)
 	}
-	refused := make(map[carbonara.Timestamp]bool, len(starts))
-	for _, text := range starts {
-		start, err := model.ParseTimestamp(text, 0)
-		if err != nil {
-			return err
-		}
-		refused[start] = true
+	r.rows += int64(done.Refused)
+	if r.periods += len(done.RefusedBlocks); len(done.RefusedBlocks) > 0 && (r.first == "" || done.RefusedBlocks[0] < r.first) {
+		r.first = done.RefusedBlocks[0]
 	}
-	rows := int64(0)
-	coarsest := m.limits.coarsest()
-	if len(refused) > 0 {
-		err = i.rows.each(func(r *row) error {
-			if i.metrics[r.metric] == m && r.time < m.keptFrom && refused[r.time.Floor(coarsest)] {
-				rows++
-			}
-			return nil
-		})
-	}
-	i.result.Backfilled += m.older - rows
-	if rows > 0 {
-		i.result.Refused += rows
-		i.options.Note(fmt.Sprintf("metric %s: %d measures were refused: they lie in %d periods of %v, from %s on, "+
-			"in which it has other measures, whose raw ones are gone", m.name, rows, len(starts), coarsest, starts[0]))
-	}
-	return err
+	return nil
 }
 
 // coarsest returns the coarsest granularity.

@@ -19,7 +19,7 @@ type Result struct {
 	Files, Metrics     int
 	Measures, Rejected int64 // measures sent; records and fields not taken
 	Dropped            int64 // measures older than the back window, by the server's count
-	Backfilled         int64 // measures older than the back window, sent as a backfill
+	Older              int64 // measures older than the back window, which went in as history
 	Refused            int64 // such measures where the metric has others
 	Expired            int64 // measures too old for every granularity of their metric's archive policy
 	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the

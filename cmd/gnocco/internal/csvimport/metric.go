@@ -19,11 +19,10 @@ type metric struct {
 	newest       carbonara.Timestamp // of these
 
 	id            string
-	target        string              // of the sent measures: id, or history
 	droppedBefore int64               // measures that the server dropped before the import
 	keptFrom      carbonara.Timestamp // the server accepts no older measures; 0: all
-	history       string              // metric that takes the older ones; "" if none does
 	older         int64               // measures of the files that are older
+	refused       refused             // of these
 	limits        limits
 	methods       []string       // of its archive policy
 	aggregates    []aggregatesOf // of Thanos' blocks
@@ -86,7 +85,12 @@ func (m *metric) add(t carbonara.Timestamp, value float64) {
 
 // appendMeasure appends a measure as JSON.
 func appendMeasure(dst []byte, t carbonara.Timestamp, value float64) []byte {
-	dst = append(dst, `{"timestamp":`...)
+	dst = appendSeconds(append(dst, `{"timestamp":`...), t)
+	return append(appendNumber(append(dst, `,"value":`...), value), "},"...)
+}
+
+// appendSeconds appends a time as seconds since 1970.
+func appendSeconds(dst []byte, t carbonara.Timestamp) []byte {
 	dst = strconv.AppendInt(dst, int64(t)/int64(time.Second), 10)
 	if nanoseconds := int64(t) % int64(time.Second); nanoseconds != 0 {
 		dst = append(dst, '.')
@@ -95,15 +99,15 @@ func appendMeasure(dst []byte, t carbonara.Timestamp, value float64) []byte {
 			nanoseconds %= unit
 		}
 	}
-	dst = append(dst, `,"value":`...)
+	return dst
+}
+
+// appendNumber appends a number as JSON.
+func appendNumber(dst []byte, value float64) []byte {
 	if value-value != 0 { // NaN or infinite: words that Gnocchi knows, but JSON doesn't
-		dst = append(dst, '"')
-		dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
-		dst = append(dst, '"')
-	} else {
-		dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
+		return append(strconv.AppendFloat(append(dst, '"'), value, 'g', -1, 64), '"')
 	}
-	return append(dst, "},"...)
+	return strconv.AppendFloat(dst, value, 'g', -1, 64)
 }
 
 // view is b as a string without a copy. It must not be kept longer than b stays as it is.

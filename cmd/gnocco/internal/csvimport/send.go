@@ -152,7 +152,7 @@ const metricsAtOnce = 1000
 
 // is notes which metric of the server m is.
 func (m *metric) is(found *client.Metric) (err error) {
-	m.id, m.target, m.methods = found.ID, found.ID, found.ArchivePolicy.Methods
+	m.id, m.methods = found.ID, found.ArchivePolicy.Methods
 	m.limits, err = newLimits(&found.ArchivePolicy, m.newest)
 	return err
 }

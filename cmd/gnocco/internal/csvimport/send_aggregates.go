@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/model"
 )
-
-// partBytes is from where on a part of an archive ends: a server takes bodies of a mebibyte, in base64.
-const partBytes = 256 << 10
 
 // sendAggregates puts the groups of Thanos' aggregates into archives, once these have all measures.
 func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
@@ -69,23 +67,63 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 	return err
 }
 
-// putGroups puts groups into a metric's archive: as all that it has, or by a backfill, which returns the periods that
-// it refused.
+// putGroups puts groups where a metric has nothing, and returns the periods in which it has something else. A request
+// has all groups of some periods.
 func (i *Importer) putGroups(ctx context.Context, m *metric, groups []carbonara.Groups) (refused []string, err error) {
-	parts := archive.ContentOfGroups(groups, partBytes)
-	_, err = i.options.Client.PutArchiveContent(ctx, m.id, parts)
-	if !client.HasStatus(err, http.StatusBadRequest) {
-		return nil, err
+	coarsest := m.limits.coarsest()
+	for rest := (&model.Replacement{Groups: groups}); rest != nil; {
+		end := carbonara.MaxTimestamp
+		for j := range rest.Groups {
+			if g := &rest.Groups[j]; g.Len() > i.options.Batch {
+				end = min(end, g.Starts[i.options.Batch-1].Floor(coarsest).Add(coarsest))
+			}
+		}
+		var some *model.Replacement
+		some, rest = rest.Before(end)
+		done, err := i.options.Client.Fill(ctx, m.id, groupsBody(some.Groups))
+		if err != nil {
+			return nil, err
+		}
+		refused = append(refused, done.RefusedBlocks...)
 	}
-	history, _, err := i.options.Client.CreateBackfill(ctx, m.id)
-	if err != nil {
-		return nil, err
+	return refused, nil
+}
+
+// groupsBody returns groups as JSON.
+func groupsBody(groups []carbonara.Groups) []byte {
+	body := []byte(`{"groups":[`)
+	list := func(open string, n int, value func(k int)) {
+		body = append(body, open...)
+		for k := range n {
+			if k > 0 {
+				body = append(body, ',')
+			}
+			value(k)
+		}
+		body = append(body, ']')
 	}
-	defer func() {
-		err = errors.Join(err, i.options.Client.DeleteMetric(context.WithoutCancel(ctx), history))
-	}()
-	if _, err := i.options.Client.PutArchiveContent(ctx, history, parts); err != nil {
-		return nil, err
+	for j := range groups {
+		g := &groups[j]
+		if j > 0 {
+			body = append(body, ',')
+		}
+		body = appendNumber(append(body, `{"granularity":`...), g.Granularity.Seconds())
+		list(`,"timestamps":[`, g.Len(), func(k int) { body = appendSeconds(body, g.Starts[k]) })
+		body = append(body, `,"columns":{`...)
+		for c, column := range g.Columns {
+			if column.IsSketch() {
+				continue
+			}
+			list(strconv.Quote(column.String())+":[", g.Len(), func(k int) {
+				if v := g.Values[c][k]; carbonara.IsAbsent(v) {
+					body = append(body, "null"...)
+				} else {
+					body = appendNumber(body, v)
+				}
+			})
+			body = append(body, ',')
+		}
+		body = append(body[:len(body)-1], "}}"...)
 	}
-	return i.options.Client.Backfill(ctx, m.id, history)
+	return append(body, "]}"...)
 }

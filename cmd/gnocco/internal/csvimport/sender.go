@@ -63,7 +63,7 @@ func (l *sender) flush() {
 			body = append(body, ',')
 		}
 		body = append(body, '"')
-		body = append(body, m.target...)
+		body = append(body, m.id...)
 		body = append(body, `":[`...)
 		body = append(body, m.pending[:len(m.pending)-1]...)
 		body = append(body, ']')

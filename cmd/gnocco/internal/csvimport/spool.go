@@ -30,14 +30,23 @@ const rowsInMemory = 1 << 20
 // temporary file as sorted runs. A run that begins where the last one ends continues it, so that rows in order of time
 // make a single run. The zero value is empty. Close removes the file.
 type spool struct {
-	runRows int
-	rows    []row // of the run in memory
-	ordered bool  // rows ascend
+	runRows  int
+	byMetric bool  // in the order of metrics, each in order of time
+	rows     []row // of the run in memory
+	ordered  bool  // rows ascend
 
-	file   *os.File // nil while all rows fit in memory
-	out    *bufio.Writer
-	runs   []section
-	newest carbonara.Timestamp // of the last of runs
+	file *os.File // nil while all rows fit in memory
+	out  *bufio.Writer
+	runs []section
+	last row // of the last of runs
+}
+
+// compare compares the places of rows.
+func (s *spool) compare(a, b *row) int {
+	if s.byMetric && a.metric != b.metric {
+		return cmp.Compare(a.metric, b.metric)
+	}
+	return cmp.Compare(a.time, b.time)
 }
 
 // section is where a run lies in the file.
@@ -61,8 +70,8 @@ func (s *spool) add(t carbonara.Timestamp, value float64, metric uint32) error {
 	if n == cap(s.rows) {
 		s.rows = slices.Grow(s.rows, min(max(n, leastRows), s.runRows-n))
 	}
-	s.ordered = n == 0 || s.ordered && s.rows[n-1].time <= t
 	s.rows = append(s.rows, row{t, value, metric, uint32(n)})
+	s.ordered = n == 0 || s.ordered && s.compare(&s.rows[n-1], &s.rows[n]) <= 0
 	return nil
 }
 
@@ -70,7 +79,7 @@ func (s *spool) add(t carbonara.Timestamp, value float64, metric uint32) error {
 func (s *spool) sort() {
 	if !s.ordered {
 		slices.SortFunc(s.rows, func(a, b row) int {
-			return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.number, b.number))
+			return cmp.Or(s.compare(&a, &b), cmp.Compare(a.number, b.number))
 		})
 		s.ordered = true
 	}
@@ -87,7 +96,7 @@ func (s *spool) write() (err error) {
 	s.sort()
 	if len(s.runs) == 0 {
 		s.runs = append(s.runs, section{})
-	} else if last := s.runs[len(s.runs)-1].to; s.rows[0].time < s.newest {
+	} else if last := s.runs[len(s.runs)-1].to; s.compare(&s.rows[0], &s.last) < 0 {
 		s.runs = append(s.runs, section{last, last})
 	}
 	var encoded [rowBytes]byte
@@ -100,7 +109,7 @@ func (s *spool) write() (err error) {
 		}
 	}
 	s.runs[len(s.runs)-1].to += int64(len(s.rows)) * rowBytes
-	s.newest = s.rows[len(s.rows)-1].time
+	s.last = s.rows[len(s.rows)-1]
 	s.rows = s.rows[:0]
 	return nil
 }
@@ -120,17 +129,17 @@ func (s *spool) each(use func(*row) error) error {
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("csvimport: temporary file: %w", err)
 	}
-	var merge runHeap
+	merge := runHeap{spool: s}
 	size := min(max(mergeBytes/len(s.runs), leastBuffer), mostBuffer)
 	for i, at := range s.runs {
 		section := io.NewSectionReader(s.file, at.from, at.to-at.from)
-		merge = append(merge, &runReader{number: i, source: bufio.NewReaderSize(section, size)})
+		merge.runs = append(merge.runs, &runReader{number: i, source: bufio.NewReaderSize(section, size)})
 	}
-	merge = append(merge, &runReader{number: len(s.runs), memory: s.rows})
-	merge = slices.DeleteFunc(merge, func(r *runReader) bool { return !r.next() && r.err == nil })
+	merge.runs = append(merge.runs, &runReader{number: len(s.runs), memory: s.rows})
+	merge.runs = slices.DeleteFunc(merge.runs, func(r *runReader) bool { return !r.next() && r.err == nil })
 	heap.Init(&merge)
-	for len(merge) > 0 {
-		first := merge[0]
+	for len(merge.runs) > 0 {
+		first := merge.runs[0]
 		if first.err != nil {
 			return fmt.Errorf("csvimport: temporary file: %w", first.err)
 		}
@@ -139,7 +148,7 @@ func (s *spool) each(use func(*row) error) error {
 		}
 		if !first.next() && first.err == nil {
 			heap.Pop(&merge)
-		} else if len(merge) > 1 {
+		} else if len(merge.runs) > 1 {
 			heap.Fix(&merge, 0)
 		}
 	}
@@ -185,17 +194,21 @@ func (r *runReader) next() bool {
 	return r.err == nil
 }
 
-// runHeap orders runs by their next row, equal times by their age.
-type runHeap []*runReader
-
-func (h runHeap) Len() int { return len(h) }
-func (h runHeap) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].time, h[j].time), cmp.Compare(h[i].number, h[j].number)) < 0
+// runHeap orders runs by their next row, equal places by their age.
+type runHeap struct {
+	*spool
+	runs []*runReader
 }
-func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) }
+
+func (h runHeap) Len() int { return len(h.runs) }
+func (h runHeap) Less(i, j int) bool {
+	a, b := h.runs[i], h.runs[j]
+	return cmp.Or(h.compare(&a.row, &b.row), cmp.Compare(a.number, b.number)) < 0
+}
+func (h runHeap) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+func (h *runHeap) Push(x any)   { h.runs = append(h.runs, x.(*runReader)) }
 func (h *runHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
+	last := h.runs[len(h.runs)-1]
+	h.runs = h.runs[:len(h.runs)-1]
 	return last
 }

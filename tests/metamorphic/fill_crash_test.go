@@ -18,30 +18,29 @@ import (
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
-// backfilled is a metric with measures, and another one that takes its history.
-type backfilled struct {
-	policy        *model.ArchivePolicy
-	live, history uuid.UUID
-	older, newer  []*model.Measures // requests, in order of time; of history and live
-	blocks        int               // of the history
+// filledIn is a metric with measures and a history.
+type filledIn struct {
+	policy       *model.ArchivePolicy
+	live         uuid.UUID
+	older, newer []*model.Measures // requests, in order of time
+	rows         int               // of the history
 }
 
 // done is how far a client has come, by the answers that it got.
 type done struct {
-	older, newer int                 // requests
-	moved        carbonara.Timestamp // blocks before this time
+	older, newer int // requests
 }
 
-func newBackfilled(t *testing.T) *backfilled {
+func newFilledIn(t *testing.T) *filledIn {
 	t.Helper()
 	minute, block := time.Minute, 5*time.Minute
 	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &minute}, {Granularity: &block}},
 		[]string{"sum", "count", "max", "std", "last", "95pct"})
 	fatal.If(t, err)
-	b := &backfilled{policy: policy, live: uuid.UUID{1}, history: uuid.UUID{2}}
+	b := &filledIn{policy: policy, live: uuid.UUID{1}}
 	random := rand.New(rand.NewPCG(3, 4))
-	request := func(metric uuid.UUID, second, n int) *model.Measures {
-		m := &model.Measures{Metrics: []uuid.UUID{metric}, Offsets: []int{0, n}}
+	request := func(second, n int) *model.Measures {
+		m := &model.Measures{Metrics: []uuid.UUID{b.live}, Offsets: []int{0, n}}
 		for i := range n {
 			m.Timestamps = append(m.Timestamps, carbonara.Timestamp(1_700_000_100+second+20*i)*1e9)
 			m.Values = append(m.Values, random.NormFloat64())
@@ -49,76 +48,58 @@ func newBackfilled(t *testing.T) *backfilled {
 		return m
 	}
 	const day = 86_400
-	for i, n := range []int{30, 9000, 60} { // measures of a step; the second step is committed as a table
+	for i, n := range []int{30, 9000, 60} { // the second ones are committed as a table
 		for from := 0; from < n; from += 3000 {
 			size := min(3000, n-from)
-			b.older = append(b.older, request(b.history, i*60*day+20*from, size))
-			b.blocks += size / 15
+			b.older = append(b.older, request(i*60*day+20*from, size))
+			b.rows += size
 		}
 	}
 	for i := range 4 {
-		b.newer = append(b.newer, request(b.live, 200*day+i*600, 30))
+		b.newer = append(b.newer, request(200*day+i*600, 30))
 	}
 	return b
 }
 
-func (b *backfilled) create(t *testing.T, n *testnode.Node) {
+func (b *filledIn) create(t *testing.T, n *testnode.Node) {
 	t.Helper()
 	fatal.If(t, n.Index.CreateArchivePolicy(t.Context(), b.policy))
-	for _, id := range []uuid.UUID{b.live, b.history} {
-		fatal.If(t, n.Index.CreateMetric(t.Context(), &model.Metric{ID: id, ArchivePolicy: b.policy,
-			Creator: "admin"}))
-	}
+	fatal.If(t, n.Index.CreateMetric(t.Context(), &model.Metric{ID: b.live, ArchivePolicy: b.policy, Creator: "admin"}))
 }
 
-// run does what a client does that has come so far, and notes how far it comes. It returns what its steps did.
-func (b *backfilled) run(t *testing.T, n *testnode.Node, so done, note func(done)) (all model.Backfilled) {
+// run does what a client does that has come so far, and notes how far it comes. It returns what its requests did.
+func (b *filledIn) run(t *testing.T, n *testnode.Node, so done, note func(done)) (all model.Replaced) {
 	t.Helper()
-	post := func(m *model.Measures) {
+	post := func() {
 		t.Helper()
-		fatal.If(t, n.Post(m))
-	}
-	for so.newer < 1 {
-		post(b.newer[so.newer])
+		fatal.If(t, n.Post(b.newer[so.newer]))
 		so.newer++
 		note(so)
 	}
+	if so.newer < 1 {
+		post()
+	}
 	for so.older < len(b.older) {
-		post(b.older[so.older])
+		m := b.older[so.older]
+		some, err := n.Metricd.Replace(t.Context(), m.Metrics, &model.Replacement{Empty: true, Timestamps: m.Timestamps,
+			Values: m.Values})
+		fatal.If(t, err)
+		all.Add(&some)
 		so.older++
 		note(so)
-	}
-	fatal.If(t, n.Metricd.Refresh(t.Context(), []uuid.UUID{b.live, b.history}))
-	for next := carbonara.Timestamp(0); ; {
-		step, err := n.Metricd.Backfill(t.Context(), b.live, b.history, next)
-		fatal.If(t, err)
-		all.Moved += step.Moved
-		all.Known += step.Known
-		all.Refused = append(all.Refused, step.Refused...)
-		if next = step.Next; next == 0 {
-			so.moved = carbonara.MaxTimestamp
-			note(so)
-			break
-		}
-		so.moved = max(so.moved, next)
-		note(so)
 		if so.newer < len(b.newer) { // measures come in meanwhile
-			post(b.newer[so.newer])
-			so.newer++
-			note(so)
+			post()
 		}
 	}
 	for so.newer < len(b.newer) {
-		post(b.newer[so.newer])
-		so.newer++
-		note(so)
+		post()
 	}
 	fatal.If(t, n.Metricd.Checkpoint(t.Context()))
 	return all
 }
 
-// requireKept demands all blocks whose move was answered, and all measures, and of other blocks all or nothing.
-func (b *backfilled) requireKept(t *testing.T, n *testnode.Node, so done, want map[time.Duration]*carbonara.Groups) {
+// requireKept demands all blocks whose request was answered, and all measures, and of other blocks all or nothing.
+func (b *filledIn) requireKept(t *testing.T, n *testnode.Node, so done, want map[time.Duration]*carbonara.Groups) {
 	t.Helper()
 	block := b.policy.Plan().Coarsest()
 	blocks := func(all *carbonara.Groups) map[carbonara.Timestamp]carbonara.Groups {
@@ -132,6 +113,11 @@ func (b *backfilled) requireKept(t *testing.T, n *testnode.Node, so done, want m
 	}
 	history := b.older[len(b.older)-1]
 	end := history.Timestamps[len(history.Timestamps)-1].Floor(block).Add(block)
+	var reached carbonara.Timestamp // blocks before it are there
+	if so.older > 0 {
+		last := b.older[so.older-1].Timestamps
+		reached = last[len(last)-1].Floor(block).Add(block)
+	}
 	found := make(map[carbonara.Timestamp]int) // at how many granularities
 	for g, want := range want {
 		got := blocks(n.Read(b.live, g))
@@ -141,8 +127,8 @@ func (b *backfilled) requireKept(t *testing.T, n *testnode.Node, so done, want m
 			case ok && start < end:
 				found[start]++
 				requireEqual(t, fmt.Sprintf("block %v", start), &groups, &want)
-			case !ok && start < so.moved && start < end:
-				t.Fatalf("block %v, which was moved, is gone", start)
+			case !ok && start < reached:
+				t.Fatalf("block %v, which was put, is gone", start)
 			case !ok && so.newer > 0 && start <= b.newer[so.newer-1].Timestamps[29].Floor(block) && start >= end:
 				t.Fatalf("block %v, of measures that were accepted, is gone", start)
 			}
@@ -155,18 +141,16 @@ func (b *backfilled) requireKept(t *testing.T, n *testnode.Node, so done, want m
 	}
 }
 
-// TestBackfillSurvivesPowerCuts cuts the power at every write while a history is sent and moved. Answered measures are
-// kept, no block is moved in part, and when the client goes on, the archive is that of measures that came in order.
-func TestBackfillSurvivesPowerCuts(t *testing.T) {
+// TestHistorySurvivesPowerCuts cuts the power at every write while a history is sent. Answered measures are
+// kept, no block is put in part, and when the client goes on, the archive is that of measures that came in order.
+func TestHistorySurvivesPowerCuts(t *testing.T) {
 	ctx := context.Background()
-	b := newBackfilled(t)
+	b := newFilledIn(t)
 	ordered := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer ordered.Stop(ctx)
 	b.create(t, ordered)
 	for _, m := range slices.Concat(b.older, b.newer) {
-		m := *m
-		m.Metrics = []uuid.UUID{b.live}
-		fatal.If(t, ordered.Post(&m))
+		fatal.If(t, ordered.Post(m))
 	}
 	want := make(map[time.Duration]*carbonara.Groups)
 	for _, g := range b.policy.Granularities() {
@@ -208,8 +192,8 @@ func TestBackfillSurvivesPowerCuts(t *testing.T) {
 	})
 	arm(false)
 	n.Stop(ctx)
-	if all.Moved != b.blocks || all.Known > 0 || len(all.Refused) > 0 {
-		t.Fatalf("%+v, want %d blocks moved", all, b.blocks)
+	if all.Put != b.rows || all.Known+all.Refused > 0 {
+		t.Fatalf("%+v, want %d measures put", all, b.rows)
 	}
 	if len(cuts) < 60/stride {
 		t.Fatalf("only %d power cuts", len(cuts))
@@ -220,9 +204,8 @@ func TestBackfillSurvivesPowerCuts(t *testing.T) {
 			n := testnode.Start(t, testnode.Options{FS: c.disk, Sacks: 1, Workers: 1})
 			defer n.Stop(ctx)
 			b.requireKept(t, n, c.so, want)
-			all := b.run(t, n, c.so, func(done) {})
-			if all.Moved+all.Known != b.blocks || len(all.Refused) > 0 {
-				t.Fatalf("%+v, want %d blocks", all, b.blocks)
+			if all := b.run(t, n, c.so, func(done) {}); all.Refused > 0 {
+				t.Fatalf("%+v", all)
 			}
 			for g, want := range want {
 				requireEqual(t, "resumed", n.Read(b.live, g), want)
