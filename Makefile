@@ -15,7 +15,7 @@ COUNT ?= 10
 TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
-MODULES = . bench cmd/gnocco-correlate tests/prometheus
+MODULES = . bench cmd/gnocco-correlate cmd/gnocco-import tests/prometheus
 # $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
 each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
 
@@ -32,8 +32,9 @@ ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(BitsDependOnTheValues
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-build: ## bin/gnocco, bin/metricd
+build: ## bin/gnocco, bin/metricd, and bin/gnocco-import, which reads files for gnocco import
 	go build -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
+	cd cmd/gnocco-import && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
 migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/how-to/migrate-from-gnocchi.md)
 	cd cmd/gnocco-migrate && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
@@ -64,7 +65,7 @@ programs:
 	@mkdir -p bin/test
 	@go build -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
 	@cd bench && go build -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
-	@cd cmd/gnocco-correlate && go build -ldflags='-s -w' -o ../../bin/test/ .
+	@for module in cmd/gnocco-correlate cmd/gnocco-import; do (cd $$module && go build -ldflags='-s -w' -o ../../bin/test/ .) || exit; done
 
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
 	@$(call each,go list -export -test ./... >/dev/null)
@@ -76,8 +77,8 @@ full: programs ## the tests of every package, all rounds; first those of whole p
 	@set -o pipefail; { $(call each,$(TEST) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
-	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short -skip '$(ALONE)' $(RACE) && cd cmd/gnocco-correlate && \
-		$(TEST) -race -short ./csv; } | $(SUM)
+	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short -skip '$(ALONE)' $(RACE) && (cd cmd/gnocco-correlate && \
+		$(TEST) -race -short ./csv) && cd cmd/gnocco-import && $(TEST) -race -short ./internal/csvimport; } | $(SUM)
 
 long: ## hundreds of rounds of what is random, for hours, with a line in docs/explain/long-runs.md; ONLY="chaos damage" SCALE=0.1
 	tools/long.sh

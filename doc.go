@@ -7,12 +7,15 @@
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/metricd           one subcommand under its own name
 //	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
+//	cmd/gnocco-import     reads files of other programs for gnocco import; a module of its own
+//	cmd/gnocco-import/{csv,internal/csvimport}      by which rules CSV is read; makes requests of files
 //	cmd/shared            commands and defaults of two programs
+//	cmd/shared/{imports,remote}                flags of imports; which server a command asks
 //	internal/backup       copies a data folder while its cluster serves, and restores it
 //	cmd/gnocco-backup     backups in buckets of S3, encrypted by age; a module of its own
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
 //	cmd/gnocco-correlate/csv                        reads columns
-//	cmd/gnocco/internal/{csvimport,demo,fsck,gnocchiconf,inspect,offline}
+//	cmd/gnocco/internal/{demo,fsck,gnocchiconf,inspect,offline}
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what
@@ -60,7 +63,7 @@
 //	bench                 the benchmarks; a module of its own
 //	bench/cmd/gnocco-bench                     their program
 //	bench/{correlation,device,device/kernels,formats,pattern,report}
-//	internal/{budget,bytesize,client,compensated,connections,corruption,csv}  helpers with several users
+//	internal/{budget,bytesize,client,compensated,connections,corruption}  helpers with several users
 //	internal/{decimal,devices,diskprobe,fulldisk,idset,keyhash,keystone}     more of them
 //	internal/{lint,parallel,pause,progress,quota,roster,simd,version}                      and more
 //	tests/{claimtest,correlatetest}            what every coordinator and every correlation engine is held to

@@ -37,6 +37,7 @@ require (
 	github.com/cockroachdb/tokenbucket v0.0.0-20230807174530-cc333fc44b06 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/getsentry/sentry-go v0.27.0 // indirect
+	github.com/gnocco-db/gnocco/cmd/gnocco-import v0.0.0 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
 	github.com/grafana/regexp v0.0.0-20250905093917-f7b3be9d1853 // indirect
@@ -58,3 +59,5 @@ require (
 replace github.com/gnocco-db/gnocco => ..
 
 replace github.com/gnocco-db/gnocco/cmd/gnocco-correlate => ../cmd/gnocco-correlate
+
+replace github.com/gnocco-db/gnocco/cmd/gnocco-import => ../cmd/gnocco-import

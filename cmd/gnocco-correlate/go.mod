@@ -10,6 +10,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
+	github.com/gnocco-db/gnocco/cmd/gnocco-import v0.0.0
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
@@ -27,3 +28,5 @@ require (
 )
 
 replace github.com/gnocco-db/gnocco => ../..
+
+replace github.com/gnocco-db/gnocco/cmd/gnocco-import => ../gnocco-import

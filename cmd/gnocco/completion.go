@@ -30,7 +30,7 @@ func ask(remote *remoteFlags, propose completion) cobra.CompletionFunc {
 		if applySettings(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c, err := remote.client()
+		c, err := remote.Client()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -56,7 +56,7 @@ gnocco-correlate, a program of its own.`,
 		},
 	}
 	f := cmd.Flags()
-	flags.remote.define(f, "", "correlate stored metrics of the server at this address")
+	flags.remote.Define(f, "", "correlate stored metrics of the server at this address")
 	f.StringSliceVar(&flags.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
 	f.StringVar(&flags.resourceType, "resource-type", "generic",
 		"type of the resources whose metrics are correlated, unless --metric names them")
@@ -85,7 +85,7 @@ gnocco-correlate, a program of its own.`,
 // check returns what is wrong with the flags.
 func (flags *correlateFlags) check() error {
 	switch {
-	case flags.remote.url == "":
+	case flags.remote.URL == "":
 		return errors.New("name the server by --url (gnocco-correlate, a program of its own, correlates files)")
 	case flags.method != "pearson" && flags.method != "spearman":
 		return fmt.Errorf("--method: %q is neither pearson nor spearman", flags.method)
@@ -150,7 +150,7 @@ func (flags *correlateFlags) run(ctx context.Context, stdout, stderr io.Writer) 
 	if flags.quiet {
 		stderr = io.Discard
 	}
-	server, err := flags.remote.client()
+	server, err := flags.remote.Client()
 	if err != nil {
 		return err
 	}

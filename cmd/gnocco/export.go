@@ -53,7 +53,7 @@ one more column with it. An import takes one granularity.`,
 			if args[0] != archiveForm && exportForms[args[0]] == nil {
 				return fmt.Errorf("format %q is none of csv, jsonl, prometheus and archive", args[0])
 			}
-			c, err := remote.client()
+			c, err := remote.Client()
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ one more column with it. An import takes one granularity.`,
 			return out.finish()
 		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	remote.Define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	read.define(cmd.Flags(), "")
 	cmd.ValidArgsFunction = firstOf([]string{"csv", "jsonl", "prometheus", archiveForm}, ask(&remote, proposeSelectors))
 	completeFlags(cmd, &remote)

@@ -1,20 +1,19 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"bytes"
+	"encoding/csv"
 	"fmt"
-	"io"
-	"maps"
 	"os"
-	"slices"
-	"time"
+	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
-	"github.com/gnocco-db/gnocco/internal/progress"
+	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 )
 
 func newImport() *cobra.Command {
@@ -22,149 +21,68 @@ func newImport() *cobra.Command {
 		Use:   "import",
 		Short: "Send measures from files, or archives, to a server",
 	}
-	cmd.AddCommand(newImportCSV(), newImportLines(), newImportBlocks(), newImportArchive())
+	for _, command := range []func(imports.Run) (*cobra.Command, *imports.Options){imports.NewCSV, imports.NewLines,
+		imports.NewBlocks} {
+		child, o := command(runImporter)
+		completeFlags(child, &o.Remote)
+		cmd.AddCommand(child)
+	}
+	cmd.AddCommand(newImportArchive())
 	return cmd
 }
 
-// errIncomplete ends an import after which the server does not have all that the files hold.
-var errIncomplete = errors.New("not all lines are kept")
+// importer is the program that reads files, with a module of its own.
+const importer = "gnocco-import"
 
-// importFlags are the flags of every import.
-type importFlags struct {
-	options    csvimport.Options
-	remote     remoteFlags
-	dryRun     bool
-	maxReports int
-}
-
-func (flags *importFlags) define(f *pflag.FlagSet) {
-	o := &flags.options
-	flags.remote.define(f, defaultURL, "address of the server, with its prefix if it has one")
-	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
-		"archive policy of new metrics, or auto for one that fits (default: the server's rules decide)")
-	f.BoolVar(&flags.dryRun, "dry-run", false, "read the files, say what they hold and how they are read, and send nothing")
-	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
-	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
-	f.IntVar(&flags.maxReports, "max-reports", 20, "most rejected lines that are reported one by one")
-}
-
-// run reads the files, each by read, and sends their measures.
-func (flags *importFlags) run(cmd *cobra.Command, files []string,
-	read func(*csvimport.Importer, string, io.Reader) error) (err error) {
-	ctx, stdin, stderr := cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
-	o := flags.options
-	if o.Batch < 1 || o.Requests < 1 {
-		return errors.New("--batch and --requests must be at least 1")
-	}
-	if o.Client, err = flags.remote.client(); err != nil {
-		return err
-	}
-	reading := progress.New(stderr, progress.TotalBytes(files...))
-	defer reading.Close()
-	reports := 0
-	o.Reject = func(file string, line int, reason string) {
-		if reports++; reports <= flags.maxReports {
-			reading.Print(fmt.Sprintf("%s:%d: %s", file, line, reason))
-		} else if reports == flags.maxReports+1 {
-			reading.Print("further rejected lines are only counted")
-		}
-	}
-	o.Note = reading.Print
-	started := time.Now()
-	importer, err := csvimport.New(o)
+// runImporter has the importer take the place of this process, with the settings that the command line, the
+// environment and the configuration file gave.
+func runImporter(cmd *cobra.Command, _ *imports.Options, files []string) error {
+	path, err := findProgram(importer)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, importer.Close()) }()
-	for _, file := range files {
-		if err = importFile(importer, file, stdin, reading, read); err != nil {
-			return err
+	args := []string{importer, cmd.Name()}
+	var secrets []string // before the environment: the first value counts
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case !flag.Changed || flag.Name == configFlag:
+		case isSecret(flag.Name):
+			secrets = append(secrets, variable(flag.Name)+"="+flag.Value.String())
+		default:
+			args = append(args, "--"+flag.Name+"="+argument(flag.Value))
 		}
+	})
+	args = append(append(args, "--"), files...)
+	return fmt.Errorf("%s: %w", path, unix.Exec(path, args, append(secrets, os.Environ()...)))
+}
+
+// argument returns a flag's value as the command line has it.
+func argument(value pflag.Value) string {
+	list, ok := value.(pflag.SliceValue)
+	if !ok {
+		return value.String()
 	}
-	extent, err := importer.Extent()
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(list.GetSlice()) // a buffer takes all
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// findProgram returns the path of another program of ours: beside this one, or in PATH.
+func findProgram(name string) (string, error) {
+	self, err := os.Executable()
 	if err != nil {
-		return err
+		return "", err
 	}
-	reading.Print(extent.String())
-	if o.ArchivePolicy == "auto" {
-		name, err := importer.ChoosePolicy(ctx, extent)
-		if err != nil {
-			return err
-		}
-		o.ArchivePolicy = name
-		reading.Print("archive policy " + name)
+	beside := filepath.Join(filepath.Dir(self), name)
+	if path, err := exec.LookPath(beside); err == nil {
+		return path, nil
 	}
-	if flags.dryRun {
-		reading.Close()
-		return preview(ctx, stderr, importer, o.ArchivePolicy, reports)
-	}
-	result, err := importer.Send(ctx)
-	reading.Close()
+	path, err := exec.LookPath(name)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("the program %s is needed, and neither beside %s nor in PATH: make build makes both", name,
+			self)
 	}
-	reportImport(stderr, &result, time.Since(started))
-	if result.Rejected > 0 || result.Lost() > 0 {
-		return errIncomplete
-	}
-	return nil
-}
-
-// preview prints what a policy would keep of the measures; the server's rules decide about "".
-func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, policy string, rejected int) error {
-	if policy != "" {
-		result, err := importer.Preview(ctx)
-		if err != nil {
-			return err
-		}
-		reportKept(w, &result)
-	}
-	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || rejected == 0 {
-		return err
-	}
-	return errIncomplete
-}
-
-// reportKept prints what archives will not have of the measures, or not as they are.
-func reportKept(w io.Writer, r *csvimport.Result) {
-	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
-		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
-			r.Coarser[granularity], granularity)
-	}
-	if r.Expired > 0 {
-		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
-	}
-}
-
-// reportImport prints what an import did.
-func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
-	reportKept(w, r)
-	if r.Older > 0 {
-		fmt.Fprintf(w, "%d measures older than the back window went in as history\n", r.Older)
-	}
-	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
-		"dropped by the server %d, refused %d\n",
-		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
-		r.Refused)
-	if r.Groups > 0 || r.Unkept > 0 {
-		fmt.Fprintf(w, "put %d groups of aggregates; in %d periods metrics have other measures, and stay as they are\n",
-			r.Groups, r.Occupied)
-	}
-	if r.Unkept > 0 {
-		fmt.Fprintf(w, "%d metrics took no aggregates: their archive policy keeps no groups of that width, or none so old\n", r.Unkept)
-	}
-}
-
-func importFile(importer *csvimport.Importer, name string, stdin io.Reader, reading *progress.Reading,
-	read func(*csvimport.Importer, string, io.Reader) error) error {
-	source := stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		source = file
-	}
-	return read(importer, name, io.TeeReader(source, reading))
+	return path, nil
 }

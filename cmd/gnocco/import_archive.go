@@ -39,7 +39,7 @@ then fails.`,
 		Example: `  gnocco export archive --url http://old:8041 | gnocco import archive --url http://new:8041 -`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := remote.client()
+			c, err := remote.Client()
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ then fails.`,
 			return importArchives(cmd.Context(), c, source, name, cmd.ErrOrStderr())
 		},
 	}
-	remote.define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
+	remote.Define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
 	return cmd
 }
 

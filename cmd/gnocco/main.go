@@ -12,13 +12,13 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
-	exitRejected = 2 // all was done, but for some lines or metrics
+	exitRejected = 2 // all was done, but for some metrics
 	exitFenced   = cluster.ExitFenced
 	exitFolder   = cluster.ExitRefusedFolder
 )
@@ -34,15 +34,13 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "gnocco:", message(err))
-	if advice := adviceOn(err); advice != "" {
+	if advice := remote.Advice(err); advice != "" {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}
 	var status exitStatus
 	switch {
 	case errors.As(err, &status):
 		os.Exit(status.code)
-	case errors.Is(err, errIncomplete), errors.As(err, new(csvimport.Refusal)):
-		os.Exit(exitRejected)
 	case errors.Is(err, datafolder.ErrRefused):
 		os.Exit(exitFolder)
 	case errors.Is(err, cluster.ErrFenced):

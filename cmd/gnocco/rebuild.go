@@ -49,7 +49,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
   gnocco rebuild --metric house/outside --archive-policy high --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := flags.remote.client()
+			c, err := flags.remote.Client()
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 		},
 	}
 	f := cmd.Flags()
-	flags.remote.define(f, defaultURL,
+	flags.remote.Define(f, defaultURL,
 		"address of the server, with its prefix if it has one; the user has to be an admin")
 	f.StringVar(&flags.policy, "archive-policy", "",
 		"archive policy to change; with --metric, the archive policy that the metric gets")

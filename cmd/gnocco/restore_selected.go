@@ -47,7 +47,7 @@ backup is restored into a temporary folder meanwhile, below TMPDIR.`
 	flags := cmd.Flags()
 	flags.StringArrayVar(&r.selectors, "select", nil,
 		"put these metrics into the server at --url: a name, RESOURCE/NAME, an ID, or a selector in PromQL")
-	r.remote.define(flags, defaultURL, "with --select, address of the server")
+	r.remote.Define(flags, defaultURL, "with --select, address of the server")
 	for _, other := range []string{"data", "list", "verify"} {
 		cmd.MarkFlagsMutuallyExclusive("select", other)
 	}
@@ -56,7 +56,7 @@ backup is restored into a temporary folder meanwhile, below TMPDIR.`
 
 func (r *selectedRestore) run(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
-	to, err := r.remote.client()
+	to, err := r.remote.Client()
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ names are encoded on the spot. Standard error has the limits of the estimate.`,
 			if kinds := valueKinds(); !slices.Contains(kinds, plan.values) {
 				return fmt.Errorf("--values: %q is none of %s", plan.values, strings.Join(kinds, ", "))
 			}
-			if remote.url != "" {
+			if remote.URL != "" {
 				err = plan.ask(cmd.Context(), &remote, policy)
 			} else {
 				plan.policy, err = policyOf(policy)
@@ -70,7 +70,7 @@ names are encoded on the spot. Standard error has the limits of the estimate.`,
 		},
 	}
 	flags := cmd.Flags()
-	remote.define(flags, "", "address of a server that has the policy (default: no server)")
+	remote.Define(flags, "", "address of a server that has the policy (default: no server)")
 	flags.IntVar(&plan.metrics, "metrics", 0, "number of metrics")
 	flags.StringVar(&policy, "policy", "", "name of the archive policy, or a file that has it")
 	flags.StringVar(&interval, "interval", "10s", "time between two measures of a metric")
@@ -142,7 +142,7 @@ func parsePolicy(text []byte) (*model.ArchivePolicy, error) {
 
 // ask reads the policy of a server, and the bytes of an aggregate where the server has metrics of the policy.
 func (p *sizePlan) ask(ctx context.Context, remote *remoteFlags, policy string) error {
-	c, err := remote.client()
+	c, err := remote.Client()
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,6 @@ var layers = table(
 	"internal/budget:",
 	"internal/bytesize:",
 	"internal/compensated:",
-	"internal/csv: model carbonara",
 	"internal/connections:",
 	"internal/corruption:",
 	"internal/devices: carbonara correlate gpu",

@@ -15,6 +15,7 @@ var elsewhere = map[string]struct{ module, pkg string }{
 	"gnocco-bench":     {"bench", "./cmd/gnocco-bench"},
 	"gnocco-backup":    {"cmd/gnocco-backup", "."},
 	"gnocco-correlate": {"cmd/gnocco-correlate", "."},
+	"gnocco-import":    {"cmd/gnocco-import", "."},
 }
 
 // Build builds programs by name and returns the folder in which they lie. It is bin/test: a program that is up to

@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // maxTold is how many bad cells of a block are told one by one.

@@ -2,9 +2,9 @@
 // with it.
 //
 // A Reader is a correlate.Source (start in reader.go). One goroutine cuts the text into blocks of whole records,
-// several parse blocks into columns, and one hands them on in the order of the file. The rules are those of
-// internal/csv, as in "import csv". Plain numbers are read by this package's own parser, which gives the bits of
-// strconv.ParseFloat, and leaves the rare difficult ones to it.
+// several parse blocks into columns, and one hands them on in the order of the file. The rules and the reader of
+// records are those of cmd/gnocco-import/csv, as in "import csv". Plain numbers are read by this package's own parser,
+// which gives the bits of strconv.ParseFloat, and leaves the rare difficult ones to it.
 //
 // Columns without a number in the first rows, such as names, are left out, and so are the columns of times. A cell is
 // missing where it is empty or says so (NA, NaN, null …); any other text in a column of numbers is a bad cell, which is

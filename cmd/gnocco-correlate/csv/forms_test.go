@@ -16,7 +16,7 @@ import (
 
 // A file that `gnocco import csv` takes is taken here as well, with the same values. Its own test reads the same files.
 func TestForms(t *testing.T) {
-	file, err := os.Open("../../../internal/csv/testdata/forms.jsonl")
+	file, err := os.Open("../../../cmd/gnocco-import/csv/testdata/forms.jsonl")
 	fatal.If(t, err)
 	defer file.Close()
 	n := 0

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // layout says what the fields of a record are.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // Reader reads the columns of one file: a correlate.Source. It is for one goroutine.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // maxRecordBytes is the longest record.

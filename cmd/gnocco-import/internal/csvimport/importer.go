@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // Result counts what an import did.

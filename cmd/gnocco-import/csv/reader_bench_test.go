@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 func BenchmarkReader(b *testing.B) {

@@ -45,7 +45,7 @@ func readFile(t *testing.T, name, text string, change func(*Options)) (measures,
 	return strings.Join(all, "\n"), notes.String()
 }
 
-// form is a file of internal/csv/testdata, whose files gnocco-correlate reads in its own test.
+// form is a file of cmd/gnocco-import/csv/testdata, whose files gnocco-correlate reads in its own test.
 type form struct {
 	Name, File, Text string
 	Base64           []byte // a text that JSON cannot hold
@@ -55,7 +55,7 @@ type form struct {
 
 // Files as people and programs write them are read whole, each value at its time.
 func TestForms(t *testing.T) {
-	file, err := os.Open("../../../../internal/csv/testdata/forms.jsonl")
+	file, err := os.Open("../../csv/testdata/forms.jsonl")
 	fatal.If(t, err)
 	defer file.Close()
 	n := 0

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 	"github.com/gnocco-db/gnocco/model"
 )
 

@@ -1,22 +1,66 @@
-package main
+package imports
 
 import (
+	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
-// importCSVFlags are the flags of import csv.
-type importCSVFlags struct {
-	importFlags
-	comma, decimal string
+// Options are the flags of an import.
+type Options struct {
+	Remote remote.Flags
+
+	Resource      string // generic resource that the metrics belong to; "": "csv"
+	ArchivePolicy string // of metrics that are created; "": by the server's rules; "auto": one that fits
+	Metric        string // name of the metric of a file with one column of values; "": the file's name
+
+	TimestampColumn string   // "": the one whose cells are times; "date,clock" are two
+	TimeFormat      string   // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
+	Timezone        string   // IANA's name of the zone of times that name none; "": UTC
+	Decimal         byte     // decimal separator of numbers; 0: by the cells
+	NaN             bool     // NaN is a value, not a gap
+	MetricColumns   []string // columns whose cells name the metric of a row; with a point between several
+	ResourceColumn  string   // column whose cells name the resource; "": Resource
+	LabelColumns    []string // columns whose cells are labels: metrics are series with labels, without a resource
+	Ignore          []string // columns left out
+	NoHeader        bool     // the first line also holds measures; columns are called by number
+	Comma           byte     // between fields; 0: by the lines
+
+	Batch      int  // measures of a request
+	Requests   int  // requests in flight at once
+	DryRun     bool // nothing is sent
+	MaxReports int  // most rejected lines that are reported one by one
 }
 
-func newImportCSV() *cobra.Command {
-	var flags importCSVFlags
+// Run runs an import of files, or folders.
+type Run func(cmd *cobra.Command, o *Options, files []string) error
+
+// define defines the flags of every import, and makes a command run by them.
+func (o *Options) define(cmd *cobra.Command, run Run) {
+	f := cmd.Flags()
+	o.Remote.Define(f, remote.DefaultURL, "address of the server, with its prefix if it has one")
+	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
+		"archive policy of new metrics, or auto for one that fits (default: the server's rules decide)")
+	f.BoolVar(&o.DryRun, "dry-run", false, "read the files, say what they hold and how they are read, and send nothing")
+	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
+	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
+	f.IntVar(&o.MaxReports, "max-reports", 20, "most rejected lines that are reported one by one")
+	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+		if o.Batch < 1 || o.Requests < 1 {
+			return errors.New("--batch and --requests must be at least 1")
+		}
+		return run(cmd, o, files)
+	}
+}
+
+// NewCSV returns the command for CSV files, and its options.
+func NewCSV(run Run) (*cobra.Command, *Options) {
+	o := &Options{Resource: "csv"}
+	var comma, decimal string
 	cmd := &cobra.Command{
 		Use:   "csv FILE...",
 		Short: "Send the measures of CSV files to a server",
@@ -47,16 +91,23 @@ or too old for the archive policy; it is 1 if the import failed otherwise.`,
   gnocco import csv --dry-run --archive-policy auto export.csv.gz
   gnocco import csv --metric-column entity_id --timezone Europe/Paris history.csv`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			if err := flags.parse(); err != nil {
-				return err
-			}
-			return flags.run(cmd, files, (*csvimport.Importer).File)
-		},
 	}
-	o := &flags.options
+	o.define(cmd, func(cmd *cobra.Command, o *Options, files []string) (err error) {
+		if o.Decimal, o.Comma, err = separators(decimal, comma); err != nil {
+			return err
+		}
+		return run(cmd, o, files)
+	})
+	o.defineColumns(cmd.Flags())
 	f := cmd.Flags()
-	flags.define(f)
+	f.StringVar(&decimal, "decimal", "", "decimal separator of numbers: . or , (default: by the cells)")
+	f.StringVar(&comma, "delimiter", "",
+		"character between fields; the word tab means a tabulator (default: by the lines)")
+	return cmd, o
+}
+
+// defineColumns defines the flags that say what columns are.
+func (o *Options) defineColumns(f *pflag.FlagSet) {
 	f.StringVar(&o.Resource, "resource", "csv", "generic resource to which the metrics belong")
 	f.StringVar(&o.Metric, "metric", "",
 		"name of the metric, for files with one column of values (default: the file's name)")
@@ -66,7 +117,6 @@ or too old for the archive policy; it is 1 if the import failed otherwise.`,
 	f.StringVar(&o.TimeFormat, "time-format", "",
 		"form of the times: s, ms, us or ns since 1970, or like %d.%m.%Y %H:%M (default: by the cells)")
 	f.StringVar(&o.Timezone, "timezone", "", "zone of times that name none, such as Europe/Paris (default: UTC)")
-	f.StringVar(&flags.decimal, "decimal", "", "decimal separator of numbers: . or , (default: by the cells)")
 	f.BoolVar(&o.NaN, "nan", false, "NaN is a value, not a gap")
 	f.StringSliceVar(&o.MetricColumns, "metric-column", nil, "column that names the metric of a row (may be repeated)")
 	f.StringVar(&o.ResourceColumn, "resource-column", "", "column that names the resource of a row")
@@ -75,34 +125,31 @@ or too old for the archive policy; it is 1 if the import failed otherwise.`,
 	f.StringSliceVar(&o.Ignore, "ignore", nil, "column to leave out (may be repeated)")
 	f.BoolVar(&o.NoHeader, "no-header", false,
 		"the file has no header: columns are called 1, 2, 3")
-	f.StringVar(&flags.comma, "delimiter", "",
-		"character between fields; the word tab means a tabulator (default: by the lines)")
-	completeFlags(cmd, &flags.remote)
-	return cmd
 }
 
-// parse checks the flags of single characters.
-func (flags *importCSVFlags) parse() error {
-	if len(flags.decimal) > 1 {
-		return fmt.Errorf("--decimal is , or ., not %q", flags.decimal)
+// separators returns those of numbers and fields, 0 for "".
+func separators(decimal, comma string) (point, field byte, err error) {
+	if len(decimal) > 1 {
+		return 0, 0, fmt.Errorf("--decimal is , or ., not %q", decimal)
 	}
-	if flags.decimal != "" {
-		flags.options.Decimal = flags.decimal[0]
+	if decimal != "" {
+		point = decimal[0]
 	}
 	switch {
-	case flags.comma == "":
-	case flags.comma == "tab":
-		flags.options.Comma = '\t'
-	case len(flags.comma) == 1:
-		flags.options.Comma = flags.comma[0]
+	case comma == "":
+	case comma == "tab":
+		field = '\t'
+	case len(comma) == 1:
+		field = comma[0]
 	default:
-		return fmt.Errorf("--delimiter: %q is not one ASCII character", flags.comma)
+		return 0, 0, fmt.Errorf("--delimiter: %q is not one ASCII character", comma)
 	}
-	return nil
+	return point, field, nil
 }
 
-func newImportLines() *cobra.Command {
-	var flags importFlags
+// NewLines returns the command for JSON lines, and its options.
+func NewLines(run Run) (*cobra.Command, *Options) {
+	o := new(Options)
 	cmd := &cobra.Command{
 		Use:   "jsonl FILE...",
 		Short: "Send the measures of JSON lines to a server",
@@ -118,17 +165,14 @@ Order, history, compression, reports and exit statuses are those of gnocco impor
   gnocco import jsonl --url http://new:8041 all.jsonl
   gnocco import jsonl --archive-policy auto victoria.jsonl.gz`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			return flags.run(cmd, files, (*csvimport.Importer).Lines)
-		},
 	}
-	flags.define(cmd.Flags())
-	completeFlags(cmd, &flags.remote)
-	return cmd
+	o.define(cmd, run)
+	return cmd, o
 }
 
-func newImportBlocks() *cobra.Command {
-	var flags importFlags
+// NewBlocks returns the command for Prometheus' blocks, and its options.
+func NewBlocks(run Run) (*cobra.Command, *Options) {
+	o := new(Options)
 	cmd := &cobra.Command{
 		Use:   "blocks DIR...",
 		Short: "Send the samples of Prometheus' blocks to a server",
@@ -149,13 +193,7 @@ file (20 bytes each; TMPDIR).`,
 		Example: `  gnocco import blocks --dry-run --archive-policy prometheus /var/lib/prometheus
   gnocco import blocks --archive-policy prometheus snapshots/20260101T000000Z-0123456789abcdef`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, folders []string) error {
-			return flags.run(cmd, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
-				return i.Blocks(cmd.Context(), folder)
-			})
-		},
 	}
-	flags.define(cmd.Flags())
-	completeFlags(cmd, &flags.remote)
-	return cmd
+	o.define(cmd, run)
+	return cmd, o
 }

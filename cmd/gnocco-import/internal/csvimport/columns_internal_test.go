@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // The column of times is the one whose cells are times, with any name and in any place.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // records reads all of text; a rejected record is given as its error's text alone.

@@ -6,34 +6,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 	"github.com/gnocco-db/gnocco/internal/client"
-	"github.com/gnocco-db/gnocco/internal/csv"
 )
 
 // Options of an Importer. Client is needed.
 type Options struct {
+	imports.Options
 	Client *client.Client
 
-	Resource      string // generic resource that the metrics belong to; "": "csv"
-	ArchivePolicy string // of metrics that are created; "": by the server's rules
-	Metric        string // name of the metric of a file with one column of values; "": the file's name
-
-	TimestampColumn string   // "": the one whose cells are times; "date,clock" are two
-	TimeFormat      string   // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
-	Timezone        string   // IANA's name of the zone of times that name none; "": UTC
-	Decimal         byte     // decimal separator of numbers; 0: by the cells
-	NaN             bool     // NaN is a value, not a gap
-	MetricColumns   []string // columns whose cells name the metric of a row; with a point between several
-	ResourceColumn  string   // column whose cells name the resource; "": Resource
-	LabelColumns    []string // columns whose cells are labels: metrics are series with labels, without a resource
-	Ignore          []string // columns left out
-	NoHeader        bool     // the first line also holds measures; columns are called by number
-	Comma           byte     // between fields; 0: by the lines
-
 	zone *time.Location
-
-	Batch    int // measures of a request; 0: 10,000
-	Requests int // requests in flight at once; 0: 4
 
 	// Reject, unless nil, is called with each record, or field, that was not accepted.
 	Reject func(file string, line int, reason string)

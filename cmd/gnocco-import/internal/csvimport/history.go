@@ -52,7 +52,9 @@ func (i *Importer) sendHistory(ctx context.Context, used []*metric) (err error) 
 		return ctx.Err()
 	})
 	flush()
-	if err := errors.Join(all.Wait(), err); err != nil {
+	if failed := all.Wait(); failed != nil {
+		return failed
+	} else if err != nil {
 		return err
 	}
 	for _, m := range used {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
 // columns says what the fields of a file's records are.

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+	"github.com/gnocco-db/gnocco/internal/version"
+)
+
+//go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
+
+// licenses are those of all modules that this program is linked from.
+//
+//go:embed licenses.txt
+var licenses string
+
+// exitRejected is the status of an import that ended, but for some lines or files.
+const exitRejected = 2
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	err := newProgram().ExecuteContext(ctx)
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "gnocco:", remote.Message(err))
+	if advice := remote.Advice(err); advice != "" {
+		fmt.Fprintln(os.Stderr, "gnocco:", advice)
+	}
+	if errors.Is(err, errIncomplete) || errors.As(err, new(csvimport.Refusal)) {
+		os.Exit(exitRejected)
+	}
+	os.Exit(1)
+}
+
+func newProgram() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "gnocco-import",
+		Short:             "Send measures from files to a Gnocco server; gnocco import runs this program",
+		Version:           version.Number,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return applyEnvironment(cmd.Flags()) },
+	}
+	csv, _ := imports.NewCSV(runOf((*csvimport.Importer).File))
+	lines, _ := imports.NewLines(runOf((*csvimport.Importer).Lines))
+	blocks, _ := imports.NewBlocks(func(cmd *cobra.Command, o *imports.Options, folders []string) error {
+		return run(cmd, o, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
+			return i.Blocks(cmd.Context(), folder)
+		})
+	})
+	root.AddCommand(csv, lines, blocks, &cobra.Command{
+		Use:   "licenses",
+		Short: "Print the licences of this program and of its parts",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
+			return err
+		},
+	})
+	return root
+}
+
+func runOf(read func(*csvimport.Importer, string, io.Reader) error) imports.Run {
+	return func(cmd *cobra.Command, o *imports.Options, files []string) error { return run(cmd, o, files, read) }
+}
+
+// applyEnvironment sets the flags that the command line leaves out, from GNOCCO_URL and its like.
+func applyEnvironment(flags *pflag.FlagSet) error {
+	var faults []error
+	flags.VisitAll(func(flag *pflag.Flag) {
+		text := os.Getenv("GNOCCO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_")))
+		if !flag.Changed && text != "" && flag.Name != "help" {
+			faults = append(faults, flags.Set(flag.Name, text))
+		}
+	})
+	return errors.Join(faults...)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/internal/progress"
+)
+
+// errIncomplete ends an import after which the server does not have all that the files hold.
+var errIncomplete = errors.New("not all lines are kept")
+
+// run reads the files, each by read, and sends their measures.
+func run(cmd *cobra.Command, flags *imports.Options, files []string,
+	read func(*csvimport.Importer, string, io.Reader) error) (err error) {
+	ctx, stdin, stderr := cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
+	o := csvimport.Options{Options: *flags}
+	if o.Client, err = o.Remote.Client(); err != nil {
+		return err
+	}
+	reading := progress.New(stderr, progress.TotalBytes(files...))
+	defer reading.Close()
+	reports := 0
+	o.Reject = func(file string, line int, reason string) {
+		if reports++; reports <= o.MaxReports {
+			reading.Print(fmt.Sprintf("%s:%d: %s", file, line, reason))
+		} else if reports == o.MaxReports+1 {
+			reading.Print("further rejected lines are only counted")
+		}
+	}
+	o.Note = reading.Print
+	started := time.Now()
+	importer, err := csvimport.New(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, importer.Close()) }()
+	for _, file := range files {
+		if err = importFile(importer, file, stdin, reading, read); err != nil {
+			return err
+		}
+	}
+	extent, err := importer.Extent()
+	if err != nil {
+		return err
+	}
+	reading.Print(extent.String())
+	if o.ArchivePolicy == "auto" {
+		name, err := importer.ChoosePolicy(ctx, extent)
+		if err != nil {
+			return err
+		}
+		o.ArchivePolicy = name
+		reading.Print("archive policy " + name)
+	}
+	if o.DryRun {
+		reading.Close()
+		return preview(ctx, stderr, importer, o.ArchivePolicy, reports)
+	}
+	result, err := importer.Send(ctx)
+	reading.Close()
+	if err != nil {
+		return err
+	}
+	reportImport(stderr, &result, time.Since(started))
+	if result.Rejected > 0 || result.Lost() > 0 {
+		return errIncomplete
+	}
+	return nil
+}
+
+// preview prints what a policy would keep of the measures; the server's rules decide about "".
+func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, policy string, rejected int) error {
+	if policy != "" {
+		result, err := importer.Preview(ctx)
+		if err != nil {
+			return err
+		}
+		reportKept(w, &result)
+	}
+	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || rejected == 0 {
+		return err
+	}
+	return errIncomplete
+}
+
+// reportKept prints what archives will not have of the measures, or not as they are.
+func reportKept(w io.Writer, r *csvimport.Result) {
+	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
+		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
+			r.Coarser[granularity], granularity)
+	}
+	if r.Expired > 0 {
+		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
+	}
+}
+
+// reportImport prints what an import did.
+func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
+	reportKept(w, r)
+	if r.Older > 0 {
+		fmt.Fprintf(w, "%d measures older than the back window went in as history\n", r.Older)
+	}
+	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
+		"dropped by the server %d, refused %d\n",
+		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
+		r.Refused)
+	if r.Groups > 0 || r.Unkept > 0 {
+		fmt.Fprintf(w, "put %d groups of aggregates; in %d periods metrics have other measures, and stay as they are\n",
+			r.Groups, r.Occupied)
+	}
+	if r.Unkept > 0 {
+		fmt.Fprintf(w, "%d metrics took no aggregates: their archive policy keeps no groups of that width, or none so old\n", r.Unkept)
+	}
+}
+
+func importFile(importer *csvimport.Importer, name string, stdin io.Reader, reading *progress.Reading,
+	read func(*csvimport.Importer, string, io.Reader) error) error {
+	source := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		source = file
+	}
+	return read(importer, name, io.TeeReader(source, reading))
+}
