@@ -161,7 +161,7 @@ fi
 }
 
 // debian writes the package of the program.
-func (s *source) debian(out, arch, program string, common map[string][]byte) error {
+func (s *source) debian(out, arch string, programs programs, common map[string][]byte) error {
 	p, err := s.newPackage("gnocco", arch, `time-series database that speaks Gnocchi's REST API
 Gnocco stores measures of metrics and keeps their aggregates ready to be
 read. It speaks the REST API of OpenStack's Gnocchi, PromQL and remote
@@ -172,7 +172,8 @@ It uses CUDA devices where there are any.`)
 		return err
 	}
 	p.info.Depends = []string{"libc6", "adduser", "init-system-helpers (>= 1.54~)"}
-	p.addFile("/usr/bin/gnocco", program, "", 0o755)
+	p.addFile("/usr/bin/gnocco", programs.dynamic, "", 0o755)
+	p.addFile("/usr/bin/gnocco-import", programs.importer, "", 0o755)
 	p.addFile("/usr/bin/metricd", "gnocco", files.TypeSymlink, 0)
 	p.manPages(common, "gnocco", "metricd")
 	p.completions(common, "gnocco")
@@ -190,6 +191,7 @@ It uses CUDA devices where there are any.`)
 	p.documents(s, "gnocco", strings.Join([]string{
 		"# Go links programs itself, without what these ask of C's.",
 		"gnocco: hardening-no-relro [usr/bin/gnocco]", "gnocco: hardening-no-pie [usr/bin/gnocco]",
+		"gnocco: statically-linked-binary [usr/bin/gnocco-import]",
 		"# A native package, as there is no archive that it would go to.",
 		"gnocco: initial-upload-closes-no-bugs [usr/share/doc/gnocco/changelog.gz:1]",
 		"# Units for clusters are templates of what an operator enables.",

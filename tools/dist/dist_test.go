@@ -78,7 +78,7 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.debian(dir, "amd64", program, common); err != nil {
+		if err := s.debian(dir, "amd64", programs{dynamic: program, importer: program}, common); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.debianBackup(dir, "amd64", program, nil); err != nil {
@@ -189,7 +189,7 @@ func TestDebianPackages(t *testing.T) {
 	if err := os.WriteFile(program, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.debian(dir, "arm64", program, common); err != nil {
+	if err := s.debian(dir, "arm64", programs{dynamic: program, importer: program}, common); err != nil {
 		t.Fatal(err)
 	}
 	help := map[string][]byte{"man/gnocco-backup.8": []byte("m"), "completion/bash/gnocco-backup": []byte("b")}

@@ -125,6 +125,7 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 		"doc/examples/gnocco.toml": "deploy/gnocco.toml",
 		"doc/openapi.yaml":         "openapi.yaml",
 		"doc/LICENSES-of-others":   "cmd/gnocco/licenses.txt",
+		"doc/LICENSES-of-importer": "cmd/gnocco-import/licenses.txt",
 	} {
 		content, err := s.read(from)
 		if err != nil {
@@ -229,4 +230,9 @@ func archiveFiles(name string, program []byte, common map[string][]byte) []file 
 		}
 	}
 	return files
+}
+
+// importerFile is gnocco-import, which lies beside gnocco in the folder bin of another one.
+func importerFile(below string, content []byte) file {
+	return file{path: below + "/bin/gnocco-import", content: content, mode: 0o755}
 }

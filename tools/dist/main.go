@@ -79,15 +79,15 @@ func (s *source) build(folder, out, arch string, static bool) error {
 }
 
 // programs are the paths of the programs for a processor.
-type programs struct{ static, dynamic, backup string }
+type programs struct{ static, dynamic, importer, backup string }
 
 // programs builds for a processor, below a folder.
 func (s *source) programs(dir, arch string) (p programs, err error) {
 	dir = filepath.Join(dir, arch)
 	p = programs{static: filepath.Join(dir, "static", "gnocco"), dynamic: filepath.Join(dir, "gnocco"),
-		backup: filepath.Join(dir, "gnocco-backup")}
+		importer: filepath.Join(dir, "gnocco-import"), backup: filepath.Join(dir, "gnocco-backup")}
 	return p, errors.Join(s.build("cmd/gnocco", p.static, arch, true), s.build("cmd/gnocco", p.dynamic, arch, false),
-		s.build("cmd/gnocco-backup", p.backup, arch, true))
+		s.build("cmd/gnocco-import", p.importer, arch, true), s.build("cmd/gnocco-backup", p.backup, arch, true))
 }
 
 // shared holds the files that packages of all processors have: pages, completions, units; by their paths.
@@ -105,7 +105,7 @@ func (s *source) shared(native programs) (shared, error) {
 
 // packages writes the packages of a processor.
 func (s *source) packages(out, arch string, p programs, files shared) error {
-	return errors.Join(s.debian(out, arch, p.dynamic, files.common), s.debianBackup(out, arch, p.backup, files.backup))
+	return errors.Join(s.debian(out, arch, p, files.common), s.debianBackup(out, arch, p.backup, files.backup))
 }
 
 func run(out string, arches []string) error {
@@ -154,10 +154,15 @@ func run(out string, arches []string) error {
 		if err != nil {
 			return err
 		}
-		images[arch] = imageFiles(program, files.common)
+		importer, err := os.ReadFile(p.importer)
+		if err != nil {
+			return err
+		}
+		archive := append(archiveFiles(name, program, files.common), importerFile(name, importer))
+		images[arch] = append(imageFiles(program, files.common), importerFile("usr", importer))
 		packs.Go(func() error { return os.WriteFile(filepath.Join(out, name+".cdx.json"), bill, 0o644) })
 		packs.Go(func() error {
-			return writeArchive(filepath.Join(out, name+".tar.gz"), s.at, archiveFiles(name, program, files.common))
+			return writeArchive(filepath.Join(out, name+".tar.gz"), s.at, archive)
 		})
 		packs.Go(func() error { return s.packages(out, arch, p, files) })
 	}
