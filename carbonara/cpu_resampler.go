@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
@@ -78,7 +79,7 @@ type arena struct {
 
 	scaledValues []float64 // of a group
 
-	sketcher    sketcher
+	sketcher    sketch.Encoder
 	sketchBytes []byte // of the groups of one series
 	sketchEnds  []int  // in them
 }

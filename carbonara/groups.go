@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/internal/compensated"
 )
 
@@ -25,8 +26,8 @@ type Groups struct {
 	Raw RawSpan
 
 	open     openSums
-	means    []hugeMean // ascending; perhaps also of rows deleted since
-	sketches []Sketch   // see sketch_column.go; perhaps also of rows deleted since
+	means    []hugeMean      // ascending; perhaps also of rows deleted since
+	sketches []sketch.Sketch // see sketch_column.go; perhaps also of rows deleted since
 
 	sketchBytes int
 }

@@ -1,5 +1,7 @@
 package carbonara
 
+import "github.com/gnocco-db/gnocco/carbonara/sketch"
+
 // Infer fills in unknown columns that other columns of the same group tell: of one measure all but its time and its
 // difference from the one before, of two measures their resets. It returns how many values it filled in.
 func (g *Groups) Infer() (filled int) {
@@ -32,7 +34,7 @@ func (g *Groups) inferSingle(row int) (filled int) {
 		case c == ColumnM2 || c == ColumnResets || c == ColumnResetSum:
 			filled += g.fill(c, row, 0)
 		case c == ColumnSketch && g.Sketch(row) == "":
-			g.SetSketch(row, Sketch(new(sketcher).appendSketch(nil, []float64{value})))
+			g.SetSketch(row, sketch.Sketch(new(sketch.Encoder).Append(nil, []float64{value})))
 			filled++
 		case !c.IsRate() && !c.IsSketch() && !c.IsCounter():
 			filled += g.fill(c, row, value)

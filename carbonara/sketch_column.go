@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 )
 
 // ColumnSketch is the one column that is no number. Its value of a group is the place of the group's sketch in a list
@@ -11,14 +12,14 @@ import (
 // other groups takes the sketch along.
 
 // Sketch returns the sketch of a row, "" if it is not known.
-func (g *Groups) Sketch(row int) Sketch {
+func (g *Groups) Sketch(row int) sketch.Sketch {
 	if places := g.Column(ColumnSketch); places != nil {
 		return g.sketchAt(places[row])
 	}
 	return ""
 }
 
-func (g *Groups) sketchAt(place float64) Sketch {
+func (g *Groups) sketchAt(place float64) sketch.Sketch {
 	if i := int(place); place >= 0 && i < len(g.sketches) {
 		return g.sketches[i]
 	}
@@ -26,7 +27,7 @@ func (g *Groups) sketchAt(place float64) Sketch {
 }
 
 // addSketch returns the value of ColumnSketch for a group with this sketch, "" if it is not known.
-func (g *Groups) addSketch(s Sketch) float64 {
+func (g *Groups) addSketch(s sketch.Sketch) float64 {
 	if s == "" {
 		return absent
 	}
@@ -36,7 +37,7 @@ func (g *Groups) addSketch(s Sketch) float64 {
 }
 
 // SetSketch sets the sketch of a row; "" makes it unknown. Without ColumnSketch it does nothing.
-func (g *Groups) SetSketch(row int, s Sketch) {
+func (g *Groups) SetSketch(row int, s sketch.Sketch) {
 	if places := g.Column(ColumnSketch); places != nil {
 		places[row] = g.addSketch(s)
 	}
@@ -62,7 +63,7 @@ func (g *Groups) dropSketches() {
 	}
 	places := g.Column(ColumnSketch)
 	had := Groups{sketches: g.sketches}
-	g.sketches, g.sketchBytes = make([]Sketch, 0, g.Len()), 0
+	g.sketches, g.sketchBytes = make([]sketch.Sketch, 0, g.Len()), 0
 	for row, place := range places {
 		places[row] = g.addSketch(had.sketchAt(place))
 	}
@@ -73,12 +74,12 @@ func (a *arena) accumulateSketches(values []float64, out *Groups) {
 	from := 0
 	a.sketchBytes, a.sketchEnds = a.sketchBytes[:0], a.sketchEnds[:0]
 	for _, end := range a.runEnds {
-		a.sketchBytes = a.sketcher.appendSketch(a.sketchBytes, values[from:end])
+		a.sketchBytes = a.sketcher.Append(a.sketchBytes, values[from:end])
 		a.sketchEnds = append(a.sketchEnds, len(a.sketchBytes))
 		from = end
 	}
-	all, places := Sketch(a.sketchBytes), out.Column(ColumnSketch)
-	out.sketches, out.sketchBytes = make([]Sketch, 0, len(a.sketchEnds)), 0
+	all, places := sketch.Sketch(a.sketchBytes), out.Column(ColumnSketch)
+	out.sketches, out.sketchBytes = make([]sketch.Sketch, 0, len(a.sketchEnds)), 0
 	from = 0
 	for row, end := range a.sketchEnds {
 		places[row] = out.addSketch(all[from:end])
@@ -94,7 +95,7 @@ func combineSketches(dst *Groups, sources []*Groups) error {
 		return nil
 	}
 	dst.Values[i] = slices.Grow(dst.Values[i][:0], dst.Len())[:dst.Len()]
-	var d Distribution
+	var d sketch.Distribution
 	rows := make([]int, len(sources))
 	for k := range dst.Starts {
 		d.Reset()
@@ -111,18 +112,18 @@ func combineSketches(dst *Groups, sources []*Groups) error {
 				}
 			}
 		}
-		sketch := Sketch("")
+		merged := sketch.Sketch("")
 		if known {
-			sketch = d.Sketch()
+			merged = d.Sketch()
 		}
-		dst.SetSketch(k, sketch)
+		dst.SetSketch(k, merged)
 	}
 	return nil
 }
 
 // aggregateSketches appends the p-th percentiles of groups whose sketches are known.
 func (g *Groups) aggregateSketches(p int, starts []Timestamp, values []float64) ([]Timestamp, []float64) {
-	var d Distribution
+	var d sketch.Distribution
 	for row, place := range g.Column(ColumnSketch) {
 		s := g.sketchAt(place)
 		if d.Reset(); s != "" && d.Add(s) == nil {
@@ -173,7 +174,7 @@ func (g *Groups) decodeSketches(out []float64, body []byte, groups, from int) er
 	if len(body) > 0 {
 		return corrupt("%d bytes after the last sketch", len(body))
 	}
-	all := Sketch(bodies)
+	all := sketch.Sketch(bodies)
 	for i := range out {
 		n, rest, _ := intcodec.ConsumeUvarint(bodies)
 		at := len(all) - len(rest)
@@ -185,7 +186,7 @@ func (g *Groups) decodeSketches(out []float64, body []byte, groups, from int) er
 
 // CheckSketches decodes the sketch of each row, whose measures the row's count counts. An error wraps ErrCorrupt.
 func (g *Groups) CheckSketches() error {
-	var d Distribution
+	var d sketch.Distribution
 	counts := g.Column(ColumnCount)
 	for row, place := range g.Column(ColumnSketch) {
 		s := g.sketchAt(place)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -24,7 +25,7 @@ func sketchGroups(t *testing.T, r *rand.Rand, n int) *carbonara.Result {
 			at += 100e9
 		}
 		batch.Timestamps = append(batch.Timestamps, at)
-		batch.Values = append(batch.Values, sketchValues["both signs"](r))
+		batch.Values = append(batch.Values, 10*r.NormFloat64())
 	}
 	batch.Series = []carbonara.Series{{Plan: sketchPlan, To: n}}
 	return resample(t, 1, batch)
@@ -118,7 +119,7 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 	var both carbonara.Groups
 	fatal.If(t, carbonara.Merge(&both, []*carbonara.Groups{hours, &wide}))
 	for row := range both.Starts {
-		var d carbonara.Distribution
+		var d sketch.Distribution
 		for range 2 {
 			fatal.If(t, d.Add(hours.Sketch(row)))
 		}
@@ -141,8 +142,8 @@ func TestSketchesFollowTheirGroups(t *testing.T) {
 func TestCorruptSketches(t *testing.T) {
 	result := sketchGroups(t, rand.New(rand.NewPCG(1, 1)), 100)
 	hours := result.Groups(0, 1)
-	for _, s := range []carbonara.Sketch{"\x00", "\x89", hours.Sketch(0)[:len(hours.Sketch(0))-1], hours.Sketch(0) + "\x00",
-		carbonara.SketchOf([]float64{1})} {
+	for _, s := range []sketch.Sketch{"\x00", "\x89", hours.Sketch(0)[:len(hours.Sketch(0))-1], hours.Sketch(0) + "\x00",
+		sketch.Sketch(new(sketch.Encoder).Append(nil, []float64{1}))} {
 		var g carbonara.Groups
 		g.Reset(time.Hour, sketchPlan.Columns)
 		g.Append(hours)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/tests/fatal"
@@ -89,7 +90,7 @@ func TestHugeMeans(t *testing.T) {
 // Sketches reach a peer, with the groups of the next read behind them.
 func TestSketchesReachPeers(t *testing.T) {
 	columns := []carbonara.Column{carbonara.ColumnCount, carbonara.ColumnSketch}
-	sketches := []carbonara.Sketch{"first", "and the second one", ""}
+	sketches := []sketch.Sketch{"first", "and the second one", ""}
 	var body []byte
 	for range 2 {
 		g := &carbonara.Groups{Granularity: time.Minute, Starts: []carbonara.Timestamp{1, 2, 3}, Columns: columns,
@@ -108,7 +109,7 @@ func TestSketchesReachPeers(t *testing.T) {
 		if err := readGroups(t.Context(), r, &none); err != nil || none.Len() > 0 {
 			t.Fatal(err)
 		}
-		if got := []carbonara.Sketch{g.Sketch(0), g.Sketch(1), g.Sketch(2)}; !slices.Equal(got, sketches) {
+		if got := []sketch.Sketch{g.Sketch(0), g.Sketch(1), g.Sketch(2)}; !slices.Equal(got, sketches) {
 			t.Errorf("%q", got)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // libraries are the packages that other programs may import (docs/reference/libraries.md), and the packages of ours
 // that come with them.
 var libraries = table(
-	"carbonara: carbonara/intcodec internal/compensated internal/corruption internal/decimal internal/parallel internal/simd",
+	"carbonara: carbonara/intcodec carbonara/sketch "+
+		"internal/compensated internal/corruption internal/decimal internal/parallel internal/simd",
 	"correlate: correlate/tile internal/parallel",
 	"gpu/correlate: correlate correlate/tile gpu/cu gpu/device gpu/kernels internal/parallel",
 	"storage/claim: internal/corruption internal/fulldisk internal/pause storage storage/engine",

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
@@ -19,7 +20,7 @@ const quantileFunction = "quantile_over_time"
 
 // share is the measures of a group, or one measure.
 type share struct {
-	sketch carbonara.Sketch // "" for one measure
+	sketch sketch.Sketch // "" for one measure
 	value  float64
 }
 
@@ -62,7 +63,7 @@ func quantile(q float64, shares []share) float64 {
 	case q > 1:
 		return math.Inf(1)
 	}
-	var d carbonara.Distribution
+	var d sketch.Distribution
 	values := make([]float64, 0, len(shares))
 	for _, s := range shares {
 		if s.sketch == "" {

@@ -1,4 +1,4 @@
-package carbonara
+package sketch
 
 import (
 	"encoding/binary"
@@ -15,14 +15,14 @@ import (
 // bucket i-1 of an OTLP exponential histogram of scale 5 do. Bucket 32,769 is +Inf's.
 //
 // Counts of buckets add up: the sketch of several groups, in time or of several metrics, is exactly that of all their
-// measures. A value read from it is at most SketchError off, relative to itself.
+// measures. A value read from it is at most 1.1 % off.
 //
 // A Sketch is immutable, in the bytes that a split stores, which docs/format/split.md draws. The zero Sketch is that of
 // no measures.
 type Sketch string
 
-// SketchError is the greatest relative error of a value that a sketch tells: (b-1)/(b+1) with b = 2^(1/32).
-const SketchError = 0.010830001253373618
+// relativeError is the greatest of a value that a sketch tells: (b-1)/(b+1) with b = 2^(1/32).
+const relativeError = 0.010830001253373618
 
 const (
 	sketchSchema   = 5
@@ -31,6 +31,7 @@ const (
 	infiniteBucket = 1024*bucketsOfTwice + 1 // its measures are infinite
 	lowestBucket   = -1022 * bucketsOfTwice  // ends at the least normal float64; lesser values count as zero
 
+	mantissaBits = 52
 	mantissaMask = 1<<mantissaBits - 1
 )
 
@@ -86,7 +87,7 @@ func bucketValue(index int32) float64 {
 		return math.Inf(1)
 	}
 	bound := math.Float64frombits(1023<<mantissaBits | bucketBounds[index&(bucketsOfTwice-1)])
-	return math.Ldexp(bound*(1-SketchError), int(index>>sketchSchema))
+	return math.Ldexp(bound*(1-relativeError), int(index>>sketchSchema))
 }
 
 // bucket is how many measures fall into one.
@@ -95,8 +96,8 @@ type bucket struct {
 	count uint64
 }
 
-// sketcher is the memory in which sketches are made.
-type sketcher struct {
+// Encoder is the memory in which sketches are made. The zero Encoder works.
+type Encoder struct {
 	counts  []uint64 // by bucket, all 0 between uses
 	indexes []int32
 	buckets [2][]bucket // negative, positive
@@ -110,8 +111,8 @@ const (
 	fewIndexes   = 24
 )
 
-// appendSketch appends the sketch of values.
-func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
+// Append appends the sketch of values.
+func (e *Encoder) Append(dst []byte, values []float64) []byte {
 	n := len(values)
 	if n == 1 {
 		// Most groups of sparse scrapes have one. The general way appends the same bytes.
@@ -123,7 +124,7 @@ func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
 		}
 	}
 	var zeros, nans uint64
-	s.indexes = slices.Grow(s.indexes[:0], n)[:n]
+	e.indexes = slices.Grow(e.indexes[:0], n)[:n]
 	negative, positive := 0, 0 // as many indexes, from the end and from the begin
 	for _, v := range values {
 		b := math.Float64bits(v)
@@ -134,20 +135,20 @@ func (s *sketcher) appendSketch(dst []byte, values []float64) []byte {
 		case v != v:
 			nans++
 		case v > 0:
-			s.indexes[positive] = bucketOf(magnitude)
+			e.indexes[positive] = bucketOf(magnitude)
 			positive++
 		default:
 			negative++
-			s.indexes[n-negative] = bucketOf(magnitude)
+			e.indexes[n-negative] = bucketOf(magnitude)
 		}
 	}
-	s.buckets[0] = s.count(s.buckets[0][:0], s.indexes[n-negative:])
-	s.buckets[1] = s.count(s.buckets[1][:0], s.indexes[:positive])
-	return appendSketch(dst, zeros, nans, &s.buckets)
+	e.buckets[0] = e.count(e.buckets[0][:0], e.indexes[n-negative:])
+	e.buckets[1] = e.count(e.buckets[1][:0], e.indexes[:positive])
+	return appendParts(dst, zeros, nans, &e.buckets)
 }
 
-// appendSketch appends a sketch of so many zeros and NaNs, and the buckets of both sides: negative, positive.
-func appendSketch(dst []byte, zeros, nans uint64, buckets *[2][]bucket) []byte {
+// appendParts appends a sketch of so many zeros and NaNs, and the buckets of both sides: negative, positive.
+func appendParts(dst []byte, zeros, nans uint64, buckets *[2][]bucket) []byte {
 	head, at := byte(sketchSchema+4), len(dst)
 	dst = append(dst, 0)
 	for i, count := range [2]uint64{zeros, nans} {
@@ -167,7 +168,7 @@ func appendSketch(dst []byte, zeros, nans uint64, buckets *[2][]bucket) []byte {
 }
 
 // count appends the buckets of these indexes, ascending.
-func (s *sketcher) count(dst []bucket, indexes []int32) []bucket {
+func (e *Encoder) count(dst []bucket, indexes []int32) []bucket {
 	if len(indexes) == 0 {
 		return dst
 	}
@@ -186,10 +187,10 @@ func (s *sketcher) count(dst []bucket, indexes []int32) []bucket {
 		}
 		return dst
 	}
-	if s.counts == nil {
-		s.counts = make([]uint64, denseBuckets)
+	if e.counts == nil {
+		e.counts = make([]uint64, denseBuckets)
 	}
-	counts := s.counts[:high-low+1]
+	counts := e.counts[:high-low+1]
 	for _, i := range indexes {
 		counts[i-low]++
 	}

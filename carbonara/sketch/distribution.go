@@ -1,12 +1,14 @@
-package carbonara
+package sketch
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara/intcodec"
+	"github.com/gnocco-db/gnocco/internal/corruption"
 )
 
 // A Distribution adds sketches up. The zero Distribution has no measures.
@@ -31,7 +33,7 @@ func (d *Distribution) Reset() {
 	}
 }
 
-// Add adds the measures of a sketch. An error wraps ErrCorrupt; d then has some of them.
+// Add adds the measures of a sketch. An error wraps carbonara.ErrCorrupt; d then has some of them.
 func (d *Distribution) Add(s Sketch) error {
 	if len(s) == 0 {
 		return nil
@@ -41,7 +43,7 @@ func (d *Distribution) Add(s Sketch) error {
 	head := src[0]
 	src = src[1:]
 	if head&sketchSchemaMask != sketchSchema+4 {
-		return corrupt("sketch: schema %d", int(head&sketchSchemaMask)-4)
+		return corrupt("schema %d", int(head&sketchSchemaMask)-4)
 	}
 	for flag, count := range [2]*uint64{&d.zeros, &d.nans} {
 		if head&(sketchZeros<<flag) == 0 {
@@ -49,7 +51,7 @@ func (d *Distribution) Add(s Sketch) error {
 		}
 		n, rest, ok := intcodec.ConsumeUvarint(src)
 		if !ok {
-			return corrupt("sketch: count")
+			return corrupt("count")
 		}
 		*count += n
 		src = rest
@@ -60,13 +62,17 @@ func (d *Distribution) Add(s Sketch) error {
 		}
 		var ok bool
 		if src, ok = d.sides[i].add(src); !ok {
-			return corrupt("sketch: buckets")
+			return corrupt("buckets")
 		}
 	}
 	if len(src) > 0 {
-		return corrupt("sketch: %d bytes after the end", len(src))
+		return corrupt("%d bytes after the end", len(src))
 	}
 	return nil
+}
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: sketch: "+format, append([]any{corruption.Err}, args...)...)
 }
 
 // add adds buckets as appendBuckets appends them, and returns what follows them in src, behind whose end 8 bytes more
@@ -191,7 +197,7 @@ func (d *Distribution) Percentile(p float64) float64 { return d.Quantile(p / 100
 func (d *Distribution) Quantile(q float64) float64 {
 	n := d.Count()
 	if n == 0 {
-		return nan
+		return math.NaN()
 	}
 	rank := float64(float64(n-1) * q)
 	floor := math.Floor(rank)
@@ -222,7 +228,7 @@ func (d *Distribution) at(rank uint64) float64 {
 		}
 		rank -= count
 	}
-	return nan
+	return math.NaN()
 }
 
 // Sketch returns the sketch of d's measures.
@@ -235,6 +241,6 @@ func (d *Distribution) Sketch() Sketch {
 			}
 		}
 	}
-	d.bytes = appendSketch(d.bytes[:0], d.zeros, d.nans, &d.buckets)
+	d.bytes = appendParts(d.bytes[:0], d.zeros, d.nans, &d.buckets)
 	return Sketch(d.bytes)
 }

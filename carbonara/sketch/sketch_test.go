@@ -1,4 +1,4 @@
-package carbonara_test
+package sketch_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -62,17 +63,17 @@ func TestSketchError(t *testing.T) {
 		worst := 0.0
 		for range 20 {
 			var all []float64
-			var d, whole carbonara.Distribution
+			var d, whole sketch.Distribution
 			for range 1 + r.IntN(8) {
 				values := make([]float64, 1+r.IntN(100))
 				for i := range values {
 					values[i] = value(r)
 				}
 				all = append(all, values...)
-				fatal.If(t, d.Add(carbonara.SketchOf(values)))
+				fatal.If(t, d.Add(sketch.Of(values)))
 			}
-			fatal.If(t, whole.Add(carbonara.SketchOf(all)))
-			if a, b := d.Sketch(), carbonara.SketchOf(all); a != b {
+			fatal.If(t, whole.Add(sketch.Of(all)))
+			if a, b := d.Sketch(), sketch.Of(all); a != b {
 				t.Fatalf("seed %d, %s: merged %x, of all %x", seed, name, a, b)
 			}
 			for _, p := range []int{1, 5, 25, 50, 75, 90, 95, 99} {
@@ -85,7 +86,7 @@ func TestSketchError(t *testing.T) {
 				worst = max(worst, math.Abs(got-want)/scale)
 			}
 		}
-		if worst > carbonara.SketchError*(1+1e-9) || worst > 0.011 {
+		if worst > sketch.RelativeError*(1+1e-9) || worst > 0.011 {
 			t.Errorf("seed %d, %s: relative error %v", seed, name, worst)
 		}
 		t.Logf("%s: greatest relative error %.3f %%", name, 100*worst)
@@ -105,8 +106,8 @@ func TestSketchOfSpecialValues(t *testing.T) {
 	inf := math.Inf(1)
 	f := func(p int, want float64, values ...float64) {
 		t.Helper()
-		var d carbonara.Distribution
-		fatal.If(t, d.Add(carbonara.SketchOf(values)))
+		var d sketch.Distribution
+		fatal.If(t, d.Add(sketch.Of(values)))
 		got := d.Percentile(float64(p))
 		if got != want && !(got != got && want != want) && !(math.Abs(got-want) <= 0.011*math.Abs(want)) {
 			t.Errorf("%dpct of %v: %v, want %v", p, values, got, want)
@@ -140,9 +141,9 @@ func TestBucketBounds(t *testing.T) {
 	for i := range 32 {
 		v, _ := bound.Float64()
 		for _, scale := range []float64{1, 0x1p-1022, 0x1p1023} {
-			at := carbonara.SketchOf([]float64{v * scale})
-			above := carbonara.SketchOf([]float64{math.Nextafter(v*scale, math.Inf(1))})
-			below := carbonara.SketchOf([]float64{math.Nextafter(v*scale, 0)})
+			at := sketch.Of([]float64{v * scale})
+			above := sketch.Of([]float64{math.Nextafter(v*scale, math.Inf(1))})
+			below := sketch.Of([]float64{math.Nextafter(v*scale, 0)})
 			if at == above || at != below && v*scale != 0x1p-1022 {
 				t.Errorf("bound %d, %v: buckets %x, %x, %x", i, v*scale, below, at, above)
 			}
@@ -161,7 +162,7 @@ func TestSketchBits(t *testing.T) {
 			for i := range values {
 				values[i] = sketchValues[name](r)
 			}
-			_, _ = sum.Write([]byte(carbonara.SketchOf(values)))
+			_, _ = sum.Write([]byte(sketch.Of(values)))
 		}
 	}
 	if got, want := sum.Sum64(), uint64(0x95571f52aab9c1bf); got != want {
@@ -170,14 +171,14 @@ func TestSketchBits(t *testing.T) {
 }
 
 func FuzzSketch(f *testing.F) {
-	f.Add([]byte(carbonara.SketchOf([]float64{1, 2, -3, 0, math.NaN(), math.Inf(1)})))
+	f.Add([]byte(sketch.Of([]float64{1, 2, -3, 0, math.NaN(), math.Inf(1)})))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		var d carbonara.Distribution
-		if d.Add(carbonara.Sketch(src)) != nil {
+		var d sketch.Distribution
+		if d.Add(sketch.Sketch(src)) != nil {
 			return
 		}
 		again := d.Sketch()
-		var e carbonara.Distribution
+		var e sketch.Distribution
 		if err := e.Add(again); err != nil {
 			t.Fatalf("%x became %x: %v", src, again, err)
 		}
@@ -209,10 +210,10 @@ func TestBytesOfSketches(t *testing.T) {
 		for _, n := range []int{60, 1440} {
 			bytes, groups := 0, 0
 			var of, merge time.Duration
-			var d carbonara.Distribution
+			var d sketch.Distribution
 			for rest := values; len(rest) >= n; rest = rest[n:] {
 				start := time.Now()
-				s := carbonara.SketchOf(rest[:n])
+				s := sketch.Of(rest[:n])
 				of += time.Since(start)
 				bytes, groups = bytes+len(s), groups+1
 				start = time.Now()
