@@ -53,7 +53,7 @@
 //	model                 the nouns and their rules
 //	model/filter          which resources a search is after
 //	carbonara             a series in memory: grouping, aggregation methods, splits, the resampler; no I/O
-//	carbonara/{intcodec,sketch}                the integer codec; distributions from which percentiles are read
+//	carbonara/{intcodec,ranked,sketch}         the integer codec; values by rank; distributions in few bytes
 //	correlate             which of many columns say the same: all pairs
 //	correlate/{pairs,tile}                     pairs as text; the inner product
 //	gpu/device            a CUDA device: memory, streams, and the goroutine that owns it

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/internal/parallel"
 )
@@ -73,7 +74,7 @@ type arena struct {
 	runStarts   []Timestamp // of the groups of one series
 	runEnds     []int       // their ends, as measure indexes
 	differences []float64
-	ranked      RankedValues
+	ranked      ranked.Values
 	timestamps  []Timestamp // of a packed series
 	values      []float64
 
@@ -242,6 +243,9 @@ func (a *arena) accumulate(l *layout, values []float64, skip int, open []float64
 	}
 }
 
+// fewPercentiles of a group are looked for one by one.
+const fewPercentiles = 4
+
 func (a *arena) percentiles(l *layout, run []float64, out *Groups, i int) {
 	if len(run) == 0 {
 		for _, slot := range l.percentiles {
@@ -254,6 +258,6 @@ func (a *arena) percentiles(l *layout, run []float64, out *Groups, i int) {
 		a.ranked.Sort()
 	}
 	for _, slot := range l.percentiles { // they ascend
-		out.Values[slot.column][i] = percentile(&a.ranked, len(run), slot.percentile)
+		out.Values[slot.column][i] = a.ranked.Percentile(len(run), slot.percentile)
 	}
 }

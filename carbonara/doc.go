@@ -6,8 +6,8 @@
 // splits. On the path of aggregates out, splits are decoded into [Groups] again and [Groups.Aggregate] derives each
 // [Method] from its columns: the mean from count and sum, std from count and second moment.
 //
-// Read resampler.go first, then groups.go, method.go and column.go; moments.go and ranked_values.go are
-// the arithmetic. Splits: split.go, split_vectors.go, vector_column.go, in this order; package intcodec packs the
+// Read resampler.go first, then groups.go, method.go and column.go; moments.go and package ranked are the
+// arithmetic. Splits: split.go, split_vectors.go, vector_column.go, in this order; package intcodec packs the
 // integers that these make of values, package sketch makes the values of sketch_column.go. The loops over the values of
 // a vector are in simd_generic.go. Raw series: raw_chunk.go, raw_series.go, raw_vectors.go; packed_series.go is one
 // that a resampler decodes. docs/format/split.md draws the bytes. Every value comes back bit for bit. [Coarsen] and

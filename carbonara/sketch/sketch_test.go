@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -95,11 +96,11 @@ func TestSketchError(t *testing.T) {
 
 // neighbours returns the greater magnitude of the two measures that a percentile lies between.
 func neighbours(values []float64, p int) float64 {
-	var ranked carbonara.RankedValues
-	ranked.Set(append([]float64(nil), values...))
-	ranked.Sort()
+	var sorted ranked.Values
+	sorted.Set(append([]float64(nil), values...))
+	sorted.Sort()
 	rank := float64(len(values)-1) * (float64(p) / 100)
-	return math.Max(math.Abs(ranked.At(int(math.Floor(rank)))), math.Abs(ranked.At(int(math.Ceil(rank)))))
+	return math.Max(math.Abs(sorted.At(int(math.Floor(rank)))), math.Abs(sorted.At(int(math.Ceil(rank)))))
 }
 
 func TestSketchOfSpecialValues(t *testing.T) {

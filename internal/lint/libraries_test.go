@@ -18,7 +18,7 @@ import (
 // libraries are the packages that other programs may import (docs/reference/libraries.md), and the packages of ours
 // that come with them.
 var libraries = table(
-	"carbonara: carbonara/intcodec carbonara/sketch "+
+	"carbonara: carbonara/intcodec carbonara/ranked carbonara/sketch "+
 		"internal/compensated internal/corruption internal/decimal internal/parallel internal/simd",
 	"correlate: correlate/tile internal/parallel",
 	"gpu/correlate: correlate correlate/tile gpu/cu gpu/device gpu/kernels internal/parallel",

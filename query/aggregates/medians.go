@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 )
 
 // medians takes the median of each row, leaving NaN out. It needs all values of a row together, so the columns are
@@ -13,7 +14,7 @@ type medians struct {
 	in       *columns
 	cells    []float64 // of a band, row by row, each as long as there are columns
 	lengths  []int     // of each row
-	ranked   carbonara.RankedValues
+	ranked   ranked.Values
 	onDevice bool
 	plan     *carbonara.Plan // of a band as a batch, in which value i of row r stands at r*columns + i
 	batch    carbonara.Batch

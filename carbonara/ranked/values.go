@@ -1,4 +1,4 @@
-package carbonara
+package ranked
 
 import (
 	"math"
@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// RankedValues finds values by their rank: as if they were sorted, -0 below +0 and NaN last. Its memory is reused by
+// Values finds values by their rank: as if they were sorted, -0 below +0 and NaN last. Its memory is reused by
 // the next Set. The zero value holds no values.
-type RankedValues struct {
+type Values struct {
 	keys   []int64
 	placed int // the ranks before are where they belong, as far as they were asked for
 }
 
 // Set takes a copy of values.
-func (r *RankedValues) Set(values []float64) {
+func (r *Values) Set(values []float64) {
 	r.keys, r.placed = slices.Grow(r.keys[:0], len(values))[:len(values)], 0
 	for i, v := range values {
 		r.keys[i] = sortKey(v)
@@ -22,16 +22,16 @@ func (r *RankedValues) Set(values []float64) {
 }
 
 // At returns the value of a rank, counted from 0. Ranks must be asked for in ascending order, or again.
-func (r *RankedValues) At(rank int) float64 {
+func (r *Values) At(rank int) float64 {
 	if rank >= r.placed {
 		place(r.keys[r.placed:], rank-r.placed)
 		r.placed = rank + 1
 	}
-	return fromOrderedBits(r.keys[rank])
+	return valueOf(r.keys[rank])
 }
 
 // Sort makes all ranks cheap: that is faster from a handful of them on.
-func (r *RankedValues) Sort() {
+func (r *Values) Sort() {
 	slices.Sort(r.keys)
 	r.placed = len(r.keys)
 }
@@ -43,7 +43,13 @@ func sortKey(v float64) int64 {
 	if v != v {
 		return lastKey
 	}
-	return orderedBits(v)
+	b := int64(math.Float64bits(v))
+	return b ^ int64(uint64(b>>63)>>1)
+}
+
+// valueOf is the inverse of sortKey.
+func valueOf(key int64) float64 {
+	return math.Float64frombits(uint64(key ^ int64(uint64(key>>63)>>1)))
 }
 
 // fewKeys are sorted rather than divided.
@@ -111,17 +117,14 @@ func pivotOf(keys []int64) int64 {
 
 func middle(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
 
-// fewPercentiles of a group are looked for one by one.
-const fewPercentiles = 4
-
-// percentile returns the p-th percentile of n > 0 values, by linear interpolation between the two nearest ranks:
+// Percentile returns the p-th percentile of n > 0 values, by linear interpolation between the two nearest ranks:
 // low*(ceil-rank) + high*(rank-floor), and the value itself where the rank is whole.
-func percentile(values *RankedValues, n, p int) float64 {
+func (r *Values) Percentile(n, p int) float64 {
 	rank := float64(float64(n-1) * (float64(p) / 100)) // not fused with the differences below
 	floor := math.Floor(rank)
-	low := values.At(int(floor))
+	low := r.At(int(floor))
 	if floor == rank {
 		return low
 	}
-	return float64(low*(floor+1-rank)) + float64(values.At(int(floor)+1)*(rank-floor))
+	return float64(low*(floor+1-rank)) + float64(r.At(int(floor)+1)*(rank-floor))
 }

@@ -1,4 +1,4 @@
-package carbonara_test
+package ranked_test
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 )
 
 // byOrder sorts as ranks count: -0 below +0, NaN last.
@@ -31,9 +31,14 @@ func b2i(b bool) int {
 	return 0
 }
 
+// sameBits reports whether two values have the same bits, or are both NaN.
+func sameBits(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}
+
 func TestRanked(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
-	var ranked carbonara.RankedValues
+	var ranked ranked.Values
 	kinds := map[string]func(i, n int) float64{
 		"random":    func(int, int) float64 { return rng.NormFloat64() },
 		"few":       func(int, int) float64 { return float64(rng.IntN(4)) },
@@ -62,7 +67,7 @@ func TestRanked(t *testing.T) {
 				}
 				for rank := rng.IntN(step); rank < n; rank += step {
 					for range 2 {
-						if got := ranked.At(rank); !sameBits([]float64{got}, want[rank:rank+1]) {
+						if got := ranked.At(rank); !sameBits(got, want[rank]) {
 							t.Fatalf("%s: rank %d of %d is %v, want %v", name, rank, n, got, want[rank])
 						}
 					}
@@ -94,7 +99,7 @@ func TestRankedBadPivots(t *testing.T) {
 		}
 	}
 	want := byOrder(values)
-	var ranked carbonara.RankedValues
+	var ranked ranked.Values
 	for _, rank := range []int{1, 100, n / 2, n - 1} {
 		ranked.Set(values)
 		if got := ranked.At(rank); got != want[rank] {
@@ -113,7 +118,7 @@ func BenchmarkMedian(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("values=%d/by=rank", n), func(b *testing.B) {
-			var ranked carbonara.RankedValues
+			var ranked ranked.Values
 			for b.Loop() {
 				for _, row := range rows {
 					ranked.Set(row)
