@@ -79,11 +79,14 @@ func (c *Client) Close() {
 	c.forward.CloseIdleConnections()
 }
 
-// send sends a request.
+// send sends a request, in JSON unless it is bytes.
 func (c *Client) send(ctx context.Context, address, path string, request any) (*http.Response, error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return nil, fmt.Errorf("peer: %w", err)
+	body, encoded := request.([]byte)
+	if !encoded {
+		var err error
+		if body, err = json.Marshal(request); err != nil {
+			return nil, fmt.Errorf("peer: %w", err)
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.scheme+"://"+address+"/peer/"+path,
 		bytes.NewReader(body))

@@ -1,9 +1,11 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -240,12 +242,16 @@ func (x *Index) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	})
 }
 
+// pushSeparator follows the creator and the protocol of a push, before the encoded batch.
+const pushSeparator = "\x00"
+
 // Push has the index's holder store a batch of series, and waits a little while nobody holds it. A model.ErrInvalid
 // refuses the batch; after a model.ErrUnavailable it may be sent again.
 func (x *Index) Push(ctx context.Context, creator, protocol string, batch []byte) error {
+	request := slices.Concat([]byte(creator+pushSeparator+protocol+pushSeparator), batch)
 	var answer pushAnswer
 	err := x.holder(ctx, true, func(address string) error {
-		return x.client.call(ctx, address, "push", pushRequest{creator, protocol, batch}, &answer)
+		return x.client.call(ctx, address, "push", request, &answer)
 	})
 	switch {
 	case answer.Refused != "":
@@ -258,9 +264,13 @@ func (x *Index) Push(ctx context.Context, creator, protocol string, batch []byte
 
 // push answers Push.
 func (p *Process) push(w http.ResponseWriter, r *http.Request) error {
-	var request pushRequest
-	if err := readJSON(r, &request); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
 		return err
+	}
+	parts := bytes.SplitN(body, []byte(pushSeparator), 3)
+	if len(parts) < 3 {
+		return model.ErrInvalid
 	}
 	store, _, release := p.Index()
 	if store == nil {
@@ -270,7 +280,7 @@ func (p *Process) push(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush() // the header tells the caller that the work has begun
 	var answer pushAnswer
-	switch err := p.Push(r.Context(), request.Creator, request.Protocol, request.Batch); {
+	switch err := p.Push(r.Context(), string(parts[0]), string(parts[1]), parts[2]); {
 	case errors.Is(err, model.ErrInvalid):
 		answer.Refused = err.Error()
 	case err != nil:

@@ -76,13 +76,6 @@ type findAnswer struct {
 	Metrics  []metric `json:"metrics"` // the existing ones
 }
 
-// pushRequest is a batch of series, encoded as package ingest/series does.
-type pushRequest struct {
-	Creator  string `json:"creator"`
-	Protocol string `json:"protocol"`
-	Batch    []byte `json:"batch"`
-}
-
 // pushAnswer comes after its header, once the batch is durable. Refused says why the batch cannot be stored, and Failed
 // why it could not be now.
 type pushAnswer struct {
