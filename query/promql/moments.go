@@ -6,6 +6,7 @@ import (
 
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/internal/compensated"
@@ -82,8 +83,12 @@ func iteratorOf(args parser.Expressions) *iterator {
 	if !ok || len(selector.Series) == 0 {
 		return nil
 	}
-	s, ok := selector.UnexpandedSeriesSet.(interface{ current() *iterator }) // the engine may wrap its series
-	if !ok {                                                                 // of a subquery
+	set := selector.UnexpandedSeriesSet
+	if wrapper, ok := set.(interface{ Unwrap() storage.SeriesSet }); ok { // another storage in front of ours
+		set = wrapper.Unwrap()
+	}
+	s, ok := set.(interface{ current() *iterator }) // the engine may wrap its series
+	if !ok {                                        // of a subquery
 		return nil
 	}
 	return s.current()

@@ -41,7 +41,7 @@ func TestBlocksOfTSDB(t *testing.T) {
 			"definition":[{"granularity":"0:00:15","timespan":"365 days, 0:00:00","points":2102400}]}`)
 	}))
 	defer server.Close()
-	programs, err := testprogram.Build("gnocco")
+	programs, err := testprogram.Build("gnocco", "gnocco-import")
 	fatal.If(t, err)
 	out, err := exec.Command(filepath.Join(programs, "gnocco"), "import", "blocks", "--dry-run", "--url", server.URL,
 		"--archive-policy", "p", blocks).CombinedOutput()

@@ -239,6 +239,9 @@ type scriptSet struct {
 	shift int64
 }
 
+// Unwrap returns the set of the engine's own storage.
+func (s *scriptSet) Unwrap() storage.SeriesSet { return s.SeriesSet }
+
 // Warnings leaves out what rates of groups warn of: these scripts' groups have one sample each.
 func (s *scriptSet) Warnings() annotations.Annotations {
 	notes := annotations.Annotations{}
