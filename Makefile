@@ -15,7 +15,7 @@ COUNT ?= 10
 TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 1)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
-MODULES = . bench cmd/gnocco-correlate cmd/gnocco-import tests/prometheus
+MODULES = . bench cmd/gnocco-correlate cmd/gnocco-import tests/prometheus tests/console
 # $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
 each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
 
@@ -102,13 +102,15 @@ modules: ## the tests of the modules beside: files of deploy/ against their read
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	tools/fuzz.sh $(FUZZTIME)
 
-lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console's sources
+lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console's sources, known vulnerabilities
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(call each,go vet ./...)
+	cd tools/pinned && go vet ./...
 	go vet -tags nogpu ./gpu/... ./cmd/gnocco
-	staticcheck=$$(go tool -n staticcheck) && { $(call each,$$staticcheck ./...); }
+	staticcheck=$$(go -C tools/pinned tool -n staticcheck) && { $(call each,$$staticcheck ./...); }
 	tools/fused.sh
 	tools/types.sh
+	tools/vulnerabilities.sh
 
 conformance: build ## Gnocchi's functional tests against bin/gnocco, each answer held to openapi.yaml
 	tools/conformance.sh

@@ -27,4 +27,4 @@ for package in "${packages[@]}"; do
     number=$((number + 1))
 done
 [ "$number" -gt 0 ] || { echo "no benchmarks in both" >&2; exit 1; }
-go tool benchstat "base=$work/base.txt" "head=$work/head.txt"
+go -C tools/pinned tool benchstat "base=$work/base.txt" "head=$work/head.txt"

@@ -7,7 +7,7 @@ if ! command -v tsc >/dev/null; then
     exit 0
 fi
 status=0
-../tools/console/packages.sh || status=$?
+../tools/pinned/console/packages.sh || status=$?
 case $status in
 0) tsc --project . ;;
 3) echo "skipped: types of console/src: its packages are missing" ;;

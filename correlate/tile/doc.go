@@ -11,4 +11,4 @@
 // The assembly comes from gen (go generate); docs/decisions/0024-correlations.md has its gain.
 package tile
 
-//go:generate go run ../../tools/tilegen -out gram_amd64.s -stubs gram_amd64_stubs.go -pkg tile
+//go:generate go -C ../../tools/pinned run ./tilegen -out gram_amd64.s -stubs gram_amd64_stubs.go -pkg tile

@@ -5,9 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // panels returns three panels and one more of so many rows, with values of all sizes.
@@ -69,8 +66,8 @@ func TestGramIsTheSumOfProducts(t *testing.T) {
 	}
 }
 
-// BenchmarkGram compares the engines with each other and with gonum's BLAS: flops per second of one core on panels that
-// fit the caches as they do in package correlate.
+// BenchmarkGram compares the engines with each other: flops per second of one core on panels that fit the caches as
+// they do in package correlate. BenchmarkGonum of bench/correlation has gonum's BLAS beside them.
 func BenchmarkGram(b *testing.B) {
 	const rows = 1024
 	random := rand.New(rand.NewPCG(3, 4))
@@ -93,14 +90,4 @@ func BenchmarkGram(b *testing.B) {
 	if hasAVX512 = was; hasAVX512 {
 		run("avx512", flops, func() { Gram(&dst, wide, narrow) })
 	}
-	const columns = 256
-	values := make([]float64, rows*columns)
-	for i := range values {
-		values[i] = random.NormFloat64()
-	}
-	x := blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: values}
-	product := blas64.General{Rows: columns, Cols: columns, Stride: columns, Data: make([]float64, columns*columns)}
-	run("gonum-dgemm", 2*rows*columns*columns, func() { blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, x, 0, product) })
-	symmetric := blas64.Symmetric{N: columns, Stride: columns, Data: product.Data, Uplo: blas.Upper}
-	run("gonum-dsyrk", rows*columns*columns, func() { blas64.Syrk(blas.Trans, 1, x, 0, symmetric) })
 }

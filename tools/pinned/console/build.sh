@@ -6,9 +6,9 @@ status=0
 ./packages.sh || status=$?
 case $status in
 0)
-    cd ../../console
+    cd ../../../console
     node_modules/.bin/prettier --log-level warn --write 'src/**/*.{ts,tsx,css}'
-    go run ../tools/console
+    go -C ../tools/pinned run ./console
     ;;
 3) echo "console/dist: skipped: its packages are missing" ;;
 *) exit "$status" ;;

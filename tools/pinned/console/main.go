@@ -44,6 +44,9 @@ var withoutIntl = api.Plugin{Name: "without-intl", Setup: func(build api.PluginB
 }}
 
 func build() error {
+	if err := os.Chdir("../../console"); err != nil { // from this module's folder
+		return err
+	}
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{
 			{InputPath: "src/start.ts", OutputPath: "start"},

@@ -2,7 +2,7 @@
 # Install what console/package-lock.json names in console/node_modules, by npm, unless it lies there already. Where npm or the network is
 # missing, say so and exit with status 3.
 set -euo pipefail
-cd "$(dirname "$0")/../../console"
+cd "$(dirname "$0")/../../../console"
 cmp -s package-lock.json node_modules/.installed && exit 0
 missing() { echo "console/node_modules: skipped: $1"; exit 3; }
 command -v npm >/dev/null || missing "npm is not installed (Debian has it in npm)"

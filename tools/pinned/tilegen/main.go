@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -12,6 +15,10 @@ const (
 )
 
 func main() {
+	if err := os.Chdir("../../correlate/tile"); err != nil { // from this module's folder
+		fmt.Fprintln(os.Stderr, "tilegen:", err)
+		os.Exit(1)
+	}
 	build.ConstraintExpr("amd64")
 	avx512()
 	avx2()
