@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -268,17 +269,36 @@ func TestManyMetrics(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
+	start := time.Date(2014, 10, 6, 14, 33, 57, 0, time.UTC)
 	var d measures.Decoder
 	var m model.Measures
-	for _, c := range shapes() {
+	for layout, sizes := range map[string][2]int{
+		`"2006-01-02T15:04:05"`:              {10_000, 1},
+		`"2006-01-02T15:04:05.000000+00:00"`: {100, 60},
+		"":                                   {100, 60}, // Unix time
+	} {
+		var body []byte
+		for i := range sizes[0] {
+			body = fmt.Appendf(body, `%s"%s": [`, []string{"{", ", "}[min(i, 1)], uuid.NewSHA1(uuid.Nil, fmt.Append(nil, i)))
+			for j := range sizes[1] {
+				at := start.Add(time.Duration(j) * time.Minute)
+				text := at.Format(layout)
+				if layout == "" {
+					text = strconv.FormatInt(at.Unix(), 10)
+				}
+				body = fmt.Appendf(body, `%s{"timestamp": %s, "value": %v}`, []string{"", ", "}[min(j, 1)], text, float64(i)/1000)
+			}
+			body = append(body, ']')
+		}
+		body = append(body, '}')
 		run := func() {
-			if err := d.DecodeBatch(c.body, now, &m); err != nil || m.Len() != c.metrics*c.each {
+			if err := d.DecodeBatch(body, now, &m); err != nil || m.Len() != sizes[0]*sizes[1] {
 				t.Fatal(err, m.Len())
 			}
 		}
 		run()
 		if n := testing.AllocsPerRun(5, run); n > 0 {
-			t.Errorf("%s: %v allocations", c.name, n)
+			t.Errorf("%s: %v allocations", layout, n)
 		}
 	}
 	if math.IsNaN(m.Values[0]) {
