@@ -98,6 +98,7 @@ func TestRulesAcrossUsers(t *testing.T) {
 	f("GET /v1/metric/"+metric+"/measures", "", "ascm", 403)
 	f("POST /v1/metric/"+metric+"/measures", `[{"timestamp":1,"value":1}]`, "ascm", 403)
 	f("POST /v1/batch/metrics/measures", `{"`+metric+`":[{"timestamp":1,"value":1}]}`, "ascm", 403)
+	f("POST /v1/search/metric?metric_id="+metric, `{"=":1}`, "acm", 403)
 	f("PATCH /v1/archive_policy/simple?rebuild=true", `{}`, "a", 403)
 	f("PATCH /v1/metric/"+metric, `{}`, "a", 403)
 	f("GET /v1/rebuild", "", "a", 403)

@@ -271,6 +271,8 @@ func (b *badInputServer) path(o contract.Operation) string {
 		path = strings.ReplaceAll(path, part[0], part[1])
 	}
 	switch o.Path {
+	case "/v1/search/metric":
+		path += "?metric_id=" + b.names["metric"]
 	case "/api/v1/query", "/api/v1/format_query", "/api/v1/parse_query", "/api/v1/query_exemplars":
 		path += "?query=up"
 	case "/api/v1/query_range":

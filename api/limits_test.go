@@ -66,6 +66,7 @@ func queries(ids []string) [][2]string {
 		{"POST /v1/aggregation/metric", `["` + ids[0] + `","` + ids[1] + `"]`},
 		{"GET /v1/aggregation/metric?metric=" + ids[0], ""},
 		{"POST /v1/aggregation/resource/generic/metric/a", "{}"},
+		{"POST /v1/search/metric?metric_id=" + ids[0], `{">": 0}`},
 	}
 }
 
@@ -125,7 +126,7 @@ func TestRowLimit(t *testing.T) {
 
 // A search has so many terms at most; the values of one "in" are one.
 func TestTermLimit(t *testing.T) {
-	s, _ := limited(t, web.Limits{SearchTerms: 3})
+	s, ids := limited(t, web.Limits{SearchTerms: 3})
 	terms := func(n int, one string) string { return `{"or":[` + one + strings.Repeat(","+one, n-1) + `]}` }
 	f := func(request, one string, wrap string) {
 		t.Helper()
@@ -140,6 +141,9 @@ func TestTermLimit(t *testing.T) {
 		`{"resource_type":"generic","operations":"(metric a mean)","search":%s}`)
 	f("POST /v1/aggregation/resource/generic/metric/a", resource, "%s")
 	f("DELETE /v1/resource/generic", `{"like":{"project_id":"x%"}}`, "%s")
+	f("POST /v1/search/metric?metric_id="+ids[0], `{">":0}`, "%s")
+	s.want(t, "POST /v1/search/metric?metric_id="+ids[0], `{">":[{"+":[{"*":2},{"*":3}]},0]}`, 400,
+		"~The search has 4 comparisons", "Accept", wantsJSON)
 	s.want(t, "POST /v1/search/resource/generic", `{"in":{"project_id":["p","q","r","s","t"]}}`, 200,
 		"~original_resource_id")
 }

@@ -125,6 +125,7 @@ func TestQueriesWaitForMemory(t *testing.T) {
 		{"POST /v1/aggregates?granularity=60",
 			fmt.Sprintf(`{"operations":%q}`, "(aggregate median (metric ("+strings.Join(ids[:24], " mean) (")+" mean)))")},
 		{"GET /v1/metric/" + ids[1] + "/measures?granularity=60", ""},
+		{"POST /v1/search/metric?granularity=60&metric_id=" + strings.Join(ids[:6], "&metric_id="), `{">":50}`},
 		{"GET /api/v1/query_range?start=1700000000&end=1700060000&step=600&query=sum({archive_policy=%22p%22})", ""},
 	}
 	var want []string

@@ -71,6 +71,7 @@ func TestMemoryOfRequests(t *testing.T) {
 		`{"=":{"id":"x"}}]}`)
 	refused("GET "+path+"/measures", "")
 	refused("POST /v1/aggregates", `{"operations":"(+ (metric `+strings.TrimPrefix(path, "/v1/metric/")+` mean) 1)"}`)
+	refused("POST /v1/search/metric?metric_id="+strings.TrimPrefix(path, "/v1/metric/"), `{">":-1}`)
 	refused("POST /v1/batch/resources/metrics/measures", `{"r":{`+strings.Repeat(`"m":[],`, 20_000)+`"m":[]}}`)
 	refused("POST /v1/prometheus/write",
 		string(s2.EncodeSnappy(nil, []byte(strings.Repeat("\x0a\x02\x0a\x00", 400_000)))), "Content-Type", "")

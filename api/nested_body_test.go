@@ -24,7 +24,7 @@ func TestNestedBodies(t *testing.T) {
 	}
 	const document, nested = "exceeded max depth", "nested too deep"
 	for _, path := range []string{"/v1/metric", "/v1/resource/generic", "/v1/archive_policy", "/v1/archive_policy_rule",
-		"/v1/resource_type", "/v1/aggregates", "/v1/search/resource/generic"} {
+		"/v1/resource_type", "/v1/aggregates", "/v1/search/resource/generic", "/v1/search/metric?metric_id=" + id} {
 		f("POST "+path, lists, document)
 		f("POST "+path, objects("not"), document)
 	}
@@ -38,5 +38,7 @@ func TestNestedBodies(t *testing.T) {
 	f("POST /v1/aggregates", `{"operations":`+strings.Repeat(`["abs",`, most)+`["metric","`+id+`","mean"]`+
 		strings.Repeat("]", most)+"}", "nested more than 100 deep")
 	f("POST /v1/search/resource/generic", strings.Repeat(`{"not":`, most)+`{"=":{"id":"r"}}`+strings.Repeat("}", most),
+		nested)
+	f("POST /v1/search/metric?metric_id="+id, strings.Repeat(`{"and":[`, most)+`{"=":1}`+strings.Repeat("]}", most),
 		nested)
 }

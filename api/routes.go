@@ -64,6 +64,7 @@ func (a *api) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/aggregation/resource/{type}/metric", a.AcceptJSON(refuseNoName))
 	at("POST", "/v1/aggregation/resource/{type}/metric/{name}", a.AuthenticatedRows(a.Timed(a.postResourceAggregation)))
 
+	at("POST", "/v1/search/metric", a.Authenticated(a.Timed(a.searchValues)))
 	at("POST", "/v1/search/resource/{type}", a.Authenticated(a.Timed(resources.search)))
 	at("GET", "/v1/resource/{type}/{id}", a.Authenticated(a.readingResource(resources.get)))
 	at("PATCH", "/v1/resource/{type}/{id}", a.Authenticated(a.withResource("update resource", resources.update)))

@@ -17,6 +17,8 @@ func TestTimestampsBelowASecond(t *testing.T) {
 	s.want(t, "GET /v1/metric/"+id+"/measures?granularity=0.5&refresh=true", "", 200, rows)
 	s.want(t, "GET /v1/aggregation/metric?metric="+id+"&aggregation=mean&granularity=0.5", "", 200, rows)
 	s.want(t, "POST /v1/aggregates?granularity=0.5", `{"operations":"(metric `+id+` mean)"}`, 200, "~"+rows)
+	s.want(t, "POST /v1/search/metric?granularity=0.5&metric_id="+id, `{">":1.5}`, 200,
+		`~["2026-01-01T00:00:00.500000+00:00", 0.5, 2.0]`)
 	s.want(t, "GET /v1/metric/"+id+"/measures?granularity=1e-9&start=2026-01-01T00:00:01", "", 200,
 		`[["2026-01-01T00:00:01.200000+00:00", 1e-09, 3.0]]`)
 }

@@ -19,6 +19,17 @@ func (e *ArgumentError) Error() string { return "query: " + e.Argument + ": " + 
 // Unwrap returns model.ErrInvalid.
 func (e *ArgumentError) Unwrap() error { return model.ErrInvalid }
 
+// A PredicateError says what is wrong with a condition. It is a model.ErrInvalid.
+type PredicateError struct {
+	Path   []any // strings and ints; empty for the condition as a whole
+	Reason string
+}
+
+func (e *PredicateError) Error() string { return "query: " + e.Reason }
+
+// Unwrap returns model.ErrInvalid.
+func (e *PredicateError) Unwrap() error { return model.ErrInvalid }
+
 // An UnaggregableError says why metrics do not go together. It is a model.ErrInvalid.
 type UnaggregableError struct {
 	Reason      string

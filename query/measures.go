@@ -20,6 +20,7 @@ type MetricRead struct {
 	Granularities []time.Duration     // coarsest first
 	Resample      Grouping            // nil: as stored
 	Exact         bool                // resample from stored columns, not from aggregates
+	Where         *Predicate          // on values, without Resample; nil: none
 	Refresh       bool                // asks the caller for Reader.Refresh before
 	Staleness     *Staleness          // how old the answer may be; nil: fresh
 	Rows          *Rows               // how many the answer may have; nil: any number
@@ -84,8 +85,12 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 	if err := dst.grow(ctx, dst.groups.Len()); err != nil {
 		return err
 	}
+	from := len(dst.Starts)
 	dst.Starts, dst.Values = dst.groups.Aggregate(read.Method, dst.Starts, dst.Values)
 	dst.releaseGroups(ctx)
+	if read.Where != nil {
+		return dst.keep(ctx, from, read.Where)
+	}
 	return nil
 }
 
@@ -112,6 +117,23 @@ func (a *Aggregates) releaseGroups(ctx context.Context) {
 		a.groups = carbonara.Groups{}
 	}
 	budget.Of(ctx).Release(budget.Answers, int64(bytes))
+}
+
+// keep drops the aggregates from index from on that do not match.
+func (a *Aggregates) keep(ctx context.Context, from int, p *Predicate) error {
+	const valuesPerCheck = 1024 // of a predicate that may have thousands of terms
+	kept := from
+	for i := from; i < len(a.Values); i++ {
+		if i%valuesPerCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if p.Holds(a.Values[i]) {
+			a.Starts[kept], a.Values[kept] = a.Starts[i], a.Values[i]
+			kept++
+		}
+	}
+	a.Starts, a.Values = a.Starts[:kept], a.Values[:kept]
+	return nil
 }
 
 // resampleExactly appends the metric's aggregates, regrouped, to dst.

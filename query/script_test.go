@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -129,6 +130,13 @@ func (s *script) read(ctx context.Context, d *datadriven.TestData) (lines []stri
 	if read.Resample, err = query.ParseGrouping(argument(d, "resample", ""), argument(d, "tz", "")); err != nil {
 		return nil, err
 	}
+	if d.Input != "" {
+		predicate, err := query.ParsePredicate(decoded(d.Input))
+		if err != nil {
+			return nil, err
+		}
+		read.Where = &predicate
+	}
 	var found query.Aggregates
 	if err := s.reader.Aggregates(ctx, read, &found); err != nil {
 		return nil, err
@@ -187,6 +195,15 @@ func row(times []carbonara.Timestamp, values []float64) string {
 		fmt.Fprintf(&b, " %g=%g", float64(t)/1e9, values[i])
 	}
 	return b.String()
+}
+
+func decoded(text string) (value any) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return err.Error()
+	}
+	return value
 }
 
 func argument(d *datadriven.TestData, key, absent string) string {

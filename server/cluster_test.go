@@ -81,6 +81,7 @@ func TestAnyProcessAnswers(t *testing.T) {
 			"operations": "(aggregate sum (metric * mean))"}},
 		{"/v1/aggregates?details=true", map[string]any{"resource_type": "generic",
 			"search": "original_resource_id = 'house'", "operations": "(metric m1 count)"}},
+		{"/v1/search/metric?metric_id=" + resource.Metrics["m3"], map[string]any{">": 0}},
 	} {
 		path, body := query.path, query.body
 		var want any

@@ -41,6 +41,7 @@ var defaults = map[string]string{
 	"get metric":    "rule:admin_or_service or rule:creator or rule:metric_owner",
 	"delete metric": "rule:admin_or_creator",
 	"list metric":   "rule:admin_or_creator or rule:metric_owner",
+	"search metric": "rule:admin_or_creator or rule:metric_owner",
 
 	"post measures": "rule:admin_or_service or rule:creator",
 	"get measures":  "rule:admin_or_service or rule:creator or rule:metric_owner",

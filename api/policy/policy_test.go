@@ -123,6 +123,7 @@ func TestDefaults(t *testing.T) {
 		"create archive policy rule": "a", "get archive policy rule": "*", "update archive policy rule": "a",
 		"delete archive policy rule": "a", "list archive policy rule": "*",
 		"create metric": "*", "get metric": "ascmo", "delete metric": "acm", "list metric": "acmo",
+		"search metric": "acmo",
 		"post measures": "ascm", "get measures": "ascmo",
 		"no such rule": "",
 	} {

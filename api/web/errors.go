@@ -163,6 +163,7 @@ var answers = []func(error) *Error{
 			"Ask for it in parts, by start and stop, or for fewer metrics or a coarser granularity", e.Most)
 	}),
 	as(func(e *query.ArgumentError) *Error { return BadArgument(e.Argument, e.Reason) }),
+	as(func(e *query.PredicateError) *Error { return Node{Path: e.Path}.Fault("%s", e.Reason) }),
 	as(unaggregableMetrics),
 	as(func(e *query.UnknownAggregationError) *Error {
 		return &Error{Status: http.StatusNotFound, Detail: Cause{Cause: "Metrics with unknown aggregation",

@@ -119,11 +119,18 @@ func (e *Env) SearchQuery(who *auth.Identity, expr *filter.Expr, scope filter.Sc
 
 // CompileFilter checks a filter of a user's request.
 func (e *Env) CompileFilter(expr *filter.Expr, scope filter.Scope) (*filter.Filter, error) {
-	terms, most := expr.Terms(), e.Limits.SearchTerms
+	if err := e.CheckTerms(expr.Terms()); err != nil {
+		return nil, err
+	}
+	return filter.Compile(expr, scope)
+}
+
+func (e *Env) CheckTerms(terms int) error {
+	most := e.Limits.SearchTerms
 	if terms <= most {
-		return filter.Compile(expr, scope)
+		return nil
 	}
 	e.instruments.refusedQueries.WithLabelValues("terms").Inc()
-	return nil, BadCause("Too many terms", fmt.Sprintf(
+	return BadCause("Too many terms", fmt.Sprintf(
 		"The search has %d comparisons: search in parts, or compare with many values by one \"in\"", terms), most)
 }
