@@ -70,7 +70,7 @@ func (all loaded) series(l labels.Labels) *loadedSeries {
 
 // collect adds a sample of a classic histogram to the native one.
 func (all loaded) collect(l labels.Labels, ms int64, v float64) {
-	kind, name := convertnhcb.GetHistogramMetricBaseName(l.Get(labels.MetricName))
+	kind, name := convertnhcb.GetHistogramMetricBaseName(l.Get(common.MetricNameLabel))
 	bound, err := strconv.ParseFloat(l.Get(labels.BucketLabel), 64)
 	if kind == convertnhcb.SuffixNone || kind == convertnhcb.SuffixBucket && err != nil {
 		return
