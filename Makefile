@@ -10,6 +10,7 @@ export GOFLAGS := -trimpath -buildvcs=false
 VCS := $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo true || echo false)
 FUZZTIME ?= 10s
 COUNT ?= 10
+SHORT ?= -short
 
 # `make lint` vets, tests too. The limit is for a test that hangs: two busy cores take an hour for all.
 TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 1)
@@ -27,7 +28,7 @@ RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sy
 # Long tests of one goroutine, or of what others look at as well: the detector has nothing to find there.
 ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(BitsDependOnTheValuesOnly|Correlator(Lags|Sizes)|Unpack|Calibrate|BadInput|BadInputOfAnyOperation|ErrorsAreBounded|SimulationFindsBrokenRules|CountsOfMany|ZonedCalendar)$$
 
-.PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race full long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
+.PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -70,11 +71,9 @@ programs:
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
 	@$(call each,go list -export -test ./... >/dev/null)
 
-test: programs ## the tests of every package; what takes minutes with fewer rounds
-	@set -o pipefail; { $(call each,$(TEST) -short ./...); } | $(SUM)
-
-full: programs ## the tests of every package, all rounds; first those of whole programs, which wait, while others compute
-	@set -o pipefail; { $(call each,$(TEST) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
+# First those of whole programs, which wait, while others compute.
+test: programs ## the tests of every package; what takes minutes with fewer rounds, unless SHORT= is given, as in CI
+	@set -o pipefail; { $(call each,$(TEST) $(SHORT) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short -skip '$(ALONE)' $(RACE) && (cd cmd/gnocco-correlate && \
@@ -131,7 +130,8 @@ generated: ## generated files are what their sources say
 perf: ## central benchmarks, red if slower than the revision before: BASE=revision
 	go run ./tools/perfgate $(if $(BASE),-base $(BASE))
 
-check: lint full race modules conformance fuzz generated perf ## what CI runs
+check: SHORT =
+check: lint test race modules conformance fuzz generated perf ## what CI runs
 
 bench-compare: ## benchmarks of this tree against REF, by turns
 	@test -n "$(REF)" || { echo "usage: make bench-compare REF=main [PACKAGES=./carbonara] [COUNT=10]"; exit 2; }
