@@ -15,7 +15,7 @@ func TestCPU(t *testing.T) { correlatetest.Engine(t, correlate.CPU{}) }
 // A million rows with a mean of 1e8 deviations, one column with gaps.
 func TestAMillionRowsAreWithinTheBound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	values := correlatetest.Table(5, 3, 1_000_000, func(random *rand.Rand, _, j int, signal, noise float64) float64 {
 		if j == 2 && random.IntN(100) == 0 {

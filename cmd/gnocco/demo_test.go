@@ -11,7 +11,7 @@ import (
 // The demo's second run must find its resource and metrics, and both runs' measures must be there afterwards.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	listing := regexp.MustCompile(`curl -s -u admin: 'http://[^/]+(/v1/resource/generic/[^/']+/metric)'`)

@@ -88,7 +88,7 @@ func TestREADME(t *testing.T) {
 // So does the one that starts the demo, but for building: the first that is printed is the address of the console.
 func TestREADMEDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	for _, block := range shellBlocks(t, "../../README.md") {
 		if block == "make demo\n" {

@@ -133,7 +133,7 @@ func TestCorrelatorArchitecture(t *testing.T) {
 // Every shape over several panels.
 func TestCorrelatorPanels(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	devicetest.HostKernels(t)
 	c := newCorrelator(t, 0, gpucorrelate.Options{})

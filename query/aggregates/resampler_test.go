@@ -184,7 +184,7 @@ func TestResamplersGiveTheSameBits(t *testing.T) {
 // Memory is bounded: a table that is larger than a batch goes in several.
 func TestLargeTables(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	rng := rand.New(rand.NewPCG(41, 42))
 	table := randomTable(rng, 100, 1000, true, false)

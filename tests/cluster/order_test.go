@@ -198,7 +198,7 @@ var suspensions = regexp.MustCompile(`(?m)^gnocco_order_suspensions_total (\S+)$
 // and the log, until it goes on.
 func TestSilentAPIIsSuspended(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it") // 20 s, mostly of waiting
+		t.Skip("-short: make test SHORT= runs it") // 20 s, mostly of waiting
 	}
 	t.Parallel()
 	data := t.TempDir()

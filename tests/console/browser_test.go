@@ -55,7 +55,7 @@ type tab struct {
 func chromium(t *testing.T) (program string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	program, err := exec.LookPath("chromium")
 	if err != nil {

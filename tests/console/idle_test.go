@@ -11,23 +11,22 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // launch runs the program as a command that serves, and returns its address.
 func launch(t *testing.T, command string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("chromium is not installed")
 	}
-	program := filepath.Join(t.TempDir(), "gnocco")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
-		"github.com/gnocco-db/gnocco/cmd/gnocco").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	c := exec.Command(program, command, "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0",
+	programs, err := testprogram.Build("gnocco")
+	check(t, err)
+	c := exec.Command(filepath.Join(programs, "gnocco"), command, "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0",
 		"--min-free-bytes", "1MiB")
 	stdout, err := c.StdoutPipe()
 	check(t, err)

@@ -25,7 +25,7 @@ const python = "/usr/bin/python3"
 func installed(t *testing.T, modules ...string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	for _, module := range modules {
 		find := "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"

@@ -29,7 +29,7 @@ var score = flag.Bool("score", false,
 // of counters, has taken all measures of whole groups.
 func TestScoreOfGroups(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	t.Parallel()
 	base := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)

@@ -45,7 +45,7 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: make full runs it")
+		t.Skip("-short: make test SHORT= runs it")
 	}
 	for _, folder := range []string{"", "/usr/sbin/"} { // where Debian has daemons
 		if program, err := exec.LookPath(folder + name); err == nil {

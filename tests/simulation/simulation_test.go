@@ -147,7 +147,7 @@ func simulateMany(t *testing.T, program, check, faults string, from uint64, n in
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("Go's runtime is built anew: make full")
+		t.Skip("Go's runtime is built anew: make test SHORT=")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("the edits of Go's runtime were tried on Linux only")

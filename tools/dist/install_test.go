@@ -209,7 +209,7 @@ func tryPackages(t *testing.T, base, work, version string) {
 			g.must(t, "! systemctl is-active gnocco && [ -f /var/lib/gnocco/cluster.json ]")
 		}
 		g.must(t, "dpkg --purge gnocco && getent passwd gnocco")
-		left := g.must(t, "find / -xdev -name '*gnoc*' | grep -vE '^/(root|proc|data|var/(lib|log))/' || true")
+		left := g.must(t, "find / -xdev -name '*gnoc*' | grep -vE '^/(root|proc|data|var/(lib|log|cache/man))/' || true")
 		if left != "" {
 			t.Errorf("a purge leaves\n%s", left)
 		}
