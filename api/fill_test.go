@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Users who may post measures to a metric put history where it has nothing, at any age, without an entry in the ledger.
+// The right to post measures is enough to put history of any age where a metric has none, without a ledger entry.
 func TestFillMeasures(t *testing.T) {
 	s := newServer(t, nil)
 	s.create(t, "/v1/archive_policy",
