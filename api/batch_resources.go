@@ -176,7 +176,7 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 			continue
 		}
 		seen[key] = true
-		metric, err := a.newMetric(name, id, creator)
+		metric, err := a.newMetric(ctx, name, id, creator)
 		if err != nil {
 			return err
 		}
@@ -189,14 +189,14 @@ func (a batchHandlers) create(ctx context.Context, who *auth.Identity, names []m
 }
 
 // newMetric defines a metric that a batch creates.
-func (a batchHandlers) newMetric(name measures.ResourceMetric, resource uuid.UUID,
+func (a batchHandlers) newMetric(ctx context.Context, name measures.ResourceMetric, resource uuid.UUID,
 	creator string) (*model.Metric, error) {
 	if strings.Contains(name.Name, "/") {
 		return nil, web.BadRequest("'/' is not supported in metric name")
 	}
 	metric := &model.Metric{Name: name.Name, Unit: name.Unit, Creator: creator, ResourceID: &resource}
 	var err error
-	if metric.ArchivePolicy, err = a.policyFor(name.ArchivePolicyName, name.Name); err != nil {
+	if metric.ArchivePolicy, err = a.policyFor(ctx, name.ArchivePolicyName, metric); err != nil {
 		return nil, err
 	}
 	if err := metric.Validate(); err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -110,7 +111,7 @@ func (a metricHandlers) create(w http.ResponseWriter, r *http.Request, who *auth
 	if err != nil {
 		return err
 	}
-	metric, err := a.parseMetric(web.Node{Value: body}, who, "")
+	metric, err := a.parseMetric(r.Context(), web.Node{Value: body}, who, "")
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (a metricHandlers) write(w http.ResponseWriter, status int, metric *model.M
 
 // parseMetric reads the definition of a new metric, which the index gives an ID. key is the name that the metric has
 // within a resource that is being sent along; "" where the definition stands alone.
-func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.Metric, error) {
+func (a *api) parseMetric(ctx context.Context, in web.Node, who *auth.Identity, key string) (*model.Metric, error) {
 	keys := []string{"archive_policy_name", "resource_id", "name", "unit", "type"}
 	if key == "" {
 		keys = append(keys, "labels")
@@ -172,7 +173,7 @@ func (a *api) parseMetric(in web.Node, who *auth.Identity, key string) (*model.M
 			return nil, web.Refused(model.NotFound(model.NounArchivePolicy, policy))
 		}
 	}
-	if metric.ArchivePolicy, err = a.policyFor(policy, metric.Name); err != nil {
+	if metric.ArchivePolicy, err = a.policyFor(ctx, policy, metric); err != nil {
 		return nil, err
 	}
 	if field, ok := fields["resource_id"]; ok && key == "" {
@@ -199,16 +200,20 @@ func parseMetricType(in web.Node) (model.SeriesType, error) {
 	return t, nil
 }
 
-// policyFor returns the archive policy that a new metric gets: the one that is named, or the one that a rule gives for
-// the metric's name.
-func (a *api) policyFor(policy, metric string) (*model.ArchivePolicy, error) {
-	if policy != "" {
-		p, err := a.Index.ArchivePolicy(policy)
+// policyFor returns the archive policy that a new metric gets: the one that is named, or else that of its type for a
+// series, and the one that a rule gives for the name of another metric.
+func (a *api) policyFor(ctx context.Context, policy string, metric *model.Metric) (*model.ArchivePolicy, error) {
+	switch {
+	case policy != "":
+		p, err := a.ingester.PolicyNamed(ctx, policy)
 		return p, web.Refused(err)
+	case metric.Labels != "":
+		t, _ := a.series.TypeOf(metric)
+		return a.ingester.PolicyOfSeries(ctx, t)
 	}
-	p, err := a.Index.MatchArchivePolicyRule(metric)
+	p, err := a.Index.MatchArchivePolicyRule(metric.Name)
 	if err != nil {
-		return nil, &ingest.NoPolicyError{Metric: cmp.Or(metric, "None"), Err: err}
+		return nil, &ingest.NoPolicyError{Metric: cmp.Or(metric.Name, "None"), Err: err}
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -111,7 +112,7 @@ func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *au
 	if err != nil {
 		return err
 	}
-	resource, metrics, err := a.parse(web.Node{Value: body}, who, kind)
+	resource, metrics, err := a.parse(r.Context(), web.Node{Value: body}, who, kind)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *au
 }
 
 // parse reads a new resource and its new metrics; existing ones that it gets stand in its Metrics.
-func (a resourceHandlers) parse(body web.Node, who *auth.Identity,
+func (a resourceHandlers) parse(ctx context.Context, body web.Node, who *auth.Identity,
 	kind *model.ResourceType) (*model.Resource, []*model.Metric, error) {
 	fields, err := body.Fields(append(resourceKeys(kind, ""), "id")...)
 	if err != nil {
@@ -135,7 +136,7 @@ func (a resourceHandlers) parse(body web.Node, who *auth.Identity,
 	}
 	set := new(index.MetricSet)
 	if field, ok := fields["metrics"]; ok { // Gnocchi's order: metrics before what is not there
-		if set, err = a.parseMetricSet(field, who); err != nil {
+		if set, err = a.parseMetricSet(ctx, field, who); err != nil {
 			return nil, nil, err
 		}
 	}

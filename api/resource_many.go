@@ -65,7 +65,7 @@ func (a resourceHandlers) createMany(w http.ResponseWriter, r *http.Request, who
 	}
 	created := make([]index.NewResource, len(list))
 	for i, item := range list {
-		resource, metrics, err := a.parse(web.Node{}.At(item, i), who, kind)
+		resource, metrics, err := a.parse(r.Context(), web.Node{}.At(item, i), who, kind)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -70,7 +71,7 @@ func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, 
 	if err != nil {
 		return err
 	}
-	set, err := a.parseMetricSet(web.Node{Value: body}, who)
+	set, err := a.parseMetricSet(r.Context(), web.Node{Value: body}, who)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func (a resourceHandlers) createMetrics(w http.ResponseWriter, r *http.Request, 
 }
 
 // parseMetricSet reads the metrics of a resource, by name: definitions of new ones, IDs of existing ones.
-func (a resourceHandlers) parseMetricSet(in web.Node, who *auth.Identity) (*index.MetricSet, error) {
+func (a resourceHandlers) parseMetricSet(ctx context.Context, in web.Node,
+	who *auth.Identity) (*index.MetricSet, error) {
 	object, ok := in.Value.(map[string]any)
 	if !ok {
 		return nil, in.Fault("expected a dictionary")
@@ -112,7 +114,7 @@ func (a resourceHandlers) parseMetricSet(in web.Node, who *auth.Identity) (*inde
 		if _, ok := field.Value.(map[string]any); !ok {
 			return nil, field.Fault("not a valid value")
 		}
-		metric, err := a.parseMetric(field, who, name)
+		metric, err := a.parseMetric(ctx, field, who, name)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ func (a resourceHandlers) update(w http.ResponseWriter, r *http.Request, who *au
 	}
 	var set *index.MetricSet
 	if field, ok := fields["metrics"]; ok {
-		if set, err = a.parseMetricSet(field, who); err != nil {
+		if set, err = a.parseMetricSet(r.Context(), field, who); err != nil {
 			return err
 		}
 	}

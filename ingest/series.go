@@ -63,25 +63,23 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 // createUnknown creates a metric of each name that has none in metrics, and sets it there, unless somebody else is
 // faster. The fault of a place says why it has no metric.
 func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*model.Metric, faults []error) error {
-	var policies [2]*model.ArchivePolicy // of counters, and of other series
+	policies := map[bool]*model.ArchivePolicy{} // by whether values grow
 	var created []*model.Metric
 	var places []int
 	for i, name := range names {
 		if metrics[i] != nil || faults[i] != nil {
 			continue
 		}
-		grows := model.TypeOfLabels(name.Labels, c.protocol.Kind).Grows()
-		policy := &policies[1]
-		if grows {
-			policy = &policies[0]
-		}
-		if *policy == nil {
+		t := model.TypeOfLabels(name.Labels, c.protocol.Kind)
+		policy, ok := policies[t.Grows()]
+		if !ok {
 			var err error
-			if *policy, err = c.policyOfSeries(ctx, grows); err != nil {
+			if policy, err = c.PolicyOfSeries(ctx, t); err != nil {
 				return err
 			}
+			policies[t.Grows()] = policy
 		}
-		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: *policy, Labels: name.Labels}
+		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
 		if faults[i] = metric.Validate(); faults[i] == nil {
 			created, places = append(created, metric), append(places, i)
 		}
@@ -98,24 +96,39 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 	return nil
 }
 
-// policyOfSeries returns the archive policy of new series, of counters or others. It is created if it is not there, for
-// counters from the policy of others, which may be an operator's own.
-func (c *creation) policyOfSeries(ctx context.Context, counters bool) (*model.ArchivePolicy, error) {
-	p, err := c.policyOrNew(ctx, model.SeriesArchivePolicy())
-	if err != nil || !counters {
+// PolicyOfSeries returns the archive policy of new series of a type, the same for all protocols and imports. It creates
+// a missing one, for counters from the policy of other series, which may be an operator's own.
+func (i *Ingester) PolicyOfSeries(ctx context.Context, t model.SeriesType) (*model.ArchivePolicy, error) {
+	p, err := i.policyOrNew(ctx, model.SeriesArchivePolicy())
+	if err != nil || !t.Grows() {
 		return p, err
 	}
-	return c.policyOrNew(ctx, model.CounterArchivePolicy(p))
+	return i.policyOrNew(ctx, model.CounterArchivePolicy(p))
+}
+
+// PolicyNamed returns an archive policy by its name. It creates a missing one of PolicyOfSeries.
+func (i *Ingester) PolicyNamed(ctx context.Context, name string) (*model.ArchivePolicy, error) {
+	p, err := i.Index.ArchivePolicy(name)
+	series := model.SeriesArchivePolicy()
+	switch {
+	case !errors.Is(err, model.ErrNotFound):
+		return p, err
+	case name == series.Name:
+		return i.PolicyOfSeries(ctx, model.UnknownType)
+	case name == model.CounterArchivePolicy(series).Name:
+		return i.PolicyOfSeries(ctx, model.CounterType)
+	}
+	return p, err
 }
 
 // policyOrNew returns the archive policy called as p, which is created if it is not there.
-func (c *creation) policyOrNew(ctx context.Context, p *model.ArchivePolicy) (*model.ArchivePolicy, error) {
-	found, err := c.Index.ArchivePolicy(p.Name)
+func (i *Ingester) policyOrNew(ctx context.Context, p *model.ArchivePolicy) (*model.ArchivePolicy, error) {
+	found, err := i.Index.ArchivePolicy(p.Name)
 	if !errors.Is(err, model.ErrNotFound) {
 		return found, err
 	}
-	if err := c.Index.CreateArchivePolicy(ctx, p); err != nil && !errors.Is(err, model.ErrExists) {
+	if err := i.Index.CreateArchivePolicy(ctx, p); err != nil && !errors.Is(err, model.ErrExists) {
 		return nil, err
 	}
-	return c.Index.ArchivePolicy(p.Name)
+	return i.Index.ArchivePolicy(p.Name)
 }

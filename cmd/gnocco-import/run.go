@@ -18,7 +18,7 @@ import (
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.
-var errIncomplete = errors.New("not all lines are kept")
+var errIncomplete = errors.New("the server does not keep all that the files hold")
 
 // run reads the files, each by read, and sends their measures.
 func run(cmd *cobra.Command, flags *imports.Options, files []string,
@@ -65,7 +65,7 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 	}
 	if o.DryRun {
 		reading.Close()
-		return preview(ctx, stderr, importer, o.ArchivePolicy, reports)
+		return preview(ctx, stderr, importer)
 	}
 	result, err := importer.Send(ctx)
 	reading.Close()
@@ -73,22 +73,20 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 		return err
 	}
 	reportImport(stderr, &result, time.Since(started))
-	if result.Rejected > 0 || result.Lost() > 0 {
+	if !result.Whole() {
 		return errIncomplete
 	}
 	return nil
 }
 
-// preview prints what a policy would keep of the measures; the server's rules decide about "".
-func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer, policy string, rejected int) error {
-	if policy != "" {
-		result, err := importer.Preview(ctx)
-		if err != nil {
-			return err
-		}
-		reportKept(w, &result)
+// preview prints what archive policies would keep of the measures.
+func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer) error {
+	result, err := importer.Preview(ctx)
+	if err != nil {
+		return err
 	}
-	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || rejected == 0 {
+	reportKept(w, &result)
+	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || result.Whole() {
 		return err
 	}
 	return errIncomplete
@@ -99,6 +97,9 @@ func reportKept(w io.Writer, r *csvimport.Result) {
 	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
 		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
 			r.Coarser[granularity], granularity)
+	}
+	if r.Merged > 0 {
+		fmt.Fprintf(w, "%d of these measures share a group with an earlier one\n", r.Merged)
 	}
 	if r.Expired > 0 {
 		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
@@ -115,12 +116,9 @@ func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 		"dropped by the server %d, refused %d\n",
 		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
 		r.Refused)
-	if r.Groups > 0 || r.Unkept > 0 {
+	if r.Groups > 0 || r.Occupied > 0 {
 		fmt.Fprintf(w, "put %d groups of aggregates; in %d periods metrics have other measures, and stay as they are\n",
 			r.Groups, r.Occupied)
-	}
-	if r.Unkept > 0 {
-		fmt.Fprintf(w, "%d metrics took no aggregates: their archive policy keeps no groups of that width, or none so old\n", r.Unkept)
 	}
 }
 

@@ -209,6 +209,7 @@ type exportedMetric struct {
 	Resource    string  `json:"resource,omitempty"`
 	Name        string  `json:"name,omitempty"`
 	Unit        string  `json:"unit,omitempty"`
+	Type        string  `json:"type,omitempty"`
 	Policy      string  `json:"archive_policy"`
 	Granularity float64 `json:"granularity"` // in seconds
 }
@@ -239,7 +240,8 @@ func exportLines(out io.Writer, _, _ bool) beginMetric {
 				if err != nil {
 					return err
 				}
-				more, err := json.Marshal(exportedMetric{s.resource, s.name, s.unit, s.policy, granularity.Seconds()})
+				more, err := json.Marshal(exportedMetric{s.resource, s.name, s.unit, s.setType, s.policy,
+					granularity.Seconds()})
 				if err != nil {
 					return err
 				}

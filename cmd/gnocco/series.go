@@ -48,19 +48,20 @@ type foundSeries struct {
 	unit           string
 	kind           string            // type of its resource
 	resource, name string            // as sent; resource is "" for a metric without one
-	labels         map[string]string // without the four above
+	setType        string            // of its values, unless it is not known, or a guess
+	labels         map[string]string // without those above
 }
 
 // newFoundSeries takes what a list of series says of a metric beside its labels.
 func newFoundSeries(labels map[string]string) *foundSeries {
 	s := &foundSeries{id: labels["metric_id"], policy: labels["archive_policy"], name: labels["metric_name"],
 		resource: labels["original_resource_id"], unit: labels["metric_unit"], kind: labels["resource_type"],
-		labels: labels}
+		setType: labels["metric_type"], labels: labels}
 	if s.resource == "" {
 		s.resource = labels["resource_id"]
 	}
 	for _, label := range []string{"metric_id", "archive_policy", "metric_name", "original_resource_id", "metric_unit",
-		"resource_id"} {
+		"resource_id", "metric_type", "metric_type_guess"} {
 		delete(labels, label)
 	}
 	return s

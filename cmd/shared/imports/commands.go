@@ -44,7 +44,8 @@ func (o *Options) define(cmd *cobra.Command, run Run) {
 	f := cmd.Flags()
 	o.Remote.Define(f, remote.DefaultURL, "address of the server, with its prefix if it has one")
 	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
-		"archive policy of new metrics, or auto for one that fits (default: the server's rules decide)")
+		"archive policy of new metrics, or auto for one that fits (default: for series the one that senders'\n"+
+			"series get, prometheus or prometheus-counter; for other metrics the server's rules decide)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "read the files, say what they hold and how they are read, and send nothing")
 	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
 	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
@@ -85,8 +86,9 @@ than a metric's back window go where the metric has nothing, if the archive poli
 command prints how many measures the server dropped or refused, and how many the archive policy
 does not keep.
 
-The exit status is 2 if a file cannot be read so, or lines were rejected, or measures dropped, refused
-or too old for the archive policy; it is 1 if the import failed otherwise.`,
+The exit status is 2 if a file cannot be read so, or the server does not keep all that it holds: lines
+were rejected, or measures dropped, refused, too old for the archive policy, or so old that it merges
+them. It is 1 if the import failed otherwise.`,
 		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
   gnocco import csv --dry-run --archive-policy auto export.csv.gz
   gnocco import csv --metric-column entity_id --timezone Europe/Paris history.csv`,
@@ -157,8 +159,9 @@ func NewLines(run Run) (*cobra.Command, *Options) {
 
 A line is a metric, as gnocco export jsonl and VictoriaMetrics write it: an object with the labels of
 "metric", the numbers of "values" and of "timestamps", in milliseconds. Each set of labels is a series
-of its own, the one that senders push with them. In an export of Gnocco's, the member "gnocco" names
-the resource, the unit and the archive policy, and the metric goes back to where it was.
+of its own, the one that senders push with them, of the archive policy that a pushed series gets. In an
+export of Gnocco's, the member "gnocco" names the resource, the unit, the type and the archive policy,
+and the metric goes back to where it was.
 
 Order, history, compression, reports and exit statuses are those of gnocco import csv.`,
 		Example: `  gnocco export jsonl --url http://old:8041 > all.jsonl
@@ -180,7 +183,8 @@ func NewBlocks(run Run) (*cobra.Command, *Options) {
 block or a folder with blocks below it, such as Prometheus' data folder or a snapshot of it. Samples
 that only the write-ahead log has are in no block. Blocks are only read.
 
-Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write.
+Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write,
+and of the archive policy that it would get there. Remote write by the same user goes on in it.
 Labels that Thanos or Mimir has for a whole block count as well. Native histograms are named and left
 out.
 
@@ -190,8 +194,8 @@ other measures, these stay. Import all blocks of a series at once, or older ones
 
 Order, history, reports and exit statuses are those of gnocco import csv. Samples wait in a temporary
 file (20 bytes each; TMPDIR).`,
-		Example: `  gnocco import blocks --dry-run --archive-policy prometheus /var/lib/prometheus
-  gnocco import blocks --archive-policy prometheus snapshots/20260101T000000Z-0123456789abcdef`,
+		Example: `  gnocco import blocks --dry-run /var/lib/prometheus
+  gnocco import blocks snapshots/20260101T000000Z-0123456789abcdef`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.define(cmd, run)

@@ -25,14 +25,17 @@ type Result struct {
 	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the
 	// finest one that keeps them.
 	Coarser map[time.Duration]int64
+	Merged  int64 // of these, without the first one of each group
 
 	Groups   int64 // of Thanos' aggregates, put into archives or there already
 	Occupied int64 // periods of such groups in which a metric has other measures: they stayed as they were
 	Unkept   int   // metrics that took none: their archive policy has no granularity that is made of them, or rates
 }
 
-// Lost returns how many measures of the files the archives will not have, rejected ones aside.
-func (r *Result) Lost() int64 { return r.Dropped + r.Refused + r.Expired }
+// Whole reports whether the archives will have all that the files hold.
+func (r *Result) Whole() bool {
+	return r.Rejected+r.Dropped+r.Refused+r.Expired+r.Merged == 0 && r.Unkept == 0
+}
 
 // Refusal is the error of a file that is not taken: its text says why, and by which option it would be.
 type Refusal struct{ error }

@@ -24,6 +24,8 @@ type limit struct {
 	timespan    time.Duration       // 0: without limit
 	from        carbonara.Timestamp // groups before it are not kept
 	only        int64               // measures of which this is the finest granularity that keeps them
+	merged      int64               // of these, if it is not the finest of the policy: not the first of their group
+	group       carbonara.Timestamp // of the last of these
 }
 
 // newLimits returns those of a policy for a metric whose newest measure is at newest.
@@ -59,14 +61,19 @@ func (l *limits) raise(newest carbonara.Timestamp) {
 	}
 }
 
-// see counts a measure.
+// see counts a measure, which is not earlier than the one before.
 func (l *limits) see(t carbonara.Timestamp) {
 	if t >= l.finest {
 		return
 	}
 	for i := range l.items {
-		if t >= l.items[i].from {
-			l.items[i].only++
+		if item := &l.items[i]; t >= item.from {
+			group := t.Floor(item.granularity)
+			if item.only > 0 && group == item.group {
+				item.merged++
+			}
+			item.only++
+			item.group = group
 			return
 		}
 	}
@@ -79,6 +86,7 @@ func (l *limits) count(r *Result) {
 	for _, item := range l.items {
 		if item.only > 0 {
 			r.Coarser[item.granularity] += item.only
+			r.Merged += item.merged
 		}
 	}
 }

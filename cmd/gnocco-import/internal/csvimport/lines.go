@@ -28,6 +28,7 @@ type lineOfJSON struct {
 		Resource    string  `json:"resource"`
 		Name        string  `json:"name"`
 		Unit        string  `json:"unit"`
+		Type        string  `json:"type"`
 		Policy      string  `json:"archive_policy"`
 		Granularity float64 `json:"granularity"`
 	} `json:"gnocco"`
@@ -120,6 +121,7 @@ func (i *Importer) line(text []byte) error {
 	}
 	number := i.number(name, func(m *metric) {
 		m.unit, m.policy, m.granularity = in.Gnocco.Unit, cmp.Or(m.policy, in.Gnocco.Policy), in.Gnocco.Granularity
+		m.valueType = in.Gnocco.Type
 	})
 	m := i.metrics[number]
 	if m.granularity != in.Gnocco.Granularity {

@@ -13,7 +13,8 @@ import (
 // metric is a metric of the files, and gathers its measures for its sender's next request.
 type metric struct {
 	seriesName
-	unit, policy string              // of a new metric; "": none, and by the server's rules
+	unit, policy string              // of a new metric; "": none, and as the server decides
+	valueType    string              // of a new metric; "": not known
 	granularity  float64             // of the aggregates in an export, in seconds; 0: not known
 	rows         int64               // in the files
 	newest       carbonara.Timestamp // of these
@@ -31,6 +32,34 @@ type metric struct {
 	offered bool // the server may have measures of this import
 	sender  *sender
 	pending []byte // `{"timestamp":1392388200,"value":0.132},` …
+}
+
+// seriesPolicy and counterPolicy are the archive policies that a server gives pushed series.
+var (
+	seriesPolicy  = model.SeriesArchivePolicy()
+	counterPolicy = model.CounterArchivePolicy(seriesPolicy)
+)
+
+// newMetric returns what the server creates. It decides the archive policy of a series as if a sender had pushed it,
+// also where that of most series is named.
+func (m *metric) newMetric() client.NewMetric {
+	policy := m.policy
+	if m.labels != "" && policy == seriesPolicy.Name {
+		policy = ""
+	}
+	return client.NewMetric{ArchivePolicy: policy, Unit: m.unit, Type: m.valueType}
+}
+
+// expectedPolicy returns the archive policy that a server without metadata gives a new metric; "" if its rules decide.
+func (m *metric) expectedPolicy() string {
+	name := m.newMetric().ArchivePolicy
+	switch {
+	case name != "" || m.labels == "":
+		return name
+	case model.SeriesType(m.valueType).Grows() || m.valueType == "" && model.TypeOfSeries(m.name, nil).Grows():
+		return counterPolicy.Name
+	}
+	return seriesPolicy.Name
 }
 
 // plan returns what its archive policy computes.

@@ -2,13 +2,18 @@ package csvimport
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // describe tells the user how a file is read.
@@ -153,18 +158,29 @@ func proposal(step, span time.Duration) string {
 		strconv.FormatFloat(max(step, time.Millisecond).Seconds(), 'f', -1, 64), 2*int(span/(24*time.Hour))+1)
 }
 
-// Preview counts the measures that an archive policy does not keep, or not at its finest granularity, as Send does.
+// Preview counts the measures that archive policies do not keep, or not at their finest granularity, as Send does. It
+// leaves out metrics whose policies are those of the server's rules.
 func (i *Importer) Preview(ctx context.Context) (Result, error) {
-	policy, err := i.options.Client.ArchivePolicy(ctx, i.options.ArchivePolicy)
-	if err != nil {
-		return i.result, fmt.Errorf("csvimport: archive policy %s: %w", i.options.ArchivePolicy, err)
-	}
+	known := make(map[string]*client.ArchivePolicy)
 	for _, m := range i.metrics {
+		if m.policy = m.expectedPolicy(); m.policy == "" {
+			continue
+		}
+		policy, ok := known[m.policy]
+		if !ok {
+			var err error
+			if policy, err = i.policyNamed(ctx, m.policy); err != nil {
+				return i.result, fmt.Errorf("csvimport: archive policy %s: %w", m.policy, err)
+			}
+			known[m.policy] = policy
+		}
+		var err error
 		if m.limits, err = newLimits(policy, m.newest); err != nil {
 			return i.result, err
 		}
 	}
-	err = i.rows.each(func(r *row) error {
+	i.notePolicies(i.metrics)
+	err := i.rows.each(func(r *row) error {
 		i.metrics[r.metric].see(r.time)
 		return nil
 	})
@@ -172,4 +188,19 @@ func (i *Importer) Preview(ctx context.Context) (Result, error) {
 		m.limits.count(&i.result)
 	}
 	return i.result, err
+}
+
+// policyNamed returns an archive policy of the server, which creates those of series when it needs them.
+func (i *Importer) policyNamed(ctx context.Context, name string) (*client.ArchivePolicy, error) {
+	p, err := i.options.Client.ArchivePolicy(ctx, name)
+	if !client.HasStatus(err, http.StatusNotFound) {
+		return p, err
+	}
+	for _, d := range []*model.ArchivePolicy{seriesPolicy, counterPolicy} {
+		if d.Name == name {
+			text, err := json.Marshal(d)
+			return p, errors.Join(err, json.Unmarshal(text, p))
+		}
+	}
+	return p, err
 }

@@ -1,6 +1,7 @@
 package csvimport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 )
 
 // Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the
-// resources, and metrics that are missing and have measures. If it fails, it removes those that stayed empty.
+// resources, and metrics that are missing and have measures, and removes those that stayed empty.
 func (i *Importer) Send(ctx context.Context) (Result, error) {
 	if err := i.unknownIgnored(); err != nil {
 		return i.result, err
@@ -69,6 +70,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 		existing = append(existing, found...)
 	}
 	i.result.Metrics = len(used)
+	i.notePolicies(used)
 	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
@@ -105,7 +107,23 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = i.sendAggregates(ctx, used)
 	}
+	if err == nil {
+		err = i.removeEmpty(ctx)
+	}
 	return i.result, err
+}
+
+// notePolicies says which archive policies metrics have.
+func (i *Importer) notePolicies(metrics []*metric) {
+	counts := make(map[string]int)
+	for _, m := range metrics {
+		counts[cmp.Or(m.policy, "by the server's rules")]++
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		texts = append(texts, fmt.Sprintf("%s (%d metrics)", name, counts[name]))
+	}
+	i.options.Note("archive policies: " + someOf(texts))
 }
 
 // ensure finds the metrics of the resource, and creates those that it does not have. It returns the others.
@@ -128,7 +146,7 @@ func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) 
 	for part := range slices.Chunk(missing, metricsAtOnce) {
 		create := make(map[string]client.NewMetric, len(part))
 		for _, m := range part {
-			create[m.name] = client.NewMetric{ArchivePolicy: m.policy, Unit: m.unit}
+			create[m.name] = m.newMetric()
 		}
 		if metrics, err = i.options.Client.CreateMetrics(ctx, resource, create); err != nil {
 			return nil, err
@@ -152,7 +170,7 @@ const metricsAtOnce = 1000
 
 // is notes which metric of the server m is.
 func (m *metric) is(found *client.Metric) (err error) {
-	m.id, m.methods = found.ID, found.ArchivePolicy.Methods
+	m.id, m.policy, m.methods = found.ID, found.ArchivePolicy.Name, found.ArchivePolicy.Methods
 	m.limits, err = newLimits(&found.ArchivePolicy, m.newest)
 	return err
 }
@@ -168,8 +186,7 @@ func (i *Importer) ensureSeries(ctx context.Context, used []*metric) (existing [
 			if err != nil {
 				return err
 			}
-			found, created, err := i.options.Client.EnsureSeries(ctx, labels, client.NewMetric{ArchivePolicy: m.policy,
-				Unit: m.unit})
+			found, created, err := i.options.Client.EnsureSeries(ctx, labels, m.newMetric())
 			if created {
 				m.id, m.created = found.ID, true
 			}

@@ -17,7 +17,8 @@ import (
 
 // sendAggregates puts the groups of Thanos' aggregates into archives, once these have all measures.
 func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
-	var mu sync.Mutex // guards i.result and i.options.Note
+	var mu sync.Mutex   // guards what follows, i.result and i.options.Note
+	var unkept []string // names of metrics
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(i.options.Requests)
 	for _, m := range used {
@@ -27,7 +28,7 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 		mu.Lock() // also reading counts
 		groups, err := i.allGroups(m)
 		if err == nil && len(groups) == 0 {
-			i.result.Unkept++
+			unkept = append(unkept, m.String())
 		}
 		mu.Unlock()
 		if err != nil {
@@ -36,14 +37,13 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 		if len(groups) == 0 {
 			continue
 		}
-		m.offered = true
 		all.Go(func() error {
 			refused, err := i.putGroups(ctx, m, groups)
 			mu.Lock()
 			defer mu.Unlock()
 			if client.HasStatus(err, http.StatusBadRequest) {
 				i.options.Note(fmt.Sprintf("aggregates of %s are left out: %v", m, err))
-				i.result.Unkept++
+				unkept = append(unkept, m.String())
 				return nil
 			}
 			if err != nil {
@@ -61,6 +61,10 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 		})
 	}
 	err := all.Wait()
+	if i.result.Unkept = len(unkept); len(unkept) > 0 {
+		i.options.Note(fmt.Sprintf("%d metrics took no aggregates, as their archive policies keep no groups of that width, or "+
+			"none so old: %s", len(unkept), someOf(unkept)))
+	}
 	for _, b := range i.blocks {
 		b.noteHistograms()
 	}
@@ -81,6 +85,7 @@ func (i *Importer) putGroups(ctx context.Context, m *metric, groups []carbonara.
 		var some *model.Replacement
 		some, rest = rest.Before(end)
 		done, err := i.options.Client.Fill(ctx, m.id, groupsBody(some.Groups))
+		m.offered = m.offered || !isRefused(err)
 		if err != nil {
 			return nil, err
 		}

@@ -37,8 +37,7 @@ func (l *sender) send(ctx context.Context, post func(context.Context, []byte) er
 	for r := range l.requests {
 		if ctx.Err() == nil {
 			err := post(ctx, r.body)
-			var answer *client.StatusError
-			if refused := errors.As(err, &answer) && answer.Status < http.StatusInternalServerError; !refused {
+			if !isRefused(err) {
 				for _, m := range r.metrics {
 					m.offered = true
 				}
@@ -49,6 +48,12 @@ func (l *sender) send(ctx context.Context, post func(context.Context, []byte) er
 		}
 		l.free <- r
 	}
+}
+
+// isRefused reports whether the server has stored nothing of a request, by its answer.
+func isRefused(err error) bool {
+	var answer *client.StatusError
+	return errors.As(err, &answer) && answer.Status < http.StatusInternalServerError
 }
 
 // flush hands what is pending to send, waiting while a request is on its way and another one waits.
