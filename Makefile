@@ -33,11 +33,11 @@ ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(BitsDependOnTheValues
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-build: ## bin/gnocco, bin/metricd, and bin/gnocco-import, which reads files for gnocco import
+build: migrate ## bin/gnocco, bin/metricd, and what lies beside: bin/gnocco-import, bin/gnocco-migrate
 	go build -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
 	cd cmd/gnocco-import && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
-migrate: ## bin/gnocco-migrate, which copies a Gnocchi (docs/how-to/migrate-from-gnocchi.md)
+migrate: ## bin/gnocco-migrate, which copies a Gnocchi, reads gnocchi.conf and has the names of its programs
 	cd cmd/gnocco-migrate && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
 
 dist: ## dist/: Debian packages, archives, a container image, lists of what is inside, checksums (docs/how-to/install.md)
@@ -66,7 +66,7 @@ programs:
 	@mkdir -p bin/test
 	@go build -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
 	@cd bench && go build -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
-	@for module in cmd/gnocco-correlate cmd/gnocco-import; do (cd $$module && go build -ldflags='-s -w' -o ../../bin/test/ .) || exit; done
+	@for module in cmd/gnocco-correlate cmd/gnocco-import cmd/gnocco-migrate; do (cd $$module && go build -ldflags='-s -w' -o ../../bin/test/ .) || exit; done
 
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
 	@$(call each,go list -export -test ./... >/dev/null)

@@ -6,16 +6,17 @@
 //
 //	cmd/gnocco            flags and subcommands; cmd/gnocco/internal has what only they need
 //	cmd/metricd           one subcommand under its own name
-//	cmd/gnocco-migrate    copies a Gnocchi into a data folder; a module of its own
+//	cmd/gnocco-migrate    copies a Gnocchi, and has its configuration and names; a module of its own
+//	cmd/gnocco-migrate/internal/gnocchiconf         what Gnocchi's configuration means here
 //	cmd/gnocco-import     reads files of other programs for gnocco import; a module of its own
 //	cmd/gnocco-import/{csv,internal/csvimport}      by which rules CSV is read; makes requests of files
 //	cmd/shared            commands and defaults of two programs
-//	cmd/shared/{imports,remote}                flags of imports; which server a command asks
+//	cmd/shared/{imports,process,remote}        flags of imports; logs, other programs; which server a command asks
 //	internal/backup       copies a data folder while its cluster serves, and restores it
 //	cmd/gnocco-backup     backups in buckets of S3, encrypted by age; a module of its own
 //	cmd/gnocco-correlate  correlates the columns of files; a module of its own
 //	cmd/gnocco-correlate/csv                        reads columns
-//	cmd/gnocco/internal/{demo,fsck,gnocchiconf,inspect,offline}
+//	cmd/gnocco/internal/{demo,fsck,inspect,offline}
 //	server                wires one process and starts it
 //	api                   HTTP in and out: route, authorize, decode, call, encode
 //	api/{auth,policy}     who sent a request; who may do what

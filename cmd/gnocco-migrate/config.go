@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -24,28 +25,22 @@ type configSource struct {
 
 // openConfig reads gnocchi.conf.
 func openConfig(path string) (*configSource, error) {
-	options, err := readINI(path)
+	file, err := gnocchiconf.Read([]string{path}, nil)
 	if err != nil {
 		return nil, err
 	}
-	get := func(section, key, otherwise string) string {
-		if v := options[section+"."+key]; v != "" {
-			return v
-		}
-		return otherwise
-	}
-	if driver := get("storage", "driver", "file"); driver != "file" {
+	if driver := file.Value("storage", "driver"); driver != "file" {
 		return nil, fmt.Errorf("%s: the storage driver %s is not read directly: use --from", path, driver)
 	}
-	base := get("storage", "file_basepath", "/var/lib/gnocchi")
+	base := file.Value("storage", "file_basepath")
 	incoming := base
-	switch driver := get("incoming", "driver", ""); driver {
+	switch driver := file.Value("incoming", "driver"); driver {
 	case "", "file":
-		incoming = get("incoming", "file_basepath", base)
+		incoming = cmp.Or(file.Value("incoming", "file_basepath"), base)
 	default:
 		return nil, fmt.Errorf("%s: the incoming driver %s is not read directly: use --from", path, driver)
 	}
-	address := get("indexer", "url", options["database.connection"])
+	address := cmp.Or(file.Value("indexer", "url"), file.Value("database", "connection"))
 	scheme, rest, ok := strings.Cut(address, "://")
 	dialect, _, _ := strings.Cut(scheme, "+")
 	mariaDB := dialect == "mysql" || dialect == "mariadb"
@@ -65,33 +60,6 @@ func openConfig(path string) (*configSource, error) {
 		return nil, err
 	}
 	return &configSource{database: database, mariaDB: mariaDB, files: files}, nil
-}
-
-// readINI returns the options of a file by section and key, joined by a dot. Lines that go on are joined.
-func readINI(path string) (map[string]string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	options := make(map[string]string)
-	section, last := "DEFAULT", ""
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-		case line[0] == '[':
-			section, last = strings.Trim(line, "[]"), ""
-		case strings.TrimLeft(lines.Text(), " \t") != lines.Text() && last != "":
-			options[last] += "\n" + line
-		default:
-			key, value, _ := strings.Cut(line, "=")
-			last = section + "." + strings.TrimSpace(key)
-			options[last] = strings.TrimSpace(value)
-		}
-	}
-	return options, lines.Err()
 }
 
 func (s *configSource) close() error { return nil }

@@ -147,15 +147,23 @@ func TestFileStorage(t *testing.T) {
 	}
 }
 
-func TestReadINI(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "gnocchi.conf")
-	text :=
-		"[DEFAULT]\ndebug = True\n# no\n[storage]\nfile_basepath=/srv/x\n[indexer]\nurl = postgresql://u:p@h/db?a=b\n[api]\na = b,\n  c\n"
+// The database and the folder are what gnocchi.conf says as oslo.config reads it.
+func TestConfigurationNamesTheSource(t *testing.T) {
+	dir := t.TempDir()
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "tmp"), 0o750))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "tmp", "gnocchi-storage-config"), []byte(`{"subdir_len": 2}`), 0o640))
+	path := filepath.Join(dir, "gnocchi.conf")
+	text := "[DEFAULT]\nroot = " + dir + "\n# no\n[storage]\nfile_basepath=$root\n" +
+		"[database]\nconnection = postgresql+psycopg2://u:p@h/db?a=b\n"
 	fatal.If(t, os.WriteFile(path, []byte(text), 0o640))
-	options, err := readINI(path)
-	if err != nil || options["storage.file_basepath"] != "/srv/x" ||
-		options["indexer.url"] != "postgresql://u:p@h/db?a=b" || options["api.a"] != "b,\nc" {
-		t.Error(options, err)
+	s, err := openConfig(path)
+	if err != nil || s.mariaDB || s.database != "postgresql://u:p@h/db?a=b" ||
+		!strings.HasPrefix(s.files.rawPath(uuid.Nil), dir) {
+		t.Error(s, err)
+	}
+	fatal.If(t, os.WriteFile(path, []byte(text+"[storage]\ndriver = ceph\n"), 0o640))
+	if _, err := openConfig(path); err == nil || !strings.Contains(err.Error(), "driver ceph is not read directly") {
+		t.Error(err)
 	}
 }
 

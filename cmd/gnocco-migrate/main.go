@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,9 +16,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
 	"github.com/gnocco-db/gnocco/internal/keystone"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
+
+//go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
+
+// licenses are those of all modules that this program is linked from.
+//
+//go:embed licenses.txt
+var licenses string
 
 // access is the user that the program asks a server as, and how often it may ask.
 type access struct {
@@ -52,8 +64,9 @@ var (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "gnocco-migrate:", err)
+	program := programOf(os.Args[0], os.Args[1:])
+	if err := program.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program.Name(), err)
 		if errors.Is(err, errDiffers) || errors.Is(err, errRefused) {
 			os.Exit(2)
 		}
@@ -108,7 +121,46 @@ in GNOCCHI_PASSWORD and GNOCCO_PASSWORD.`,
 	o.StringVar(&f.report, "report", "", "file for the report of --verify (default: standard output)")
 	o.StringVar(&f.signer, "signer", "", "name under the report")
 	o.Lookup("token").DefValue = ""
+	cmd.AddCommand(newSettings(), newLicenses())
 	return cmd
+}
+
+// newSettings returns the command that gnocco runs for a configuration whose name ends in .conf.
+func newSettings() *cobra.Command {
+	return &cobra.Command{
+		Use:   "settings FILE",
+		Short: "Print the settings of Gnocco that a gnocchi.conf stands for, as JSON",
+		Long: `Print the settings of Gnocco that a gnocchi.conf stands for, secrets as well, and the options that are
+ignored, as JSON. What the environment's GNOCCO_* say goes before the file. gnocco runs this command
+for --config gnocchi.conf.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := gnocchiconf.Read(args, nil)
+			if err != nil {
+				return err
+			}
+			settings, err := file.Settings("gnocco", func(setting string) (string, bool) {
+				value := os.Getenv(variable(setting))
+				return value, value != ""
+			})
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(settings)
+		},
+	}
+}
+
+func newLicenses() *cobra.Command {
+	return &cobra.Command{
+		Use:   "licenses",
+		Short: "Print the licences of this program and of its parts",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
+			return err
+		},
+	}
 }
 
 func readPassword(path, variable string) (string, error) {

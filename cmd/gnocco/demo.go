@@ -66,7 +66,7 @@ func runDemo(ctx context.Context, flags *serverFlags, out, logs io.Writer) error
 
 // demonstrate sends measures until ctx ends.
 func demonstrate(ctx context.Context, address string, flags *serverFlags, out, logs io.Writer) error {
-	logger, err := flags.log.logger(logs)
+	logger, err := flags.log.Logger(logs)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// named returns a link to the program.
+// named returns a link to gnocco-migrate, beside which the program lies.
 func named(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	fatal.If(t, os.Symlink(program, path))
+	fatal.If(t, os.Symlink(filepath.Join(filepath.Dir(program), "gnocco-migrate"), path))
 	return path
 }
 
@@ -125,7 +125,7 @@ func TestRenderings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kolla.conf", "helm.conf"} {
 		dir := t.TempDir()
-		text, err := os.ReadFile(filepath.Join("internal/gnocchiconf/testdata", name))
+		text, err := os.ReadFile(filepath.Join("../gnocco-migrate/internal/gnocchiconf/testdata", name))
 		fatal.If(t, err)
 		conf := configuration(t, strings.NewReplacer("@BASE@", dir, "@LOG@", dir, "@PORT@", "0").Replace(string(text)))
 		if name == "helm.conf" {

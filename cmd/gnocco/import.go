@@ -5,8 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 )
 
 func newImport() *cobra.Command {
@@ -37,7 +36,7 @@ const importer = "gnocco-import"
 // runImporter has the importer take the place of this process, with the settings that the command line, the
 // environment and the configuration file gave.
 func runImporter(cmd *cobra.Command, _ *imports.Options, files []string) error {
-	path, err := findProgram(importer)
+	path, err := process.Find(importer)
 	if err != nil {
 		return err
 	}
@@ -67,22 +66,4 @@ func argument(value pflag.Value) string {
 	_ = w.Write(list.GetSlice()) // a buffer takes all
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// findProgram returns the path of another program of ours: beside this one, or in PATH.
-func findProgram(name string) (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	beside := filepath.Join(filepath.Dir(self), name)
-	if path, err := exec.LookPath(beside); err == nil {
-		return path, nil
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("the program %s is needed, and neither beside %s nor in PATH: make build makes both", name,
-			self)
-	}
-	return path, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,10 @@ const (
 )
 
 func main() {
-	program, args := programOf(os.Args[0]), arguments(os.Args[0], os.Args[1:])
+	program, args := newRoot(), os.Args[1:]
+	if filepath.Base(os.Args[0]) == "metricd" {
+		args = append([]string{"metricd"}, args...)
+	}
 	if cmd, _, err := program.Find(args); err == nil && runsForLong(cmd) {
 		allowLateTimers()
 	}
@@ -49,7 +53,7 @@ func main() {
 	os.Exit(exitFailed)
 }
 
-// runsForLong reports whether a command is a server, or statsd's. Only these have a log.
+// runsForLong reports whether a command is a server. Only these have a log.
 func runsForLong(cmd *cobra.Command) bool { return cmd.Flags().Lookup("log-level") != nil }
 
 // untilSignal returns a context that ends with the first signal to stop: the command then ends in order. A second

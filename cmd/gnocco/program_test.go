@@ -30,7 +30,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := testprogram.Build("gnocco", "gnocco-import")
+	dir, err := testprogram.Build("gnocco", "gnocco-import", "gnocco-migrate")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/internal/bytesize"
@@ -26,7 +27,7 @@ type serverFlags struct {
 	options          server.Options
 	maxBody, minFree bytesize.Size
 	memory           bytesize.Size
-	log              logFlags
+	log              process.LogFlags
 	stopTimeout      time.Duration
 	statsd           statsdFlags
 	listeners        listenerFlags
@@ -56,7 +57,7 @@ func (f *serverFlags) defineFor(flags *pflag.FlagSet, role cluster.Role, dataDef
 	flags.Var(&f.minFree, "min-free-bytes", "refuse measures while the disk has less free space than this")
 	flags.DurationVar(&f.stopTimeout, "stop-timeout", 45*time.Second,
 		"longest time to finish requests and checkpoints when stopping")
-	f.log.define(flags)
+	f.log.Define(flags)
 	flags.StringVar(&o.ProfileListen, "pprof", "",
 		"address to serve profiles of the process on, such as 127.0.0.1:6060: anybody who reaches it can read the command line "+
 			"(default: none)")
@@ -213,7 +214,7 @@ func (f *serverFlags) start(ctx context.Context, logs io.Writer) (*server.Server
 	if o.MemoryBytes, err = memoryLimit(int64(f.memory)); err != nil {
 		return nil, err
 	}
-	if o.Logger, err = f.log.logger(logs); err != nil {
+	if o.Logger, err = f.log.Logger(logs); err != nil {
 		return nil, err
 	}
 	if o.Cluster.Resampler, err = f.resampler.resampler(ctx, o.MemoryBytes, o.Logger); err != nil {

@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
 )
 
 const (
@@ -32,11 +30,8 @@ func applySettings(cmd *cobra.Command) error {
 	var file map[string]any
 	switch {
 	case strings.HasSuffix(strings.ToLower(path), ".conf"):
-		read, err := gnocchiconf.Read([]string{path}, nil)
-		if err == nil {
-			file, err = gnocchiSettings(cmd, read, cmd.Root().Name())
-		}
-		if err != nil {
+		var err error
+		if file, err = gnocchiSettings(cmd, path); err != nil {
 			return fmt.Errorf("configuration file %s: %w", path, err)
 		}
 	case path != "":
@@ -50,11 +45,6 @@ func applySettings(cmd *cobra.Command) error {
 				didYouMean(unknown[0], known))
 		}
 	}
-	return setFlags(cmd, file)
-}
-
-// setFlags sets the flags that the command line leaves out, from the environment or else to the values of a file.
-func setFlags(cmd *cobra.Command, file map[string]any) error {
 	var faults []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed || flag.Name == "help" {
@@ -72,19 +62,6 @@ func setFlags(cmd *cobra.Command, file map[string]any) error {
 		}
 	})
 	return errors.Join(faults...)
-}
-
-// given returns the value of a setting that the command line or the environment has.
-func given(cmd *cobra.Command, setting string) (value string, ok bool) {
-	flag := cmd.Flags().Lookup(setting)
-	if flag == nil {
-		return "", false
-	}
-	if flag.Changed {
-		return flag.Value.String(), true
-	}
-	value = os.Getenv(variable(setting))
-	return value, value != ""
 }
 
 // variable is the name of the environment's variable for a flag.

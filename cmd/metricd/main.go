@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"syscall"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 )
 
 func main() {
@@ -16,22 +16,9 @@ func main() {
 
 // become replaces this process. It returns only if it cannot.
 func become(args []string) error {
-	program, err := find()
+	program, err := process.Find("gnocco")
 	if err != nil {
 		return err
 	}
 	return syscall.Exec(program, append([]string{program, "metricd"}, args...), os.Environ())
-}
-
-// find returns the path of gnocco.
-func find() (string, error) {
-	own, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	beside := filepath.Join(filepath.Dir(own), "gnocco")
-	if info, err := os.Stat(beside); err == nil && !info.IsDir() {
-		return beside, nil
-	}
-	return exec.LookPath("gnocco")
 }

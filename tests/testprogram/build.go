@@ -16,6 +16,7 @@ var elsewhere = map[string]struct{ module, pkg string }{
 	"gnocco-backup":    {"cmd/gnocco-backup", "."},
 	"gnocco-correlate": {"cmd/gnocco-correlate", "."},
 	"gnocco-import":    {"cmd/gnocco-import", "."},
+	"gnocco-migrate":   {"cmd/gnocco-migrate", "."},
 }
 
 // Build builds programs by name and returns the folder in which they lie. It is bin/test: a program that is up to

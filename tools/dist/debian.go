@@ -174,6 +174,7 @@ It uses CUDA devices where there are any.`)
 	p.info.Depends = []string{"libc6", "adduser", "init-system-helpers (>= 1.54~)"}
 	p.addFile("/usr/bin/gnocco", programs.dynamic, "", 0o755)
 	p.addFile("/usr/bin/gnocco-import", programs.importer, "", 0o755)
+	p.addFile("/usr/bin/gnocco-migrate", programs.migrator, "", 0o755)
 	p.addFile("/usr/bin/metricd", "gnocco", files.TypeSymlink, 0)
 	p.manPages(common, "gnocco", "metricd")
 	p.completions(common, "gnocco")
@@ -192,6 +193,7 @@ It uses CUDA devices where there are any.`)
 		"# Go links programs itself, without what these ask of C's.",
 		"gnocco: hardening-no-relro [usr/bin/gnocco]", "gnocco: hardening-no-pie [usr/bin/gnocco]",
 		"gnocco: statically-linked-binary [usr/bin/gnocco-import]",
+		"gnocco: statically-linked-binary [usr/bin/gnocco-migrate]",
 		"# A native package, as there is no archive that it would go to.",
 		"gnocco: initial-upload-closes-no-bugs [usr/share/doc/gnocco/changelog.gz:1]",
 		"# Units for clusters are templates of what an operator enables.",
@@ -235,7 +237,7 @@ encrypt with age.`)
 func (s *source) debianAsGnocchi(out string, common map[string][]byte) error {
 	p, err := s.newPackage("gnocco-as-gnocchi", "all", `Gnocchi's programs, by Gnocco
 Brings gnocchi-api, gnocchi-metricd, gnocchi-statsd and gnocchi-upgrade
-as names of gnocco, with units. They read /etc/gnocchi/gnocchi.conf.`)
+as names of gnocco-migrate, with units. They read /etc/gnocchi/gnocchi.conf.`)
 	if err != nil {
 		return err
 	}
@@ -244,7 +246,7 @@ as names of gnocco, with units. They read /etc/gnocchi/gnocchi.conf.`)
 	p.info.Conflicts = others
 	var units []string
 	for _, name := range gnocchiPrograms {
-		p.addFile("/usr/bin/"+name, "gnocco", files.TypeSymlink, 0)
+		p.addFile("/usr/bin/"+name, "gnocco-migrate", files.TypeSymlink, 0)
 		if unit := name + ".service"; common["systemd/"+unit] != nil {
 			units = append(units, unit)
 		}

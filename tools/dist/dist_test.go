@@ -78,7 +78,7 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.debian(dir, "amd64", programs{dynamic: program, importer: program}, common); err != nil {
+		if err := s.debian(dir, "amd64", programs{dynamic: program, importer: program, migrator: program}, common); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.debianBackup(dir, "amd64", program, nil); err != nil {
@@ -189,7 +189,7 @@ func TestDebianPackages(t *testing.T) {
 	if err := os.WriteFile(program, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.debian(dir, "arm64", programs{dynamic: program, importer: program}, common); err != nil {
+	if err := s.debian(dir, "arm64", programs{dynamic: program, importer: program, migrator: program}, common); err != nil {
 		t.Fatal(err)
 	}
 	help := map[string][]byte{"man/gnocco-backup.8": []byte("m"), "completion/bash/gnocco-backup": []byte("b")}
@@ -212,7 +212,7 @@ func TestDebianPackages(t *testing.T) {
 		}
 	}
 	f("gnocco_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: libc6")
-	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./lib/systemd/system/gnocco-metricd@.service",
+	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./usr/bin/gnocco-migrate", "./lib/systemd/system/gnocco-metricd@.service",
 		"./lib/systemd/system/gnocco-mount.service", "./usr/share/man/man1/gnocco.1.gz")
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: gnocco (>= "+s.version+")")
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco-backup",
@@ -220,7 +220,7 @@ func TestDebianPackages(t *testing.T) {
 		"./usr/share/bash-completion/completions/gnocco-backup")
 	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-f", "Conflicts: gnocchi-api, gnocchi-metricd, gnocchi-statsd",
 		"Depends: gnocco (>= "+s.version+")")
-	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco",
+	f("gnocco-as-gnocchi_"+s.version+"_all.deb", "-c", "./usr/bin/gnocchi-upgrade -> gnocco-migrate",
 		"./lib/systemd/system/gnocchi-api.service")
 }
 

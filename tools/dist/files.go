@@ -26,6 +26,20 @@ type file struct {
 	user    int
 }
 
+func (f file) below(folder string) file {
+	f.path = folder + f.path
+	return f
+}
+
+// programLinks are the names that are links to programs.
+func programLinks(folder string) (links []file) {
+	links = []file{{path: folder + "/metricd", link: "gnocco"}}
+	for _, name := range gnocchiPrograms {
+		links = append(links, file{path: folder + "/" + name, link: "gnocco-migrate"})
+	}
+	return links
+}
+
 // writeTar writes files in the order of their paths.
 func writeTar(w io.Writer, at time.Time, files []file) error {
 	files = slices.Clone(files)
@@ -114,11 +128,11 @@ func (s *source) chartFiles() ([]file, error) {
 	return files, err
 }
 
-// gnocchiPrograms are the names of Gnocchi's that the program answers to.
+// gnocchiPrograms are the names of Gnocchi's that gnocco-migrate answers to.
 var gnocchiPrograms = []string{"gnocchi-api", "gnocchi-metricd", "gnocchi-statsd", "gnocchi-upgrade"}
 
 // commonFiles returns what is the same for all processors, by its path below /usr/share, /etc and /lib.
-func (s *source) commonFiles(program string) (map[string][]byte, error) {
+func (s *source) commonFiles(program, migrator string) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for to, from := range map[string]string{
 		"doc/LICENSE": "LICENSE", "doc/CHANGELOG.md": "CHANGELOG.md", "doc/README.md": "docs/README.md",
@@ -126,6 +140,7 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 		"doc/openapi.yaml":         "openapi.yaml",
 		"doc/LICENSES-of-others":   "cmd/gnocco/licenses.txt",
 		"doc/LICENSES-of-importer": "cmd/gnocco-import/licenses.txt",
+		"doc/LICENSES-of-migrator": "cmd/gnocco-migrate/licenses.txt",
 	} {
 		content, err := s.read(from)
 		if err != nil {
@@ -165,16 +180,16 @@ func (s *source) commonFiles(program string) (map[string][]byte, error) {
 	if err := os.MkdirAll(links, 0o755); err != nil {
 		return nil, err
 	}
-	for _, name := range append(slices.Clone(gnocchiPrograms), "metricd") {
-		link := filepath.Join(links, name)
-		if err := os.Symlink(program, link); err != nil {
+	to := map[string]string{"gnocco": program, "gnocco-migrate": migrator}
+	for _, f := range programLinks(links) {
+		if err := os.Symlink(to[f.link], f.path); err != nil {
 			return nil, err
 		}
-		if err := manual(all, link, s.version, s.at); err != nil {
+		if err := manual(all, f.path, s.version, s.at); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, manual(all, migrator, s.version, s.at)
 }
 
 // helpOf adds the completions of a program that runs here, and its pages.
@@ -221,18 +236,11 @@ func sharedPath(p string) string {
 // archiveFiles returns an archive's files, below a folder of its name.
 func archiveFiles(name string, program []byte, common map[string][]byte) []file {
 	files := []file{{path: name + "/bin/gnocco", content: program, mode: 0o755}}
-	for _, link := range append(slices.Clone(gnocchiPrograms), "metricd") {
-		files = append(files, file{path: name + "/bin/" + link, link: "gnocco"})
-	}
+	files = append(files, programLinks(name+"/bin")...)
 	for p, content := range common {
 		if !strings.HasPrefix(p, "systemd/") { // deploy/systemd has units for /usr/local
 			files = append(files, file{path: path.Join(name, "share", sharedPath(p)), content: content, mode: 0o644})
 		}
 	}
 	return files
-}
-
-// importerFile is gnocco-import, which lies beside gnocco in the folder bin of another one.
-func importerFile(below string, content []byte) file {
-	return file{path: below + "/bin/gnocco-import", content: content, mode: 0o755}
 }

@@ -30,10 +30,7 @@ func imageFiles(program []byte, common map[string][]byte) []file {
 		{path: "usr/share/doc/gnocco/LICENSE", content: common["doc/LICENSE"], mode: 0o644},
 		{path: "usr/share/doc/gnocco/LICENSES-of-others", content: common["doc/LICENSES-of-others"], mode: 0o644},
 	}
-	for _, link := range append(slices.Clone(gnocchiPrograms), "metricd") {
-		files = append(files, file{path: "usr/bin/" + link, link: "gnocco"})
-	}
-	return files
+	return append(files, programLinks("usr/bin")...)
 }
 
 // writeImage writes an OCI image layout with an image for each processor.

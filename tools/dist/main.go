@@ -79,15 +79,17 @@ func (s *source) build(folder, out, arch string, static bool) error {
 }
 
 // programs are the paths of the programs for a processor.
-type programs struct{ static, dynamic, importer, backup string }
+type programs struct{ static, dynamic, importer, migrator, backup string }
 
 // programs builds for a processor, below a folder.
 func (s *source) programs(dir, arch string) (p programs, err error) {
 	dir = filepath.Join(dir, arch)
 	p = programs{static: filepath.Join(dir, "static", "gnocco"), dynamic: filepath.Join(dir, "gnocco"),
-		importer: filepath.Join(dir, "gnocco-import"), backup: filepath.Join(dir, "gnocco-backup")}
+		importer: filepath.Join(dir, "gnocco-import"),
+		migrator: filepath.Join(dir, "gnocco-migrate"), backup: filepath.Join(dir, "gnocco-backup")}
 	return p, errors.Join(s.build("cmd/gnocco", p.static, arch, true), s.build("cmd/gnocco", p.dynamic, arch, false),
-		s.build("cmd/gnocco-import", p.importer, arch, true), s.build("cmd/gnocco-backup", p.backup, arch, true))
+		s.build("cmd/gnocco-import", p.importer, arch, true), s.build("cmd/gnocco-migrate", p.migrator, arch, true),
+		s.build("cmd/gnocco-backup", p.backup, arch, true))
 }
 
 // shared holds the files that packages of all processors have: pages, completions, units; by their paths.
@@ -95,7 +97,7 @@ type shared struct{ common, backup map[string][]byte }
 
 // shared asks programs that run here for pages and completions.
 func (s *source) shared(native programs) (shared, error) {
-	common, err := s.commonFiles(native.static)
+	common, err := s.commonFiles(native.static, native.migrator)
 	if err != nil {
 		return shared{}, err
 	}
@@ -154,12 +156,17 @@ func run(out string, arches []string) error {
 		if err != nil {
 			return err
 		}
-		importer, err := os.ReadFile(p.importer)
-		if err != nil {
-			return err
+		archive, inImage := archiveFiles(name, program, files.common), imageFiles(program, files.common)
+		for _, beside := range []string{p.importer, p.migrator} {
+			content, err := os.ReadFile(beside)
+			if err != nil {
+				return err
+			}
+			f := file{path: "/bin/" + filepath.Base(beside), content: content, mode: 0o755}
+			archive = append(archive, f.below(name))
+			inImage = append(inImage, f.below("usr"))
 		}
-		archive := append(archiveFiles(name, program, files.common), importerFile(name, importer))
-		images[arch] = append(imageFiles(program, files.common), importerFile("usr", importer))
+		images[arch] = inImage
 		packs.Go(func() error { return os.WriteFile(filepath.Join(out, name+".cdx.json"), bill, 0o644) })
 		packs.Go(func() error {
 			return writeArchive(filepath.Join(out, name+".tar.gz"), s.at, archive)

@@ -132,9 +132,9 @@ const maxReferences = 1000
 // reference is $name, ${name}, $section.name or ${section.name}; $$ and \$ stand for a dollar.
 var reference = regexp.MustCompile(`\$\$|\\\$|\$\{[\w.]+\}|\$\w+(?:\.\w+)?`)
 
-// value returns the option's last value, or else its default, with the values of other options in place of references.
+// Value returns the option's last value, or else its default, with the values of other options in place of references.
 // A value that names itself keeps the reference.
-func (f *File) value(section, name string) string {
+func (f *File) Value(section, name string) string {
 	left := maxReferences
 	var substituted func(k key, within []key) string
 	substituted = func(k key, within []key) string {
@@ -178,7 +178,7 @@ func (f *File) list(section, name string) []string {
 
 // boolean reads a value as oslo.config does.
 func (f *File) boolean(section, name string) (bool, error) {
-	switch value := f.value(section, name); strings.ToLower(value) {
+	switch value := f.Value(section, name); strings.ToLower(value) {
 	case "true", "1", "yes", "on":
 		return true, nil
 	case "false", "0", "no", "off", "":

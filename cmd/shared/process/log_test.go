@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 // A log file that is renamed is made anew.
 func TestLogFileIsRotated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.log")
-	flags := logFlags{level: "info", format: "text", file: path}
-	logger, err := flags.logger(nil)
+	flags := LogFlags{Level: "info", Format: "text", File: path}
+	logger, err := flags.Logger(nil)
 	fatal.If(t, err)
 	logger.Info("one")
 	fatal.If(t, os.Rename(path, path+".1"))
@@ -31,7 +31,7 @@ func TestLogFileIsRotated(t *testing.T) {
 	if count(path+".1") != 1 || count(path) != 2 {
 		t.Errorf("%d and %d lines", count(path+".1"), count(path))
 	}
-	if _, err := (&logFlags{level: "info", format: "text", file: filepath.Join(path, "x")}).logger(nil); err == nil {
+	if _, err := (&LogFlags{Level: "info", Format: "text", File: filepath.Join(path, "x")}).Logger(nil); err == nil {
 		t.Error("a file below a file was opened")
 	}
 }

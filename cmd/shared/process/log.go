@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -10,37 +10,38 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// logFlags are the flags that say what is logged.
-type logFlags struct{ level, format, file string }
+// LogFlags are the flags that say what is logged.
+type LogFlags struct{ Level, Format, File string }
 
-func (f *logFlags) define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.level, "log-level", "info", "lowest level that is logged: debug, info, warn or error")
-	flags.StringVar(&f.format, "log-format", "text", "format of log lines: text or json")
-	flags.StringVar(&f.file, "log-file", "",
+// Define defines the flags.
+func (f *LogFlags) Define(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Level, "log-level", "info", "lowest level that is logged: debug, info, warn or error")
+	flags.StringVar(&f.Format, "log-format", "text", "format of log lines: text or json")
+	flags.StringVar(&f.File, "log-file", "",
 		"log file, reopened after it is renamed or removed (default: stderr)")
 }
 
-// logger returns one that writes to w, unless a file is named.
-func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
-	if f.file != "" {
-		file := &logFile{path: f.file}
+// Logger returns one that writes to w, unless a file is named.
+func (f *LogFlags) Logger(w io.Writer) (*slog.Logger, error) {
+	if f.File != "" {
+		file := &logFile{path: f.File}
 		if err := file.open(); err != nil {
 			return nil, fmt.Errorf("--log-file: %w", err)
 		}
 		w = file
 	}
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, fmt.Errorf("--log-level: %q is none of debug, info, warn and error", f.level)
+	if err := level.UnmarshalText([]byte(f.Level)); err != nil {
+		return nil, fmt.Errorf("--log-level: %q is none of debug, info, warn and error", f.Level)
 	}
 	options := &slog.HandlerOptions{Level: level}
-	switch f.format {
+	switch f.Format {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
-	return nil, fmt.Errorf("--log-format: %q is neither text nor json", f.format)
+	return nil, fmt.Errorf("--log-format: %q is neither text nor json", f.Format)
 }
 
 // logFile is a file to log to. Programs that rotate logs rename or remove it: the next line then goes to a new file of

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -222,7 +222,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if !*rewrite {
-		t.Fatalf("%s is out of date: go test ./cmd/gnocco/internal/gnocchiconf -rewrite", path)
+		t.Fatalf("%s is out of date: go test ./cmd/gnocco-migrate/internal/gnocchiconf -rewrite", path)
 	}
 	fatal.If(t, os.WriteFile(path, []byte(before+begin+gnocchiconf.Table()+end+after), 0o600))
 }

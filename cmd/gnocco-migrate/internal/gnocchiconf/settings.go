@@ -24,7 +24,7 @@ type Warning struct{ Option, Reason string }
 func (f *File) Settings(program string, given func(setting string) (string, bool)) (*Settings, error) {
 	m := mapping{File: f, given: given, out: &Settings{Values: make(map[string]any)}}
 	m.log(program)
-	data := filepath.Join(f.value("storage", "file_basepath"), "gnocco")
+	data := filepath.Join(f.Value("storage", "file_basepath"), "gnocco")
 	m.set("data", data)
 	m.api()
 	m.policy()
@@ -32,7 +32,7 @@ func (f *File) Settings(program string, given func(setting string) (string, bool
 	m.text("workers", "metricd", "workers")
 	for _, age := range []key{{"metricd", "metric_inactive_after"}, {"metricd", "resource_cleanup_after"}} {
 		if m.has(age) {
-			m.set(strings.ReplaceAll(age.name, "_", "-"), m.value(age.section, age.name)+"s")
+			m.set(strings.ReplaceAll(age.name, "_", "-"), m.Value(age.section, age.name)+"s")
 		}
 	}
 	m.warn()
@@ -50,7 +50,7 @@ func (m *mapping) set(setting string, value any) { m.out.Values[setting] = value
 
 // text sets what an option says, if it says something.
 func (m *mapping) text(setting, section, name string) {
-	if value := m.value(section, name); value != "" {
+	if value := m.Value(section, name); value != "" {
 		m.set(setting, value)
 	}
 }
@@ -86,7 +86,7 @@ func (m *mapping) log(program string) {
 	case !m.isTrue("default", "verbose"):
 		m.set("log-level", "warn")
 	}
-	folder, file := m.value("default", "log_dir"), m.value("default", "log_file")
+	folder, file := m.Value("default", "log_dir"), m.Value("default", "log_file")
 	if folder != "" && file == "" {
 		file = program + ".log"
 	}
@@ -99,7 +99,7 @@ func (m *mapping) log(program string) {
 }
 
 func (m *mapping) api() {
-	m.set("listen", net.JoinHostPort(m.value("api", "host"), m.value("api", "port")))
+	m.set("listen", net.JoinHostPort(m.Value("api", "host"), m.Value("api", "port")))
 	m.text("max-limit", "api", "max_limit")
 	if m.isTrue("api", "enable_proxy_headers_parsing") || m.isTrue("oslo_middleware", "enable_proxy_headers_parsing") {
 		m.set("proxy-headers", true)
@@ -108,7 +108,7 @@ func (m *mapping) api() {
 		m.set("cors-allowed-origin", strings.Join(origins, ","))
 	}
 	m.paste()
-	mode := m.value("api", "auth_mode")
+	mode := m.Value("api", "auth_mode")
 	m.set("auth-mode", mode)
 	if other, ok := m.given("auth-mode"); ok {
 		mode = other
@@ -131,14 +131,14 @@ func (m *mapping) api() {
 // keystone sets the server that validates tokens, and the service's account at it.
 func (m *mapping) keystone() {
 	section := "keystone_authtoken"
-	if other := m.value(section, "auth_section"); other != "" {
+	if other := m.Value(section, "auth_section"); other != "" {
 		section = normal(other)
 	}
-	if m.value(section, "auth_url") == "" && !m.isGiven("keystone-url") {
+	if m.Value(section, "auth_url") == "" && !m.isGiven("keystone-url") {
 		m.fault(section, "auth_url", "is missing: without Keystone's address headers would be believed")
 	}
 	m.text("keystone-url", section, "auth_url")
-	switch kind := m.value(section, "auth_type"); kind {
+	switch kind := m.Value(section, "auth_type"); kind {
 	case "", "password", "v3password":
 		m.text("keystone-user", section, "username")
 		m.secret(section, "password")
@@ -182,7 +182,7 @@ var own = []string{
 
 // paste refuses a pipeline with other filters: one of them may say who may do what.
 func (m *mapping) paste() {
-	name := m.value("api", "paste_config")
+	name := m.Value("api", "paste_config")
 	if name == "" {
 		return
 	}
@@ -235,7 +235,7 @@ func (m *mapping) policy() {
 	if m.isGiven("policy-file") {
 		return
 	}
-	if name := m.value(option.section, option.name); name != "" {
+	if name := m.Value(option.section, option.name); name != "" {
 		path := m.beside(name)
 		if path == "" {
 			m.fault(option.section, option.name, "there is no %s: Gnocchi's own rules would hold instead of yours",
@@ -275,7 +275,7 @@ func (m *mapping) statsd(data string) {
 	}
 	m.text("statsd-creator", "statsd", "creator")
 	m.text("statsd-archive-policy", "statsd", "archive_policy_name")
-	m.set("statsd-flush-interval", m.value("statsd", "flush_delay")+"s")
+	m.set("statsd-flush-interval", m.Value("statsd", "flush_delay")+"s")
 }
 
 // HasStatsd reports whether there is a resource for statsd's metrics.
@@ -283,7 +283,7 @@ func (f *File) HasStatsd() bool { return f.has(key{"statsd", "resource_id"}) }
 
 // StatsdAddress returns where gnocchi-statsd listens.
 func (f *File) StatsdAddress() string {
-	return net.JoinHostPort(f.value("statsd", "host"), f.value("statsd", "port"))
+	return net.JoinHostPort(f.Value("statsd", "host"), f.Value("statsd", "port"))
 }
 
 var methodsKey = key{"archive_policy", "default_aggregation_methods"}
