@@ -173,10 +173,12 @@ func eachRun(ctx context.Context, all []*series,
 		}
 	}
 	return parallel.Run(ctx, workers, len(runs), func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
+		account := budget.Part(ctx) // or else each series would lock the process's budget
+		defer account.Close()
 		memory := scratches.Get()
 		defer func() { scratches.Put(memory, memory.bytes()) }()
 		for i := range jobs {
-			if err := f(ctx, memory, runs[i]); err != nil {
+			if err := f(account, memory, runs[i]); err != nil {
 				return err
 			}
 		}

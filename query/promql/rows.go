@@ -335,10 +335,13 @@ func (c *computation) foldRows(ctx context.Context, some []*series) error {
 		}
 	}
 	const valuesPerWorker = 64 << 10
-	workers := min(parallel.Workers(1+len(some)*c.at.N/valuesPerWorker), c.at.N)
+	// Goroutines that add to one cache line wait for each other at each value: each has lines of its own.
+	const lineValues = 8
+	lines := (c.at.N + lineValues - 1) / lineValues
+	workers := min(parallel.Workers(1+len(some)*c.at.N/valuesPerWorker), lines)
 	return parallel.Run(ctx, workers, workers, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
 		for job := range jobs {
-			from, to := job*c.at.N/workers, (job+1)*c.at.N/workers
+			from, to := job*lines/workers*lineValues, min((job+1)*lines/workers*lineValues, c.at.N)
 			for _, s := range some {
 				if c.filled[s.place-c.first] {
 					c.fold.Add(s.group, s.place, c.row(s), from, to)
