@@ -65,8 +65,9 @@ func difference(values []float64) {
 // coefficientsOfChanges makes differences of columns, and returns the coefficient of those of each pair, at the pair's
 // lag; NaN for none.
 func coefficientsOfChanges(columns correlate.Values, pairs []correlate.Pair) []float64 {
+	changes := make([]changeColumn, len(columns))
 	_ = parallel.Each(parallel.Workers(len(columns)), len(columns), func(i int) error {
-		difference(columns[i])
+		changes[i] = changesOf(columns[i])
 		return nil
 	})
 	of := make([]float64, len(pairs))
@@ -75,41 +76,78 @@ func coefficientsOfChanges(columns correlate.Values, pairs []correlate.Pair) []f
 	_ = parallel.Each(parallel.Workers(n), n, func(part int) error {
 		for k := part * atOnce; k < min((part+1)*atOnce, len(pairs)); k++ {
 			p := &pairs[k]
-			x, y := columns[p.I], columns[p.J]
-			if p.Lag >= 0 {
-				x, y = x[:max(0, len(x)-p.Lag)], y[min(p.Lag, len(y)):]
-			} else {
-				x, y = x[min(-p.Lag, len(x)):], y[:max(0, len(y)+p.Lag)]
-			}
-			of[k] = coefficient(x, y)
+			of[k] = coefficient(&changes[p.I], &changes[p.J], p.Lag)
 		}
 		return nil
 	})
 	return of
 }
 
-// coefficient returns the correlation coefficient of rows that both have; NaN where one is constant.
-func coefficient(x, y []float64) float64 {
-	var n, meanX, meanY float64
-	for i, v := range x {
-		if w := y[i]; v-v == 0 && w-w == 0 {
+// changeColumn is the changes of a column, less their mean.
+type changeColumn struct {
+	values  []float64
+	mean    float64
+	whole   bool    // each row but the first has a change
+	sum     float64 // of values; 0 but for the mean's rounding
+	squares float64 // the sum of squared values
+}
+
+// changesOf makes differences of a column's values.
+func changesOf(values []float64) changeColumn {
+	difference(values)
+	c, n := changeColumn{values: values}, 0.0
+	for _, v := range values {
+		if v-v == 0 {
 			n++
-			meanX += (v - meanX) / n
-			meanY += (w - meanY) / n
+			c.mean += (v - c.mean) / n
 		}
 	}
-	var xx, yy, xy float64
-	for i, v := range x {
-		if w := y[i]; v-v == 0 && w-w == 0 {
-			dx, dy := v-meanX, w-meanY
-			xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
+	for i, v := range values {
+		if v -= c.mean; v-v == 0 {
+			values[i] = v
+			c.sum, c.squares = c.sum+v, c.squares+v*v
 		}
 	}
+	c.whole = n > 0 && int(n) == len(values)-1
+	return c
+}
+
+// coefficient returns the correlation coefficient of the rows that both columns have, the second one's lag rows later;
+// NaN where one is constant.
+func coefficient(a, b *changeColumn, lag int) float64 {
+	x, y := a.values[min(max(0, -lag), len(a.values)):], b.values[min(max(0, lag), len(b.values)):]
+	x, y = x[:min(len(x), len(y))], y[:min(len(x), len(y))]
+	var n, sumX, sumY, xx, yy, xy float64
+	if lag == 0 && a.whole && b.whole {
+		n, sumX, sumY, xx, yy = float64(len(x)-1), a.sum, b.sum, a.squares, b.squares
+		xy = dot(x[1:], y[1:])
+	} else {
+		for i, v := range x {
+			if w := y[i]; v-v == 0 && w-w == 0 {
+				n, sumX, sumY, xx, yy, xy = n+1, sumX+v, sumY+w, xx+v*v, yy+w*w, xy+v*w
+			}
+		}
+	}
+	xx, yy, xy = xx-sumX*sumX/n, yy-sumY*sumY/n, xy-sumX*sumY/n
 	// Steps that differ by roundings only are equal.
+	meanX, meanY := a.mean+sumX/n, b.mean+sumY/n
 	if rounding := 1e-20 * n; !(xx > rounding*meanX*meanX && yy > rounding*meanY*meanY) {
 		return math.NaN()
 	}
 	return max(-1, min(1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
+}
+
+// dot returns the sum of products, by four sums: an addition waits for the one before.
+func dot(x, y []float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 && len(y) >= 4 {
+		a, b, c, d = a+x[0]*y[0], b+x[1]*y[1], c+x[2]*y[2], d+x[3]*y[3]
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		a += v * y[i]
+	}
+	return a + b + (c + d)
 }
 
 // leastOfChanges is the coefficient of changes from which a pair of so many rows says the same. It is four standard
