@@ -139,14 +139,19 @@ func (a metricHandlers) deleteMeasures(w http.ResponseWriter, r *http.Request, w
 
 // deleteSeries deletes the measures of series that Prometheus' API selects, from start to end, both included.
 func (a *api) deleteSeries(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
-	start, end time.Time) error {
+	start, end time.Time) (warning string, err error) {
 	what := &replacement{metrics: metrics, selector: selector}
 	what.From, what.To = max(0, carbonara.FromTime(start)), carbonara.FromTime(end).Add(1)
 	shown, err := a.replace(ctx, who, what)
 	if err == nil && shown.Failed > 0 {
 		err = fmt.Errorf("%d archives stay as they are: %s", shown.Failed, *shown.Fault)
 	}
-	return err
+	if err == nil && shown.Losts > 0 {
+		first := shown.Lost[0]
+		warning = fmt.Sprintf("%d groups lost measures outside the range, which nothing tells apart; the first is of metric %s, "+
+			"%g s from %s; the ledger's entry is %s", shown.Losts, first.Metric, first.Granularity, first.Start, shown.ID)
+	}
+	return warning, err
 }
 
 // parseRange reads the range and the reason of a body.

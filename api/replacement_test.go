@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -151,4 +152,50 @@ func TestDeleteSeries(t *testing.T) {
 	s.want(t, path, "", http.StatusNoContent, "", "user", "admin")
 	s.want(t, "GET /v1/resource/generic/r/metric/cpu/measures?aggregation=sum&granularity=60", "", http.StatusOK,
 		`[["1970-01-01T00:02:00+00:00", 60.0, 4.0]]`, "user", "jd")
+}
+
+// An end on the hour leaves the group that begins there, wherever its measures are gone. What else goes with measures
+// outside the range is named in the answer.
+func TestDeleteSeriesUpToAGroup(t *testing.T) {
+	f := func(granularities, span, want, warning string) {
+		t.Helper()
+		s := newServer(t, nil)
+		s.create(t, "/v1/archive_policy", `{"name":"p","back_window":0,"definition":[`+granularities+
+			`],"aggregation_methods":["count","mean"]}`, "user", "admin")
+		s.create(t, "/v1/resource/generic", `{"id":"r","metrics":{"cpu":{"archive_policy_name":"p"}}}`, "user", "jd")
+		for hour := range 6 {
+			var measures []string
+			for minute := range 60 {
+				measures = append(measures, fmt.Sprintf(`{"timestamp":%d,"value":1}`, 3600*hour+60*minute))
+			}
+			s.want(t, "POST /v1/resource/generic/r/metric/cpu/measures", "["+strings.Join(measures, ",")+"]",
+				http.StatusAccepted, "", "user", "jd")
+		}
+		status, text := http.StatusNoContent, ""
+		if warning != "" {
+			status, text = http.StatusOK, "~"+warning
+		}
+		s.want(t, "POST /api/v1/admin/tsdb/delete_series?match[]=cpu&"+span, "", status, text, "user", "admin")
+		w := s.want(t, "GET /v1/resource/generic/r/metric/cpu/measures?aggregation=count&granularity=3600", "",
+			http.StatusOK, "~", "user", "jd")
+		var rows [][3]any
+		check(t, json.Unmarshal(w.Body.Bytes(), &rows))
+		got := ""
+		for _, row := range rows {
+			got += fmt.Sprint(row[0].(string)[11:13], "=", row[2], " ")
+		}
+		if got != want {
+			t.Errorf("%s, %s: %s, want %s", granularities, span, got, want)
+		}
+	}
+	const hours, minutes = `{"granularity":3600}`, `{"granularity":60},{"granularity":3600}`
+	for _, granularities := range []string{hours, minutes} {
+		f(granularities, "start=3600&end=7200", "00=60 02=60 03=60 04=60 05=60 ", "")
+		f(granularities, "start=3600&end=14400", "00=60 04=60 05=60 ", "")
+		f(granularities, "start=7200&end=7200", "00=60 01=60 02=60 03=60 04=60 05=60 ", "")
+		f(granularities, "start=14400&end=18000", "00=60 01=60 02=60 03=60 05=59 ", "") // its measures are there
+	}
+	f(minutes, "start=3600&end=9000", "00=60 02=30 03=60 04=60 05=60 ", "")
+	f(hours, "start=3600&end=9000", "00=60 03=60 04=60 05=60 ", "1 groups lost measures outside the range")
+	f(hours, "start=5400&end=7200", "00=60 02=60 03=60 04=60 05=60 ", "1 groups lost measures outside the range")
 }

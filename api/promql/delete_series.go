@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// deleteSeries deletes the measures of series from start to end, both included as in Prometheus. It takes the rule
-// "delete series" and, for each metric, the right to delete it.
+// deleteSeries deletes the measures of series from start to end, both included as in Prometheus. A group that begins at
+// end stays where its measures are gone. It takes the rule "delete series" and, for each metric, the right to delete it.
 func (a Handlers) deleteSeries(r *request) (*Answer, error) {
 	if err := a.Enforce(r.who, "delete series", nil); err != nil {
 		return nil, &Error{http.StatusForbidden, Unauthorized, errors.New(`the rule "delete series" forbids it`)}
@@ -43,6 +43,9 @@ func (a Handlers) deleteSeries(r *request) (*Answer, error) {
 			metrics = append(metrics, one.Metric.ID)
 		}
 	}
-	err = a.Delete(r.Context(), r.who, "series "+strings.Join(r.Form["match[]"], " or "), metrics, start, end)
+	warning, err := a.Delete(r.Context(), r.who, "series "+strings.Join(r.Form["match[]"], " or "), metrics, start, end)
+	if warning != "" {
+		return &Answer{Warnings: []string{warning}}, err
+	}
 	return &Answer{Empty: true}, err
 }

@@ -40,9 +40,10 @@ type Handlers struct {
 	// SentMetadata returns what senders of a creator's project said of their series, by name.
 	SentMetadata func(creator string) map[string]series.Metadata
 	TypeOf       func(*model.Metric) (model.SeriesType, model.TypeSource)
-	// Delete deletes the measures of metrics from start to end, both included, for a user.
+	// Delete deletes the measures of metrics from start to end, both included, for a user. The warning, "" for none,
+	// says what went with them.
 	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
-		start, end time.Time) error
+		start, end time.Time) (warning string, err error)
 	// ActivityOf asks all processes of the cluster.
 	ActivityOf func(context.Context, activity.Request) *activity.Report
 }

@@ -19,6 +19,7 @@ import (
 //	all its measures are in the raw series    it is computed from those that are left
 //	the range covers it                       it goes, or is computed from the measures in their place
 //	narrower groups tell all its measures     it is made of those that are left
+//	the range ends with its first moment      it stays: an end that is included is the beginning of a group by chance
 //	otherwise                                 it goes, with its measures outside the range: it is lost
 //
 // docs/decisions/0097-taking-out.md.
@@ -208,10 +209,17 @@ func (v *replacement) part(j int, start carbonara.Timestamp) error {
 		return model.ReplacementRefused("metric %s: the range covers a part of the group of %v at %s, whose raw measures "+
 			"are gone", v.metric.ID, g, start.Time().Format(time.RFC3339))
 	}
+	if v.endsWithFirstMoment(start) {
+		e.put.Append(had)
+		return nil
+	}
 	v.done.LostGroups++
 	v.done.Lost = append(v.done.Lost, model.LostGroup{Metric: v.metric.ID, Granularity: g, Start: start})
 	return nil
 }
+
+// endsWithFirstMoment reports whether the range has only the first moment of a group.
+func (v *replacement) endsWithFirstMoment(start carbonara.Timestamp) bool { return v.had.To == start+1 }
 
 // narrower makes the group had of the j-th granularity, as far as it lies before end, of narrower ones that are left.
 // ok is false if none tells all of its measures. rows are those of partial groups, before and after, of narrower
@@ -316,7 +324,7 @@ func (v *replacement) writePartial(c *archive.Checkpoint) error {
 			continue
 		}
 		switch start := row.Starts[0]; {
-		case v.to <= start:
+		case v.to <= start, v.endsWithFirstMoment(start):
 			is.Rows = append(is.Rows, *row)
 			continue
 		case len(v.had.Timestamps) > 0:
