@@ -44,7 +44,7 @@ const startWait = 2 * time.Second
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Server"] = serverHeader
 	probe := strings.TrimPrefix(r.URL.Path, f.prefix)
-	if probe == "/ready" || probe == "/healthcheck" {
+	if probe == "/ready" || probe == "/-/ready" || probe == "/healthcheck" {
 		f.watched.Store(time.Now().UnixNano())
 	}
 	if f.draining.Load() {
@@ -57,9 +57,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 	}
 	switch probe {
-	case "/live":
+	case "/live", "/-/healthy":
 		operators.ServeLive(w, r)
-	case "/ready":
+	case "/ready", "/-/ready":
 		operators.ServeReady(w, f.reasons(), nil)
 	case "/healthcheck": // scripts that start a server ask it as soon as the port is open
 		f.wait(w, r, func() { operators.ServeHealth(w, r, f.reasons()) })

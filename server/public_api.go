@@ -118,10 +118,13 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 func newFigures(registry *prometheus.Registry, notReady, missing func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	for _, prometheus := range []string{"", "/-"} {
+		mux.HandleFunc("GET "+prometheus+"/ready", func(w http.ResponseWriter, _ *http.Request) {
+			operators.ServeReady(w, notReady(), missing())
+		})
+	}
 	mux.HandleFunc("GET /live", operators.ServeLive)
-	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		operators.ServeReady(w, notReady(), missing())
-	})
+	mux.HandleFunc("GET /-/healthy", operators.ServeLive)
 	mux.HandleFunc("GET /healthcheck", func(w http.ResponseWriter, r *http.Request) {
 		operators.ServeHealth(w, r, notReady())
 	})

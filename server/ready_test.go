@@ -55,14 +55,14 @@ func TestReady(t *testing.T) {
 	s := start(t, server.Options{Cluster: cluster.Options{Data: data, Role: cluster.RoleAPI, Sacks: 2},
 		API: api.Settings{Prefix: "/gnocchi"}, Auth: auth.Options{Mode: "htpasswd", HtpasswdFile: users},
 		DrainDelay: time.Millisecond})
-	for _, path := range []string{"/ready", "/gnocchi/ready"} {
+	for _, path := range []string{"/ready", "/gnocchi/ready", "/-/ready"} {
 		want := probe{status: http.StatusOK, Ready: true, Reasons: []string{},
 			Missing: []string{"sacks/000", "sacks/001"}}
 		if p := askProbe(t, s, path); !reflect.DeepEqual(p, want) {
 			t.Errorf("%s: %+v, want %+v", path, p, want)
 		}
 	}
-	for _, path := range []string{"/live", "/gnocchi/live", "/healthcheck", "/gnocchi/healthcheck"} {
+	for _, path := range []string{"/live", "/gnocchi/live", "/healthcheck", "/gnocchi/healthcheck", "/-/healthy"} {
 		if p := askProbe(t, s, path); p.status != http.StatusOK {
 			t.Errorf("%s: %+v", path, p)
 		}

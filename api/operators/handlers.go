@@ -59,8 +59,11 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 func (a *Handlers) RoutesWithoutIndex(at func(method, path string, h http.HandlerFunc)) {
 	at("GET", "/v1/status", a.Authorized("get status", a.getStatus))
 	for _, method := range []string{"GET", "HEAD"} {
+		ready := func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, a.NotReady(), a.Missing()) }
 		at(method, "/live", ServeLive)
-		at(method, "/ready", func(w http.ResponseWriter, _ *http.Request) { ServeReady(w, a.NotReady(), a.Missing()) })
+		at(method, "/ready", ready)
+		at(method, "/-/healthy", ServeLive) // Prometheus' names
+		at(method, "/-/ready", ready)
 		at(method, "/healthcheck", func(w http.ResponseWriter, r *http.Request) { ServeHealth(w, r, a.NotReady()) })
 	}
 }
