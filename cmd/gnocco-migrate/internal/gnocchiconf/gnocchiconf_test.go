@@ -141,6 +141,29 @@ func TestRefusals(t *testing.T) {
 	f("[oslo_policy] policy_dirs", "")
 }
 
+// Settings of [statsd] warn, and stop nothing: the socket lies in the data folder that the server has.
+func TestStatsdStopsNoStart(t *testing.T) {
+	f := func(listen, warning, section string, given ...string) {
+		t.Helper()
+		got, err := settings(t, t.TempDir(), "[storage]\nfile_basepath = /base\n[statsd]\n"+section, given...)
+		if err != nil || fmt.Sprint(got.Values["statsd-listen"]) != listen {
+			t.Fatalf("%q: %v, %v", section, got, err)
+		}
+		if all := fmt.Sprint(got.Warnings); !strings.Contains(all, warning) || warning == "" && all != "[]" {
+			t.Errorf("%q: warnings %s, want %q", section, all, warning)
+		}
+	}
+	f("unix:/base/gnocco/statsd.sock", "", "resource_id = a\n")
+	f("unix:/here/statsd.sock", "", "resource_id = a\n", "data=/here")
+	f("<nil>", "longer than 107 bytes", "resource_id = a\n", "data=/"+strings.Repeat("long/", 25))
+	f("<nil>", "'/' is not supported", "resource_id = a/b\n")
+	f("unix:/base/gnocco/statsd.sock", "flush_delay", "resource_id = a\nflush_delay = often\n")
+	f("unix:/base/gnocco/statsd.sock", "flush_delay", "resource_id = a\nflush_delay = 0\n")
+	f("unix:/base/gnocco/statsd.sock", "flush_delay", "resource_id = a\nflush_delay = -5\n")
+	f("unix:/base/gnocco/statsd.sock", "archive_policy_name", "resource_id = a\narchive_policy_name = low\n", "statsd-labels=true")
+	f("<nil>", "", "creator = a\n")
+}
+
 // rendering returns what a deployment renders.
 func rendering(t *testing.T, name string) string {
 	t.Helper()

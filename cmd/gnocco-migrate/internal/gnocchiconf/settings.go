@@ -7,7 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // Settings are what a configuration comes to.
@@ -26,6 +30,9 @@ func (f *File) Settings(program string, given func(setting string) (string, bool
 	m.log(program)
 	data := filepath.Join(f.Value("storage", "file_basepath"), "gnocco")
 	m.set("data", data)
+	if folder, ok := given("data"); ok {
+		data = folder
+	}
 	m.api()
 	m.policy()
 	m.statsd(data)
@@ -268,14 +275,40 @@ func (m *mapping) policy() {
 // SocketName is the socket in the data folder at which an API takes what gnocchi-statsd passes on.
 const SocketName = "statsd.sock"
 
+// maxSocketPath is what the kernel takes for a socket's path, in bytes.
+const maxSocketPath = 107
+
+// statsd maps the settings of gnocchi-statsd. A fault of theirs is a warning: they stop no start of an API.
 func (m *mapping) statsd(data string) {
+	warn := func(name, format string, args ...any) {
+		m.out.Warnings = append(m.out.Warnings, Warning{key{"statsd", name}.String(), fmt.Sprintf(format, args...)})
+	}
 	if m.has(key{"statsd", "resource_id"}) {
-		m.set("statsd-listen", "unix:"+filepath.Join(data, SocketName))
-		m.text("statsd-resource-id", "statsd", "resource_id")
+		socket := filepath.Join(data, SocketName)
+		id := m.Value("statsd", "resource_id")
+		if _, err := model.ResourceID(id, m.Value("statsd", "creator")); err != nil {
+			warn("resource_id", "messages of statsd are not taken: %s", err)
+		} else if len(socket) > maxSocketPath {
+			warn("resource_id", "messages of statsd are not taken: the path of their socket, %s, is longer than %d bytes; "+
+				"a data folder with a shorter path, or statsd-listen, mends it", socket, maxSocketPath)
+		} else {
+			m.set("statsd-listen", "unix:"+socket)
+			m.set("statsd-resource-id", id)
+		}
 	}
 	m.text("statsd-creator", "statsd", "creator")
-	m.text("statsd-archive-policy", "statsd", "archive_policy_name")
-	m.set("statsd-flush-interval", m.Value("statsd", "flush_delay")+"s")
+	if labels, _ := m.given("statsd-labels"); labels == "true" && m.Value("statsd", "archive_policy_name") != "" {
+		warn("archive_policy_name", "series with labels have the archive policy of all pushed series")
+	} else {
+		m.text("statsd-archive-policy", "statsd", "archive_policy_name")
+	}
+	delay := m.Value("statsd", "flush_delay")
+	interval, err := time.ParseDuration(delay + "s")
+	if _, plain := strconv.ParseFloat(delay, 64); err != nil || plain != nil || interval <= 0 {
+		warn("flush_delay", "%q is no number of seconds above 0", delay)
+		return
+	}
+	m.set("statsd-flush-interval", delay+"s")
 }
 
 // HasStatsd reports whether there is a resource for statsd's metrics.
