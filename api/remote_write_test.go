@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/prometheus/model/labels"
+	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api"
@@ -299,4 +302,45 @@ func TestMetricsByLabels(t *testing.T) {
 	list("jd", "labels.none=", "load", "up", "upa", "upb")
 	list("admin", "labels.instance=a", "upa", "upa")
 	list("nobody", "labels.job=node")
+}
+
+// A label that stands twice in a series costs this series, which is named and counted, by either version.
+func TestALabelTwiceByRemoteWrite(t *testing.T) {
+	s := newServer(t, nil)
+	body := remoteWrite("up 1 60000 job=a", "twice 2 60000 job=a,job=b", "equal 3 60000 job=a,job=a", "down 4 60000 job=a")
+	s.want(t, "POST /api/v1/write", body, 400, `~2 of 4 series were refused, the others stored`, asRemoteWrite...)
+	s.want(t, "POST /api/v1/write", body, 400, `~label \"job\" stands there twice`, asRemoteWrite...)
+	s.want(t, "POST /api/v1/write", body, 400, `~series \"twice\"`, asRemoteWrite...)
+	one := writev2.TimeSeries{LabelsRefs: []uint32{1, 2, 3, 4}, Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}}}
+	two := writev2.TimeSeries{LabelsRefs: []uint32{1, 5, 3, 4, 3, 2}, Samples: one.Samples}
+	two2, err := (&writev2.Request{Symbols: []string{"", "__name__", "up2", "job", "a", "twice2"},
+		Timeseries: []writev2.TimeSeries{one, two}}).Marshal()
+	check(t, err)
+	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, two2)), 400,
+		`~1 series were refused, everything else was stored: twice2: label "job" stands there twice`, asRemoteWrite2...)
+	s.refreshAll(t, "admin")
+	s.want(t, "GET /api/v1/query?time=60&query=count({__name__=~%22.%2B%22})", "", 200, `~[60,"3"]`)
+	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="remote_write",reason="labels"} 7`)
+}
+
+// Stale markers and samples with a start timestamp are written, as the sender reads it, and nothing is refused.
+func TestStaleMarkersAreWritten(t *testing.T) {
+	s := newServer(t, nil)
+	symbols := writev2.NewSymbolTable()
+	refs := symbols.SymbolizeLabels(labels.FromStrings("__name__", "jobs_total"), nil)
+	one := writev2.TimeSeries{LabelsRefs: refs, Samples: []writev2.Sample{{Value: 10, Timestamp: 60_000, StartTimestamp: 50_000},
+		{Value: math.Float64frombits(0x7ff0000000000002), Timestamp: 61_000}}}
+	gone := writev2.TimeSeries{LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "gone"), nil),
+		Samples: one.Samples[1:], Histograms: []writev2.Histogram{{Sum: one.Samples[1].Value, Timestamp: 61_000, StartTimestamp: 2}}}
+	body, err := (&writev2.Request{Symbols: symbols.Symbols(), Timeseries: []writev2.TimeSeries{one, gone}}).Marshal()
+	check(t, err)
+	w := s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite2...)
+	for of, want := range map[string]string{"Samples": "3", "Histograms": "1"} {
+		if got := w.Header().Get("X-Prometheus-Remote-Write-" + of + "-Written"); got != want {
+			t.Errorf("%s %s of %s are written", got, of, want)
+		}
+	}
+	if w := s.want(t, "GET /metrics", "", 200, "~"); strings.Contains(w.Body.String(), "gnocco_push_refused_total{") {
+		t.Error("something is counted as refused")
+	}
 }

@@ -18,6 +18,7 @@ func (r *WriteRequest) DecodePlain(message []byte) error {
 
 // Target is the name of a row in Gnocchi's mapping.
 func (r *WriteRequest) Target(row int) (*ingest.Name, error) {
+	r.Labelled = false
 	return (&gnocchiRows{WriteRequest: r}).Name(row)
 }
 

@@ -25,7 +25,6 @@ const (
 	fieldResetHint      = 14
 	fieldHistogramTime  = 15
 	fieldCustomValues   = 16
-	fieldHistogramStart = 17
 )
 
 // hintGauge is the reset hint of gauges.
@@ -40,8 +39,7 @@ var errHistogram = errors.New("invalid native histogram")
 // nativeHistogram is a decoded message Histogram.
 type nativeHistogram struct {
 	histogram.FloatHistogram
-	at    int64 // ms
-	start bool  // it has a start timestamp
+	at int64 // ms
 
 	count, zeroCount uint64 // of integers
 	deltas           [2][]int64
@@ -80,8 +78,6 @@ func (h *nativeHistogram) decode(message []byte) error {
 			}
 		case fieldHistogramTime:
 			h.at = int64(f.Bits)
-		case fieldHistogramStart:
-			h.start = f.Bits != 0
 		}
 		return nil
 	}); err != nil {

@@ -57,11 +57,11 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	if err != nil {
 		return err
 	}
-	written("Samples", stored.Numbers)
-	written("Histograms", stored.Histograms)
+	written("Samples", stored.Numbers+request.Ends)
+	written("Histograms", stored.Histograms+request.HistogramEnds)
 	written("Exemplars", a.writer.KeepExemplars(who.User, protocol, &request.Exemplars))
 	a.writer.Refuse(protocol, "native_histogram", request.WrongHistograms, request.WrongHistogram)
-	a.writer.Refuse(protocol, "start_timestamp", request.StartTimestamps, "start timestamps are not stored")
+	a.writer.Refuse(protocol, "labels", request.Duplicates, request.Duplicate)
 	a.writer.Refuse(protocol, "time", request.WrongTimes, request.WrongTime)
 	switch first := outcome.First; {
 	case first == nil:
@@ -80,7 +80,7 @@ const protocol = "remote_write"
 func (r *WriteRequest) refused() error {
 	switch {
 	case r.Duplicate != "":
-		return web.BadRequest("series with a label twice were refused, everything else was stored: %s", r.Duplicate)
+		return web.BadRequest("%d series were refused, everything else was stored: %s", r.Duplicates, r.Duplicate)
 	case r.WrongHistogram != "":
 		return web.BadRequest("native histograms were refused, everything else was stored: %s", r.WrongHistogram)
 	case r.WrongTime != "":

@@ -23,11 +23,12 @@ var (
 	errLabel  = errors.New("prometheus: a label has no name")
 )
 
-// readHead reads the labels of a row of version 1. Of labels with the same name the last one counts.
+// readHead reads the labels of a row of version 1. In Gnocchi's mapping, of labels with the same name the last one
+// counts.
 func (r *WriteRequest) readHead(head []byte, dst *series.Labels) error {
-	nameless, err := r.readLabels(head, dst)
-	if err == nil && nameless && r.Labelled {
-		err = errLabel
+	odd, err := r.readLabels(head, dst)
+	if err == nil && odd != nil && r.Labelled {
+		err = fmt.Errorf("series %.100q: %w", dst.Get(model.LabelName), odd)
 	}
 	if err != nil {
 		return invalidInput(err)

@@ -58,11 +58,16 @@ func TestLabels(t *testing.T) {
 	}
 	f("__name__=up instance=h:9 job=j path=/a,b zone=1=%", "__name__", "up", "zone", "1=%", "instance", "h:9", "job",
 		"j", "path", "/a,b", "empty", "")
-	f("__name__=up z=2", "__name__", "up", "z", "1", "z", "2")
 	f("__name__=a/b", "__name__", "a/b")
 	if _, err := request(t, []string{"__name__", "up", "", "x"}).Name(0); err == nil ||
 		!strings.Contains(err.Error(), "no name") {
 		t.Errorf("a label without a name: %v", err)
+	}
+	for _, again := range []string{"1", "2"} {
+		if _, err := request(t, []string{"__name__", "up", "z", "1", "z", again}).Name(0); err == nil ||
+			!strings.Contains(err.Error(), "stands there twice") {
+			t.Errorf("a label twice: %v", err)
+		}
 	}
 }
 

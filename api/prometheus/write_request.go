@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,13 +34,16 @@ type WriteRequest struct {
 	Metadata  []series.Metadata
 	Exemplars series.Exemplars
 
-	StartTimestamps int // of all series, counted and not stored
+	// Ends and HistogramEnds are stale markers: they are written, as far as a sender can know, and no measure.
+	Ends, HistogramEnds int
+
 	WrongTimes      int // measures left out for their timestamps
 	WrongHistograms int // histograms left out
+	Duplicates      int // series left out for a label that they have twice
 
 	WrongHistogram string // name of the first series of which a histogram was left out, and why
 	WrongTime      string // name of the first series of which a measure was left out for its timestamp
-	Duplicate      string // name of the first series that has a label twice; its measures are left out
+	Duplicate      string // name of the first series of Duplicates, and the label
 
 	plain   []byte // the message
 	symbols []string
@@ -81,7 +85,6 @@ const (
 	fieldText        = 2
 	fieldValue       = 1 // of Sample
 	fieldTimestamp   = 2
-	fieldStart       = 3
 
 	fieldExemplarValue = 2 // of Exemplar
 	fieldExemplarTime  = 3
@@ -174,12 +177,12 @@ func (r *WriteRequest) symbol(f wire.Field) error {
 // labels can be read: a known series needs none of them.
 func (r *WriteRequest) timeseries(message []byte) error {
 	if r.Version2 {
-		twice, err := r.readLabels(message, &r.labels)
+		odd, err := r.readLabels(message, &r.labels)
 		if err != nil {
 			return err
 		}
-		if twice {
-			r.Duplicate = firstOf(r.Duplicate, r.labels.Get(model.LabelName))
+		if odd != nil {
+			r.refuseSeries(odd)
 			return nil
 		}
 	}
@@ -208,7 +211,11 @@ func (r *WriteRequest) timeseries(message []byte) error {
 	}
 	head := message[from:to]
 	if !r.Version2 && (others || r.WrongTimes > wrong) {
-		_, _ = r.readLabels(head, &r.labels) // they can be read
+		if odd, _ := r.readLabels(head, &r.labels); odd != nil && r.Labelled { // they can be read
+			r.Discard()
+			r.refuseSeries(odd)
+			return nil
+		}
 	}
 	if err := r.endSeries(head); err != nil || !others && r.WrongTimes == wrong {
 		return err
@@ -223,6 +230,12 @@ func (r *WriteRequest) timeseries(message []byte) error {
 		r.WrongTime = firstOf(r.WrongTime, name)
 	}
 	return nil
+}
+
+// refuseSeries leaves out the series of r.labels.
+func (r *WriteRequest) refuseSeries(odd error) {
+	r.Duplicates++
+	r.Duplicate = firstOf(r.Duplicate, firstOf("", r.labels.Get(model.LabelName))+": "+odd.Error())
 }
 
 // endSeries ends the measures of a series.
@@ -255,10 +268,7 @@ func (r *WriteRequest) others(name string, message []byte) error {
 
 // sample adds a message Sample to the measures of the series.
 func (r *WriteRequest) sample(message []byte) error {
-	bits, at, start, err := parseSample(message)
-	if start {
-		r.StartTimestamps++
-	}
+	bits, at, err := parseSample(message)
 	switch {
 	case err != nil:
 		return err
@@ -266,6 +276,7 @@ func (r *WriteRequest) sample(message []byte) error {
 		r.WrongTimes++
 		return nil
 	case bits == staleMarker:
+		r.Ends++
 		return nil
 	}
 	return r.Measure(ofMilliseconds(at), math.Float64frombits(bits))
@@ -277,11 +288,11 @@ const (
 	tagTimestamp = fieldTimestamp<<3 | byte(protowire.VarintType)
 )
 
-// parseSample returns the last value and timestamp of a sample, 0 for none, and whether it has a start timestamp.
-func parseSample(message []byte) (bits uint64, milliseconds int64, start bool, err error) {
+// parseSample returns the last value and timestamp of a sample, 0 for none. A start timestamp has no place here.
+func parseSample(message []byte) (bits uint64, milliseconds int64, err error) {
 	if len(message) > 10 && message[0] == tagValue && message[9] == tagTimestamp {
 		if at, n := binary.Uvarint(message[10:]); n == len(message)-10 {
-			return binary.LittleEndian.Uint64(message[1:]), int64(at), false, nil
+			return binary.LittleEndian.Uint64(message[1:]), int64(at), nil
 		}
 	}
 	err = wire.Each(message, func(f wire.Field) error {
@@ -290,28 +301,26 @@ func parseSample(message []byte) (bits uint64, milliseconds int64, start bool, e
 			bits = f.Bits
 		case f.Is(fieldTimestamp, protowire.VarintType):
 			milliseconds = int64(f.Bits)
-		case f.Is(fieldStart, protowire.VarintType):
-			start = f.Bits != 0
 		}
 		return nil
 	})
-	return bits, milliseconds, start, err
+	return bits, milliseconds, err
 }
 
 // nativeHistogram adds a message Histogram of the series of r.labels.
 func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 	h := &r.histogram
 	err := h.decode(message)
-	if h.start {
-		r.StartTimestamps++
-	}
 	switch {
 	case errors.Is(err, errHistogram):
 		r.WrongHistograms++
 		r.WrongHistogram = firstOf(r.WrongHistogram, firstOf("", name)+": "+err.Error())
 		return nil
-	case err != nil || h.isStale():
+	case err != nil:
 		return err
+	case h.isStale():
+		r.HistogramEnds++
+		return nil
 	case !isTime(h.at, r.Latest):
 		r.WrongTimes++
 		return nil
@@ -359,9 +368,9 @@ func firstOf(first, name string) string {
 	return strings.Clone(name)
 }
 
-// readLabels sets dst to the labels of a message TimeSeries or Exemplar. Of version 1 odd reports whether one has no
-// name, of version 2 whether one stands there twice.
-func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd bool, err error) {
+// readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice or, in
+// version 1, that one has no name.
+func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err error) {
 	*dst, r.refs = (*dst)[:0], r.refs[:0]
 	if err := wire.Each(message, func(f wire.Field) (err error) {
 		switch {
@@ -371,29 +380,39 @@ func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd bool,
 		case f.Kind == protowire.BytesType:
 			var name, value string
 			name, value, err = readLabel(f.Bytes())
-			odd = odd || name == "" && value != ""
-			dst.Set(name, value)
+			if name == "" && value != "" {
+				odd = errLabel
+			}
+			odd = cmp.Or(odd, addLabel(dst, name, value))
 		}
 		return err
 	}); err != nil || !r.Version2 {
 		return odd, err
 	}
 	if len(r.refs)%2 != 0 {
-		return false, errOddRefs
+		return nil, errOddRefs
 	}
 	for pair := range slices.Chunk(r.refs, 2) {
 		name, err := r.symbolOf(pair[0])
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		value, err := r.symbolOf(pair[1])
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		odd = odd || dst.Get(name) != ""
-		dst.Set(name, value)
+		odd = cmp.Or(odd, addLabel(dst, name, value))
 	}
 	return odd, nil
+}
+
+// addLabel sets a label, and says whether it was there before.
+func addLabel(dst *series.Labels, name, value string) error {
+	err := dst.Add(name, value)
+	if err != nil {
+		dst.Set(name, value)
+	}
+	return err
 }
 
 func (r *WriteRequest) symbolOf(ref uint64) (string, error) {

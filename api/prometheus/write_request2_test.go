@@ -61,16 +61,9 @@ func TestDecodeVersion2(t *testing.T) {
 	}
 	f("1 ", sample2(5), packed(1, 2, 3, 4))
 	f("1 ", packed(1, 2, 3, 4), sample2(5), sample2(6))
-	f("0 up", packed(1, 2, 1, 2), sample2(5))
+	f(`0 up: label "__name__" stands there twice`, packed(1, 2, 1, 2), sample2(5))
 	f("0 up", packed(1, 2), sample2(-1))
 	f("0 ", packed(1, 2))
-
-	r := version2
-	content := protowire.AppendVarint(protowire.AppendTag(nil, 3, protowire.VarintType), 7)
-	started := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), content)
-	if err := r.DecodePlain(request2(packed(1, 2), started)); err != nil || r.StartTimestamps != 1 {
-		t.Error(r.StartTimestamps, err)
-	}
 	f("prometheus: write request: a label lacks its value, in series 0", packed(1), sample2(5))
 	f("prometheus: write request: a reference lies beyond the symbols, in series 0", packed(1, 5), sample2(5))
 }

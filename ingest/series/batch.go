@@ -2,6 +2,7 @@ package series
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -26,6 +27,15 @@ func (l *Labels) Set(name, value string) {
 	default:
 		*l = slices.Insert(*l, at, label{name, value})
 	}
+}
+
+// Add is Set of a label that is not there yet. Otherwise it says so, and the label stays.
+func (l *Labels) Add(name, value string) error {
+	if value != "" && l.Get(name) != "" {
+		return &model.FieldError{Field: "labels", Reason: fmt.Sprintf("label %.100q stands there twice", name)}
+	}
+	l.Set(name, value)
+	return nil
 }
 
 // SetAll sets the labels of another set.
