@@ -307,11 +307,13 @@ func TestMetricsByLabels(t *testing.T) {
 // A label that stands twice in a series costs this series, which is named and counted, by either version.
 func TestALabelTwiceByRemoteWrite(t *testing.T) {
 	s := newServer(t, nil)
-	body := remoteWrite("up 1 60000 job=a", "twice 2 60000 job=a,job=b", "equal 3 60000 job=a,job=a", "down 4 60000 job=a")
+	body := remoteWrite("up 1 60000 job=a", "twice 2 60000 job=a,job=b", "equal 3 60000 job=a,job=a",
+		"down 4 60000 job=a")
 	s.want(t, "POST /api/v1/write", body, 400, `~2 of 4 series were refused, the others stored`, asRemoteWrite...)
 	s.want(t, "POST /api/v1/write", body, 400, `~label \"job\" stands there twice`, asRemoteWrite...)
 	s.want(t, "POST /api/v1/write", body, 400, `~series \"twice\"`, asRemoteWrite...)
-	one := writev2.TimeSeries{LabelsRefs: []uint32{1, 2, 3, 4}, Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}}}
+	one := writev2.TimeSeries{LabelsRefs: []uint32{1, 2, 3, 4},
+		Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}}}
 	two := writev2.TimeSeries{LabelsRefs: []uint32{1, 5, 3, 4, 3, 2}, Samples: one.Samples}
 	two2, err := (&writev2.Request{Symbols: []string{"", "__name__", "up2", "job", "a", "twice2"},
 		Timeseries: []writev2.TimeSeries{one, two}}).Marshal()
@@ -328,10 +330,12 @@ func TestStaleMarkersAreWritten(t *testing.T) {
 	s := newServer(t, nil)
 	symbols := writev2.NewSymbolTable()
 	refs := symbols.SymbolizeLabels(labels.FromStrings("__name__", "jobs_total"), nil)
-	one := writev2.TimeSeries{LabelsRefs: refs, Samples: []writev2.Sample{{Value: 10, Timestamp: 60_000, StartTimestamp: 50_000},
-		{Value: math.Float64frombits(0x7ff0000000000002), Timestamp: 61_000}}}
+	stale := math.Float64frombits(0x7ff0000000000002)
+	one := writev2.TimeSeries{LabelsRefs: refs, Samples: []writev2.Sample{
+		{Value: 10, Timestamp: 60_000, StartTimestamp: 50_000}, {Value: stale, Timestamp: 61_000}}}
 	gone := writev2.TimeSeries{LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "gone"), nil),
-		Samples: one.Samples[1:], Histograms: []writev2.Histogram{{Sum: one.Samples[1].Value, Timestamp: 61_000, StartTimestamp: 2}}}
+		Samples:    one.Samples[1:],
+		Histograms: []writev2.Histogram{{Sum: stale, Timestamp: 61_000, StartTimestamp: 2}}}
 	body, err := (&writev2.Request{Symbols: symbols.Symbols(), Timeseries: []writev2.TimeSeries{one, gone}}).Marshal()
 	check(t, err)
 	w := s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite2...)

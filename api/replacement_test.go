@@ -154,8 +154,8 @@ func TestDeleteSeries(t *testing.T) {
 		`[["1970-01-01T00:02:00+00:00", 60.0, 4.0]]`, "user", "jd")
 }
 
-// An end on the hour leaves the group that begins there, wherever its measures are gone. What else goes with measures
-// outside the range is named in the answer.
+// An end on the hour leaves the group that begins there, wherever its measures are gone. The answer names groups that
+// lose measures outside the range.
 func TestDeleteSeriesUpToAGroup(t *testing.T) {
 	f := func(granularities, span, want, warning string) {
 		t.Helper()

@@ -10,7 +10,8 @@ import (
 )
 
 // deleteSeries deletes the measures of series from start to end, both included as in Prometheus. A group that begins at
-// end stays where its measures are gone. It takes the rule "delete series" and, for each metric, the right to delete it.
+// end stays where its measures are gone. The user needs the rule "delete series" and, for each metric, the right to
+// delete it.
 func (a Handlers) deleteSeries(r *request) (*Answer, error) {
 	if err := a.Enforce(r.who, "delete series", nil); err != nil {
 		return nil, &Error{http.StatusForbidden, Unauthorized, errors.New(`the rule "delete series" forbids it`)}
