@@ -19,8 +19,8 @@ const (
 	backupTime    = "20060102T150405.000000000Z"
 )
 
-// RecordBackup keeps what is known of a backup, and forgets all but the newest keptBackups. It asks no process, and
-// none has to run.
+// RecordBackup keeps what is known of a backup, and forgets all but the newest keptBackups and the last that did not
+// fail. It asks no process, and none has to run.
 func (f *Folder) RecordBackup(b *model.Backup) error {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -34,12 +34,19 @@ func (f *Folder) RecordBackup(b *model.Backup) error {
 	if err := f.writeFile(filepath.Join(backupsFolder, name), text); err != nil {
 		return fmt.Errorf("datafolder: record a backup: %w", err)
 	}
-	names, err := f.backupNames()
-	for len(names) > keptBackups && err == nil {
+	good := ""
+	err = f.eachBackup(func(name string, b model.Backup) bool {
+		good = name
+		return b.Error != ""
+	})
+	names, listErr := f.backupNames()
+	for err = errors.Join(err, listErr); len(names) > keptBackups && err == nil; names = names[1:] {
+		if names[0] == good {
+			continue // its age is what people are alarmed by
+		}
 		if err = os.Remove(filepath.Join(dir, names[0])); errors.Is(err, fs.ErrNotExist) {
 			err = nil // another backup was faster
 		}
-		names = names[1:]
 	}
 	return err
 }
@@ -47,7 +54,7 @@ func (f *Folder) RecordBackup(b *model.Backup) error {
 // Backups returns what is known of backups, the newest first.
 func (f *Folder) Backups() ([]model.Backup, error) {
 	all := []model.Backup{}
-	err := f.eachBackup(func(b model.Backup) bool {
+	err := f.eachBackup(func(_ string, b model.Backup) bool {
 		all = append(all, b)
 		return true
 	})
@@ -59,7 +66,7 @@ func (f *Folder) Backups() ([]model.Backup, error) {
 
 // LastBackup returns when the newest backup ended that did not fail, the zero time without one.
 func (f *Folder) LastBackup() (ended time.Time, err error) {
-	err = f.eachBackup(func(b model.Backup) bool {
+	err = f.eachBackup(func(_ string, b model.Backup) bool {
 		if b.Error == "" {
 			ended = b.Ended
 		}
@@ -69,7 +76,7 @@ func (f *Folder) LastBackup() (ended time.Time, err error) {
 }
 
 // eachBackup calls visit with each record of a backup, the newest first, as long as it returns true.
-func (f *Folder) eachBackup(visit func(model.Backup) bool) error {
+func (f *Folder) eachBackup(visit func(name string, b model.Backup) bool) error {
 	names, err := f.backupNames()
 	if err != nil {
 		return err
@@ -86,7 +93,7 @@ func (f *Folder) eachBackup(visit func(model.Backup) bool) error {
 		if err := json.Unmarshal(text, &b); err != nil {
 			b.Error = fmt.Sprintf("the record backups/%s is damaged: %v", name, err)
 		}
-		if !visit(b) {
+		if !visit(name, b) {
 			break
 		}
 	}

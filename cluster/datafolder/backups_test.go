@@ -48,7 +48,14 @@ func TestBackupsAreKnown(t *testing.T) {
 	if all, err := f.Backups(); err != nil || len(all) != 100 || !strings.Contains(all[0].Error, "is damaged") {
 		t.Errorf("with a damaged one: %d, %+v (%v)", len(all), all[0], err)
 	}
-	if last, err := f.LastBackup(); err != nil || !last.Equal(all[1].Ended) || last.IsZero() {
+	last, err := f.LastBackup()
+	if err != nil || !last.Equal(all[1].Ended) || last.IsZero() {
 		t.Errorf("the last one ended %v (%v)", last, err)
+	}
+	for i := range 150 { // the last good one is known for as long as all fail
+		fatal.If(t, f.RecordBackup(&model.Backup{Begun: begun.Add(time.Duration(200+i) * time.Hour), Error: "full"}))
+	}
+	if found, err := f.LastBackup(); err != nil || !found.Equal(last) {
+		t.Errorf("after 150 that failed the last one ended %v (%v), not %v", found, err, last)
 	}
 }

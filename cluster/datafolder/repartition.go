@@ -288,7 +288,7 @@ func AtRest(disk vfs.FS, dir string) error {
 	if err != nil || path != dir {
 		return err // a store without epochs
 	}
-	if err := engine.RecordFolder(disk, dir); err != nil {
+	if err := engine.RecordFolder(disk, dir, nil); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
 	if err := claim.MarkClosed(disk, parent, epoch); err != nil {

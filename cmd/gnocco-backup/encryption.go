@@ -46,6 +46,8 @@ func newEncryption(recipients []string, identity string) (*encryption, error) {
 
 func (e *encryption) Name() string { return "age" }
 
+func (e *encryption) CanOpen() bool { return len(e.identities) > 0 }
+
 func (e *encryption) Seal(to io.Writer) (io.WriteCloser, error) {
 	return age.Encrypt(to, e.recipients...)
 }

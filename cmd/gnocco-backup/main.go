@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,9 @@ func main() {
 	defer stop()
 	if err := newProgram().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "gnocco-backup:", err)
+		if errors.Is(err, backup.ErrIncomplete) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }

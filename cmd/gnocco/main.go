@@ -14,12 +14,13 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+	"github.com/gnocco-db/gnocco/internal/backup"
 )
 
 // The process's exit statuses besides 0.
 const (
 	exitFailed   = 1
-	exitRejected = 2 // all was done, but for some metrics
+	exitRejected = 2 // all was done, but for some metrics, or some stores of a backup
 	exitFenced   = cluster.ExitFenced
 	exitFolder   = cluster.ExitRefusedFolder
 )
@@ -49,6 +50,8 @@ func main() {
 		os.Exit(exitFolder)
 	case errors.Is(err, cluster.ErrFenced):
 		os.Exit(exitFenced)
+	case errors.Is(err, backup.ErrIncomplete):
+		os.Exit(exitRejected)
 	}
 	os.Exit(exitFailed)
 }

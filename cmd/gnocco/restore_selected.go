@@ -74,23 +74,27 @@ func (r *selectedRestore) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	args := []string{cmd.Name(), "--data=" + data, "--state=" + filepath.Join(dir, "state")}
-	for _, name := range []string{"from", "backup", shared.IdentityFlag} {
+	for _, name := range []string{"from", "backup", "partial", shared.IdentityFlag} {
 		if value := cmd.Flags().Lookup(name).Value.String(); value != "" {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
 	whole := exec.CommandContext(ctx, self, args...)
 	whole.Stdout, whole.Stderr = cmd.ErrOrStderr(), cmd.ErrOrStderr()
-	if err := whole.Run(); err != nil {
+	var partly error
+	if err := whole.Run(); whole.ProcessState != nil && whole.ProcessState.ExitCode() == exitRejected {
+		partly = exitStatus{exitRejected, err} // it has said what is damaged
+	} else if err != nil {
 		return err
 	}
-	return serveMeanwhile(ctx, dir, data, func(from *client.Client) error {
+	err = serveMeanwhile(ctx, dir, data, func(from *client.Client) error {
 		found, err := find(ctx, from, r.selectors)
 		if err != nil {
 			return err
 		}
 		return copyArchives(ctx, from, to, found, cmd.ErrOrStderr())
 	})
+	return cmp.Or(err, partly)
 }
 
 // serveMeanwhile serves a data folder until use returns, to nobody else.

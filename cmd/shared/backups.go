@@ -3,10 +3,12 @@ package shared
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +36,7 @@ const (
 // NewBackup returns the command that makes backups.
 func NewBackup(open Opener) *cobra.Command {
 	var options backup.Options
-	var to, keep string
+	var to, keep, identity string
 	var recipients []string
 	cmd := &cobra.Command{
 		Use:   "backup",
@@ -46,6 +48,11 @@ The backup has every measure that was acknowledged before it began, once; measur
 meanwhile may be in it. Many backups share a repository: files that it has are not stored again.
 An interrupted backup leaves nothing but such files; run the command again. The data folder knows the
 last 100 backups: gnocco list backups.
+
+The exit status is 1 if there is no backup, as where the folder lacks a store that it should have, and
+2 if something damaged is in the folder: the backup has the rest, and names it. Each backup verifies
+a thirtieth of what it takes from earlier ones, with --verify all, and stores it again if it is damaged.
+Earlier backups are dropped only if nothing was damaged.
 
 --keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
 weeks and twelve months that have one, 10 the last ten. Without it all stay.
@@ -61,25 +68,25 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 			if options.Keep, err = backup.ParseKeep(keep); err != nil {
 				return err
 			}
-			place, err := open(cmd.Context(), to, recipients, "")
+			place, err := open(cmd.Context(), to, recipients, identity)
 			if err != nil {
 				return fmt.Errorf("backup: %w", err)
 			}
-			options.To, options.Cipher = place.Storage, place.Cipher
+			options.To, options.Cipher, options.Warn = place.Storage, place.Cipher, warnTo(cmd)
 			begun := time.Now()
 			result, err := backup.Take(cmd.Context(), options)
 			if failed := recordBackup(options.Data, to, begun, result, err); failed != nil {
 				fmt.Fprintln(cmd.ErrOrStderr(), "gnocco list backups will not show this one:", failed)
 			}
+			if result != nil {
+				printBackup(cmd.OutOrStdout(), result.Manifest)
+				fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
+					mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
+			}
 			if err != nil {
 				return fmt.Errorf("backup: %w", err)
 			}
-			if err := printBackup(cmd.OutOrStdout(), result.Manifest); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
-				mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
-			return err
+			return nil
 		},
 	}
 	flags := cmd.Flags()
@@ -87,6 +94,8 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 	flags.StringVar(&to, "to", "", "repository: a folder, which is made if it is missing, or s3://bucket/prefix")
 	flags.StringArrayVar(&recipients, RecipientFlag, nil, "encrypt for this public key of age, or those of this file")
 	flags.StringVar(&keep, "keep", "", "which backups stay, as 7d,4w,12m (default: all)")
+	flags.StringVar(&identity, IdentityFlag, "", "file with the secret key of age, to verify encrypted objects with")
+	flags.BoolVar(&options.Verify, "verify", false, "verify all of the backup, also what earlier backups stored")
 	flags.DurationVar(&options.Patience, "patience", 5*time.Minute,
 		"how long to wait for a store that changes all the time, and for a rebuild")
 	if err := cmd.MarkFlagRequired("to"); err != nil {
@@ -119,7 +128,7 @@ func recordBackup(data, to string, begun time.Time, result *backup.Result, faile
 // NewRestore returns the command that makes a data folder of a backup.
 func NewRestore(open Opener) *cobra.Command {
 	var from, name, data, state, identity string
-	var list, verify bool
+	var list, verify, partial bool
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "Make a data folder of a backup",
@@ -127,7 +136,11 @@ func NewRestore(open Opener) *cobra.Command {
 a new ID and a new key: no process of the earlier cluster uses it by mistake. All checksums are
 verified. If the command is interrupted, run it again; until then no server starts on the folder.
 
-With --list it lists the backups of a repository, with --verify it only verifies one.`,
+With --list it lists the backups of a repository, with --verify it only verifies one. A backup that
+lacks a store is refused without --partial.
+
+The exit status is 2 if not all could be read, or was damaged when the backup was taken: the rest is
+restored. Servers name the damaged stores and serve the others; gnocco fsck repairs.`,
 		Example: `  gnocco restore --from /mnt/backup/gnocco --list
   gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco
   gnocco restore --from /mnt/backup/gnocco --backup 20260131T0200 --verify`,
@@ -139,15 +152,14 @@ With --list it lists the backups of a repository, with --verify it only verifies
 				return fmt.Errorf("restore: %w", err)
 			}
 			r := backup.Open(place.Storage, place.Cipher)
+			r.Warn = warnTo(cmd)
 			if list {
 				all, err := r.Backups(cmd.Context())
 				if err == nil && len(all) == 0 {
 					err = fmt.Errorf("%s has no backups", place.Storage)
 				}
 				for _, m := range all {
-					if err := printBackup(out, m); err != nil {
-						return err
-					}
+					printBackup(out, m)
 				}
 				return err
 			}
@@ -155,20 +167,24 @@ With --list it lists the backups of a repository, with --verify it only verifies
 			if err == nil && verify {
 				err = r.Verify(cmd.Context(), m)
 			} else if err == nil {
-				err = r.Restore(cmd.Context(), m, data)
+				err = r.Restore(cmd.Context(), m, data, partial)
 			}
 			if err != nil {
-				return fmt.Errorf("restore: %w", err)
+				err = fmt.Errorf("restore: %w", err)
 			}
-			if err := printBackup(out, m); err != nil || verify {
+			if err != nil && !errors.Is(err, backup.ErrIncomplete) {
 				return err
 			}
-			c, _, err := datafolder.Init(data, datafolder.Terms{State: StateOf(state, data),
+			printBackup(out, m)
+			if verify {
+				return err
+			}
+			c, _, initErr := datafolder.Init(data, datafolder.Terms{State: StateOf(state, data),
 				Coordination: cmp.Or(m.Coordination, datafolder.CoordinationFile)})
-			if err != nil {
-				return err
+			if initErr != nil {
+				return errors.Join(err, initErr)
 			}
-			_, err = fmt.Fprintf(out, "%s is new and holds the cluster %s, %d sacks\n", data, c.ID, c.Sacks)
+			fmt.Fprintf(out, "%s is new and holds the cluster %s, %d sacks\n", data, c.ID, c.Sacks)
 			return err
 		},
 	}
@@ -180,6 +196,7 @@ With --list it lists the backups of a repository, with --verify it only verifies
 	flags.StringVar(&state, "state", "", StateUsage)
 	flags.BoolVar(&list, "list", false, "list the backups, and restore none")
 	flags.BoolVar(&verify, "verify", false, "verify the backup's checksums, and restore nothing")
+	flags.BoolVar(&partial, "partial", false, "restore a backup that lacks stores: servers will name them as missing")
 	cmd.MarkFlagsMutuallyExclusive("list", "verify")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
 		panic(err) // the flag is defined above
@@ -188,11 +205,22 @@ With --list it lists the backups of a repository, with --verify it only verifies
 }
 
 // printBackup writes a line about a backup.
-func printBackup(out io.Writer, m *backup.Manifest) error {
+func printBackup(out io.Writer, m *backup.Manifest) {
 	files, bytes := m.Size()
-	_, err := fmt.Fprintf(out, "%s  begun %s, %d stores, %d files, %.1f MiB\n", m.Name(),
-		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes))
-	return err
+	flaw := ""
+	if names := m.Lacking(); len(names) > 0 {
+		flaw = ", lacks " + strings.Join(names, ", ")
+	}
+	if damage := m.Damage(); len(damage) > 0 {
+		flaw += fmt.Sprintf(", %d damaged", len(damage))
+	}
+	fmt.Fprintf(out, "%s  begun %s, %d stores, %d files, %.1f MiB%s\n", m.Name(),
+		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes), flaw)
+}
+
+// warnTo returns what tells a command's user of what a repository skips or mends.
+func warnTo(cmd *cobra.Command) func(error) {
+	return func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), "gnocco:", err) }
 }
 
 func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -1,10 +1,15 @@
 package backup_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,7 +93,7 @@ func restore(t *testing.T, from, name, to string) error {
 	r := backup.Open(backup.Folder(from), nil)
 	m, err := r.Find(t.Context(), name)
 	must(t, err)
-	return r.Restore(t.Context(), m, to)
+	return r.Restore(t.Context(), m, to, false)
 }
 
 // A sack of a backup may have consumed more from an incoming store than the backup has of that.
@@ -162,7 +167,7 @@ func TestTablesAreStoredOnce(t *testing.T) {
 	}
 }
 
-// A flipped bit in any file of a backup is noticed. No server starts on the part that was restored.
+// A flipped bit in any file of a backup is noticed, by a restore that says so. The next backup stores the file again.
 func TestDamagedBackups(t *testing.T) {
 	d := newDataFolder(t)
 	inSack(t, d.path, 0, func(*archive.Store) {})
@@ -185,16 +190,19 @@ func TestDamagedBackups(t *testing.T) {
 			t.Errorf("verified: %v", err)
 		}
 		restored := filepath.Join(t.TempDir(), "restored")
-		if err := r.Restore(t.Context(), m, restored); !errors.Is(err, storage.ErrCorrupt) {
+		if err := r.Restore(t.Context(), m, restored, false); !errors.Is(err, backup.ErrIncomplete) ||
+			!errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("restored: %v", err)
 		}
-		_, err = (&datafolder.Folder{Path: restored}).ReadClusterFile()
-		if err == nil || !strings.Contains(err.Error(), "a restore was cut short") {
-			t.Errorf("a folder of half a backup: %v", err)
+		warnings := 0
+		_, err = backup.Take(t.Context(), backup.Options{Data: d.path, To: backup.Folder(to), Verify: true,
+			Warn: func(error) { warnings++ }})
+		if err != nil || warnings != 1 {
+			t.Errorf("%d warnings, %v", warnings, err)
 		}
-		content[len(content)/2] ^= 4
-		must(t, os.WriteFile(object, content, 0o640))
-		must(t, restore(t, to, "", restored)) // into what the other left
+		must(t, r.Verify(t.Context(), m))
+		restored = filepath.Join(t.TempDir(), "restored")
+		must(t, restore(t, to, "", restored))
 		if err := restore(t, to, "", restored); err == nil {
 			t.Error("restored into a folder that is in use")
 		}
@@ -205,9 +213,63 @@ func TestDamagedBackups(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(manifests[0], []byte(strings.Replace(string(content), `"sacks":2`, `"sacks":3`, 1)), 0o640))
 	r := backup.Open(backup.Folder(to), nil)
-	if _, err := r.Find(t.Context(), ""); !errors.Is(err, storage.ErrCorrupt) {
-		t.Errorf("a damaged manifest: %v", err)
+	warnings := 0
+	r.Warn = func(err error) {
+		if warnings++; !errors.Is(err, storage.ErrCorrupt) {
+			t.Error(err)
+		}
 	}
+	if m, err := r.Find(t.Context(), ""); err != nil || manifests[0] == filepath.Join(to, "backups", m.Name()+".json") ||
+		warnings != 1 {
+		t.Errorf("beside a damaged manifest: %v, %d warnings", err, warnings)
+	}
+}
+
+// What a manifest says is not trusted, although its name has the checksum.
+func TestHostileManifests(t *testing.T) {
+	d := newDataFolder(t)
+	first := d.take(filepath.Join(t.TempDir(), "backups"))
+	text, err := json.Marshal(first.Manifest)
+	must(t, err)
+	f := func(old, replacement string) {
+		t.Helper()
+		hostile := regexp.MustCompile(old).ReplaceAll(text, []byte(replacement))
+		if bytes.Equal(hostile, text) {
+			t.Fatalf("%s is not there", old)
+		}
+		sum := sha256.Sum256(hostile)
+		name := "20300101T000000Z-" + hex.EncodeToString(sum[:8])
+		to := filepath.Join(t.TempDir(), "backups")
+		must(t, os.MkdirAll(filepath.Join(to, "objects"), 0o750))
+		must(t, os.MkdirAll(filepath.Join(to, "backups"), 0o750))
+		must(t, os.WriteFile(filepath.Join(to, "backups", name+".json"), hostile, 0o640))
+		r := backup.Open(backup.Folder(to), nil)
+		m, err := r.Find(t.Context(), name)
+		data := filepath.Join(t.TempDir(), "data")
+		if err == nil {
+			if err := r.Verify(t.Context(), m); err == nil {
+				t.Errorf("%s: verified", replacement)
+			}
+			err = r.Restore(t.Context(), m, data, false)
+		}
+		if _, there := os.Stat(data); err == nil || there == nil {
+			t.Errorf("%s: %v, %v", replacement, err, there)
+		}
+	}
+	f(`"sha256":"[^"]*"`, `"sha256":""`)
+	f(`"sha256":"[^"]*"`, `"sha256":"zz"`)
+	f(`"sha256":"..`, `"sha256":"../`)
+	f(`"sacks":2`, `"sacks":-1`)
+	f(`"sacks":2`, `"sacks":1000000000000`)
+	f(`"name":"index"`, `"name":"../index"`)
+	f(`"name":"index"`, `"name":"sacks/001"`)
+	f(`"name":"MANIFEST`, `"name":"../MANIFEST`)
+	f(`"bytes":`, `"bytes":-`)
+	f(`"expected":\[[^]]*\]`, `"expected":[]`)
+	f(`"expected":\[`, `"expected":["sacks/001",`)
+	f(`"stores":.*`, `"stores":[]}`)
+	f(`"format":2`, `"format":1`) // no sacks
+	f(`"format":2`, `"format":3`)
 }
 
 // The index and the archives must agree on schemas: a backup waits for rebuilds.
@@ -235,6 +297,22 @@ func TestRefusedBackups(t *testing.T) {
 	}
 	f(d.path, filepath.Join(d.path, "backups"), "within")
 	f(d.path, filepath.Dir(d.path), "within")
+	link := func(to string) string {
+		path := filepath.Join(t.TempDir(), "link")
+		must(t, os.Symlink(to, path))
+		return path
+	}
+	f(d.path, link(d.path), "within")
+	f(d.path, filepath.Join(link(d.path), "b"), "within")
+	f(link(d.path), filepath.Join(d.path, "b"), "within")
+	f(d.path, filepath.Join(link(filepath.Dir(d.path)), "data", "b"), "within")
+	outside := t.TempDir() // a link out of the data folder, and the repository where it leads
+	must(t, os.Rename(filepath.Join(d.path, "incoming"), filepath.Join(outside, "incoming")))
+	must(t, os.Symlink(filepath.Join(outside, "incoming"), filepath.Join(d.path, "incoming")))
+	f(d.path, filepath.Join(outside, "incoming", "b"), "within")
+	parts := t.TempDir() // the repository's objects lie in the data folder
+	must(t, os.Symlink(filepath.Join(d.path, "index"), filepath.Join(parts, "objects")))
+	f(d.path, parts, "within")
 	f(t.TempDir(), filepath.Join(t.TempDir(), "backups"), "no such file")
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
@@ -27,6 +28,54 @@ type folder struct {
 func Folder(dir string) Storage { return &folder{dir: dir, fresh: make(map[string]bool)} }
 
 func (f *folder) String() string { return f.dir }
+
+// apartFrom returns an error if the repository is within a data folder or the other way round, by whatever links and
+// mounts.
+func (f *folder) apartFrom(data string) error {
+	parts := []string{data}
+	entries, _ := os.ReadDir(data) // an error shows elsewhere
+	for _, entry := range entries {
+		if entry.Type()&fs.ModeSymlink != 0 {
+			parts = append(parts, filepath.Join(data, entry.Name()))
+		}
+	}
+	for _, part := range parts {
+		for _, own := range []string{f.dir, f.path(objectsFolder), f.path(backupsFolder)} {
+			if within(own, part) || within(part, own) {
+				return fmt.Errorf("%s and %s: one is within the other", part, own)
+			}
+		}
+	}
+	return nil
+}
+
+// within reports whether a path is in a folder, or is the folder, which both need not exist.
+func within(path, dir string) bool {
+	path, dir = realPath(path), realPath(dir)
+	if strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/") {
+		return true
+	}
+	folder, err := os.Stat(dir)
+	for at := path; err == nil && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, folder) { // a mount of the folder
+			return true
+		}
+	}
+	return false
+}
+
+// realPath resolves the links of a path, whose end need not exist.
+func realPath(path string) string {
+	path, _ = filepath.Abs(path)
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+	}
+}
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
@@ -85,10 +134,11 @@ func (f *folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(f.path(name))
 }
 
+// List leaves out what is no file, such as a link to a folder of another disk.
 func (f *folder) List(_ context.Context, name string) (map[string]int64, error) {
 	sizes := make(map[string]int64)
-	err := filepath.WalkDir(f.path(name), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	err := filepath.WalkDir(f.path(name)+"/", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		info, err := entry.Info()

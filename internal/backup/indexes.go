@@ -39,15 +39,19 @@ func (t *taking) rebuildsBefore(ctx context.Context) (found rebuilds, err error)
 			break
 		}
 	}
-	if err != nil {
-		err = fmt.Errorf("index: %w", err)
+	if err == nil || errors.Is(err, errRebuilt) || errors.Is(err, claim.ErrUnstable) ||
+		errors.Is(err, storage.ErrLaterFormat) || ctx.Err() != nil {
+		return found, err
 	}
-	return found, err
+	return nil, nil // the index is damaged: the backup says so when it copies it
 }
 
 // compare returns an errRebuilt if a later index has a rebuild that earlier ones do not know.
 func (r rebuilds) compare(ctx context.Context, files *claim.Snapshot) error {
 	later, err := readRebuilds(ctx, files)
+	if err != nil && !errors.Is(err, errRebuilt) && ctx.Err() == nil {
+		return unreadable(fmt.Errorf("rebuilds: %w", err))
+	}
 	for id, run := range later {
 		if earlier, ok := r[id]; !ok || earlier != run {
 			return errors.Join(err, errRebuilt)

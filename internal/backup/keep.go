@@ -72,13 +72,18 @@ func (k Keep) Kept(all []*Manifest) []*Manifest {
 	return kept
 }
 
-// forget removes the backups that do not stay. It returns those that do, and how many are gone.
-func (r *Repository) forget(ctx context.Context, keep Keep) (kept []*Manifest, gone int, err error) {
-	all, err := r.Backups(ctx)
-	if err != nil {
-		return nil, 0, err
+// forget removes the backups that do not stay, of all, the newest last. It returns those that do, and how many are gone.
+// A backup that lacks something takes the place of another such one only.
+func (r *Repository) forget(ctx context.Context, keep Keep, all []*Manifest) (kept []*Manifest, gone int, err error) {
+	var whole, partial []*Manifest
+	for _, m := range all {
+		if m.isWhole() {
+			whole = append(whole, m)
+		} else {
+			partial = append(partial, m)
+		}
 	}
-	kept = keep.Kept(all)
+	kept = append(keep.Kept(whole), keep.Kept(partial)...)
 	for _, m := range all {
 		if !slices.Contains(kept, m) {
 			if err := r.storage.Delete(ctx, manifestName(m.name)); err != nil {

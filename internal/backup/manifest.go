@@ -1,8 +1,15 @@
 package backup
 
 import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
@@ -12,23 +19,30 @@ type Manifest struct {
 	Version string    `json:"version"` // of the program
 	Begun   time.Time `json:"begun"`   // all that was acknowledged before is in the backup
 	Ended   time.Time `json:"ended"`
+	Turn    int       `json:"turn,omitempty"` // counts a repository's backups; see verifyTurns
 
-	Cluster      string  `json:"cluster,omitempty"` // ID
-	Sacks        int     `json:"sacks"`
-	Coordination string  `json:"coordination,omitempty"`
-	Cipher       string  `json:"cipher,omitempty"` // of its objects
-	Stores       []Store `json:"stores"`
+	Cluster      string   `json:"cluster,omitempty"` // ID
+	Sacks        int      `json:"sacks"`
+	Coordination string   `json:"coordination,omitempty"`
+	Cipher       string   `json:"cipher,omitempty"`   // of its objects
+	Expected     []string `json:"expected,omitempty"` // names of the stores that there must be; none in format 1
+	Stores       []Store  `json:"stores"`
 
 	name string
 }
 
-const manifestFormat = 1
+// The formats of manifests. Format 1 has no list of the stores that there must be, and no damage.
+const (
+	manifestFormat    = 2
+	unexpectingFormat = 1
+)
 
 // Store is a store of a backup.
 type Store struct {
 	Name    string         `json:"name"`              // as in claims: index, incoming/<node>, sacks/<nnn>
 	Formats []claim.Format `json:"formats,omitempty"` // in which the store was opened
 	Files   []File         `json:"files"`
+	Damaged string         `json:"damaged,omitempty"` // why the store could not be opened
 }
 
 // File is a file of a store.
@@ -36,8 +50,13 @@ type File struct {
 	Name     string `json:"name"`
 	Bytes    int64  `json:"bytes"`
 	Modified int64  `json:"modified,omitempty"` // of a table: nanoseconds since 1970
-	Sum      string `json:"sha256"`
+	Sum      string `json:"sha256,omitempty"`   // none if the file could not be read
+	Damaged  string `json:"damaged,omitempty"`  // what was wrong with the file in the data folder
 }
+
+// ErrIncomplete is the error of a backup that could not read all of the data folder, and of a restore that could not
+// read all of a backup. The rest is backed up, or restored.
+var ErrIncomplete = errors.New("not everything could be read")
 
 // Name returns the backup's name in its repository.
 func (m *Manifest) Name() string { return m.name }
@@ -51,4 +70,78 @@ func (m *Manifest) Size() (files int, bytes int64) {
 		}
 	}
 	return files, bytes
+}
+
+// Lacking returns the names of the stores that there must be, and that the backup does not have. A manifest of an
+// earlier version does not list them: it needs the index and all sacks.
+func (m *Manifest) Lacking() (names []string) {
+	expected := m.Expected
+	if m.Format <= unexpectingFormat {
+		for sack := range m.Sacks {
+			expected = append(expected, datafolder.SackName(sack))
+		}
+		expected = append(expected, datafolder.IndexName)
+	}
+	for _, name := range expected {
+		if !slices.ContainsFunc(m.Stores, func(s Store) bool { return s.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Damage returns what was damaged in the data folder when the backup was taken.
+func (m *Manifest) Damage() (all []error) {
+	for _, s := range m.Stores {
+		if s.Damaged != "" {
+			all = append(all, fmt.Errorf("%s: %s", s.Name, s.Damaged))
+		}
+		for _, f := range s.Files {
+			if f.Damaged != "" {
+				all = append(all, fmt.Errorf("%s/%s: %s", s.Name, f.Name, f.Damaged))
+			}
+		}
+	}
+	return all
+}
+
+// isWhole reports whether the backup has all that there was.
+func (m *Manifest) isWhole() bool { return len(m.Lacking()) == 0 && len(m.Damage()) == 0 }
+
+// validate returns a storage.ErrCorrupt for a manifest that no backup wrote, whatever its checksum says: nothing that
+// it names lies outside the repository, or outside the folder that is restored.
+func (m *Manifest) validate() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", storage.ErrCorrupt, fmt.Sprintf(format, args...))
+	}
+	if m.Sacks < 1 || m.Sacks > datafolder.MaxSacks {
+		return bad("%d sacks", m.Sacks)
+	}
+	if m.Format > unexpectingFormat && !slices.Contains(m.Expected, datafolder.IndexName) {
+		return bad("it does not say which stores there must be")
+	}
+	for _, name := range m.Expected {
+		if err := claim.CheckName(name); err != nil {
+			return bad("%v", err)
+		}
+	}
+	stores := make(map[string]bool)
+	for _, s := range m.Stores {
+		if err := claim.CheckName(s.Name); err != nil || stores[s.Name] {
+			return bad("store %q, %v", s.Name, err)
+		}
+		stores[s.Name] = true
+		files := make(map[string]bool)
+		for _, f := range s.Files {
+			if filepath.Base(f.Name) != f.Name || f.Name == "." || f.Name == ".." || files[f.Name] || f.Bytes < 0 {
+				return bad("%s: file %q of %d bytes", s.Name, f.Name, f.Bytes)
+			}
+			files[f.Name] = true
+			sum, err := hex.DecodeString(f.Sum)
+			if hasSum := err == nil && len(sum) == sumBytes; !hasSum && (f.Sum != "" || f.Damaged == "") {
+				return bad("%s: file %q has the SHA-256 %q", s.Name, f.Name, f.Sum)
+			}
+		}
+	}
+	return nil
 }

@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/storage"
@@ -25,6 +27,14 @@ const (
 
 	nameLayout   = "20060102T150405Z"
 	nameSumBytes = 8 // of the manifest's SHA-256, in its name
+	sumBytes     = sha256.Size
+)
+
+// Each backup verifies what it reuses of earlier ones up to alwaysVerified bytes, and a share of the rest by the objects'
+// names: verifyTurns backups one after the other verify all.
+const (
+	verifyTurns    = 30
+	alwaysVerified = 1 << 30
 )
 
 // Storage keeps the files of a repository: a folder here, a bucket in the module of cmd/gnocco-backup. Names have
@@ -48,19 +58,34 @@ type Storage interface {
 // Cipher encrypts objects. Manifests are as without it: they have the sizes and SHA-256 of files, and no measures.
 type Cipher interface {
 	Name() string
+	CanOpen() bool // it has a key to read with: without one nothing can be verified
 	Seal(to io.Writer) (io.WriteCloser, error)
 	Open(from io.Reader) (io.Reader, error)
 }
 
 // Repository is a set of backups in a storage.
 type Repository struct {
+	Warn func(error) // is told what is skipped or mended; nil: nobody
+
 	storage Storage
 	cipher  Cipher           // nil: none
 	sizes   map[string]int64 // of objects, by name, once there is a writer
+	intact  map[string]bool  // objects that this process verified, by name
+	damage  int              // objects and manifests that were found to be damaged
 }
 
 // Open opens a repository. Encrypted objects need a cipher.
-func Open(s Storage, c Cipher) *Repository { return &Repository{storage: s, cipher: c} }
+func Open(s Storage, c Cipher) *Repository {
+	return &Repository{storage: s, cipher: c, intact: make(map[string]bool)}
+}
+
+// warn tells of an object or a manifest that is not what was written.
+func (r *Repository) warn(err error) {
+	r.damage++
+	if r.Warn != nil {
+		r.Warn(err)
+	}
+}
 
 // begin makes this process the one writer, until release.
 func (r *Repository) begin(ctx context.Context) (held context.Context, release func() error, err error) {
@@ -79,6 +104,30 @@ func objectName(sum string) string { return path.Join(objectsFolder, sum[:2], su
 func (r *Repository) has(sum string, size int64) bool {
 	found, ok := r.sizes[objectName(sum)]
 	return ok && (found == size || r.cipher != nil)
+}
+
+// verify reports whether an object that the repository has is what was written. One that is not counts as missing from
+// then on, so that it is stored again. Where nothing can be decrypted every object counts as intact.
+func (r *Repository) verify(ctx context.Context, f *File) (bool, error) {
+	name := objectName(f.Sum)
+	if r.intact[name] || r.cipher != nil && !r.cipher.CanOpen() {
+		return true, nil
+	}
+	err := r.extract(ctx, cipherOf(r.cipher), f, io.Discard)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if r.intact[name] = err == nil; err != nil {
+		r.warn(fmt.Errorf("damaged, stored again: %w", err))
+		delete(r.sizes, name)
+	}
+	return err == nil, nil
+}
+
+// isDue reports whether an object is one of the share that is verified in a turn.
+func isDue(sum string, turn int) bool {
+	number, err := strconv.ParseUint(sum[:8], 16, 32)
+	return err != nil || number%verifyTurns == uint64(turn)%verifyTurns
 }
 
 // add stores what from has, and returns its SHA-256. written is 0 if the repository had it before.
@@ -102,8 +151,13 @@ func (r *Repository) add(ctx context.Context, from io.Reader) (sum string, size,
 	hash := sha256.New()
 	size, err = io.Copy(io.MultiWriter(sealed, hash), reading{ctx, from})
 	sum = hex.EncodeToString(hash.Sum(nil))
-	if err != nil || r.has(sum, size) {
+	if err != nil {
 		return sum, size, 0, err
+	}
+	if r.has(sum, size) {
+		if intact, err := r.verify(ctx, &File{Bytes: size, Sum: sum}); intact || err != nil {
+			return sum, size, 0, err
+		}
 	}
 	if r.cipher != nil {
 		if err := sealed.Close(); err != nil {
@@ -130,15 +184,18 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// extract writes a file of a backup to a writer, and checks it.
-func (r *Repository) extract(ctx context.Context, m *Manifest, f *File, to io.Writer) error {
+// extract writes a file of a backup to a writer, and checks it. cipher is the backup's.
+func (r *Repository) extract(ctx context.Context, cipher string, f *File, to io.Writer) error {
+	if f.Sum == "" {
+		return fmt.Errorf("%w: it could not be read when the backup was taken", storage.ErrCorrupt)
+	}
 	object, err := r.storage.Get(ctx, objectName(f.Sum))
 	if err != nil {
 		return err
 	}
 	defer object.Close()
 	var from io.Reader = object
-	if m.Cipher != "" {
+	if cipher != "" {
 		if from, err = r.cipher.Open(object); err != nil {
 			return err
 		}
@@ -176,21 +233,25 @@ func shortSum(content []byte) string {
 	return hex.EncodeToString(sum[:nameSumBytes])
 }
 
-// Backups returns all complete backups, the newest last.
+// Backups returns all complete backups, the newest last. It warns of manifests that cannot be read, and skips them.
 func (r *Repository) Backups(ctx context.Context) ([]*Manifest, error) {
 	names, err := r.storage.List(ctx, backupsFolder)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Manifest
-	for name := range names {
-		name, ok := strings.CutSuffix(path.Base(name), ".json")
+	for _, file := range slices.Sorted(maps.Keys(names)) {
+		name, ok := strings.CutSuffix(path.Base(file), ".json")
 		if !ok {
 			continue
 		}
 		m, err := r.read(ctx, name)
-		if err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || file != manifestName(name) {
+			r.warn(fmt.Errorf("%s is skipped: %w", file, cmp.Or(err, errStray)))
+			continue
 		}
 		all = append(all, m)
 	}
@@ -199,6 +260,9 @@ func (r *Repository) Backups(ctx context.Context) ([]*Manifest, error) {
 	})
 	return all, nil
 }
+
+// errStray is the error of a file among the manifests that is in another folder than these.
+var errStray = errors.New("it is in a folder of its own")
 
 func (r *Repository) read(ctx context.Context, name string) (*Manifest, error) {
 	file, err := r.storage.Get(ctx, manifestName(name))
@@ -219,6 +283,9 @@ func (r *Repository) read(ctx context.Context, name string) (*Manifest, error) {
 	if m.Format > manifestFormat {
 		return nil, fmt.Errorf("%s was %w", manifestName(name), storage.ErrLaterFormat)
 	}
+	if err := m.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName(name), err)
+	}
 	return m, nil
 }
 
@@ -228,7 +295,9 @@ func (r *Repository) sweep(ctx context.Context, all []*Manifest) error {
 	for _, m := range all {
 		for _, s := range m.Stores {
 			for _, f := range s.Files {
-				kept[objectName(f.Sum)] = true
+				if f.Sum != "" {
+					kept[objectName(f.Sum)] = true
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,12 +32,15 @@ type Options struct {
 	Cipher   Cipher // nil: none
 	Keep     Keep
 	Patience time.Duration // for a store that changes too fast, and for a rebuild; 0: defaultPatience
+	Verify   bool          // all objects of the backup, not only this turn's share
+	Warn     func(error)   // see Repository
 }
 
 const (
 	defaultPatience = 5 * time.Minute
 	storePause      = 20 * time.Millisecond // between two attempts at a store
 	tornTries       = 100                   // at a store whose log may only look damaged
+	missingTries    = 150                   // at a store that may only be between two names
 	rebuildPause    = 2 * time.Second       // between two attempts at all of them
 )
 
@@ -48,16 +52,24 @@ type Result struct {
 	Dropped     int   // earlier backups
 }
 
-// Take makes a backup of a data folder, which may be in use.
+// Take makes a backup of a data folder, which may be in use. Without a store that should be there it makes none. If
+// something can only be read in part it makes one of the rest, and the error is an ErrIncomplete beside the result.
+// Earlier backups are dropped only if nothing was damaged, neither in the folder nor in the repository.
 func Take(ctx context.Context, o Options) (res *Result, err error) {
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
-	if to, ok := o.To.(*folder); ok && (inside(to.dir, o.Data) || inside(o.Data, to.dir)) {
-		return nil, fmt.Errorf("%s and %s: one is within the other", o.Data, o.To)
+	if to, ok := o.To.(*folder); ok {
+		if err := to.apartFrom(o.Data); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := (&datafolder.Folder{Path: o.Data}).ReadClusterFile(); err != nil {
 		return nil, err
 	}
+	if o.Verify && o.Cipher != nil && !o.Cipher.CanOpen() {
+		return nil, errors.New("objects that are encrypted are verified with the secret key: give it with --identity")
+	}
 	r := Open(o.To, o.Cipher)
+	r.Warn = o.Warn
 	ctx, release, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -82,19 +94,18 @@ func Take(ctx context.Context, o Options) (res *Result, err error) {
 	if err := r.commit(ctx, &t.manifest); err != nil {
 		return nil, err
 	}
-	res = &Result{Manifest: &t.manifest, Written: t.written, Incremental: t.incremental}
+	res = &Result{Manifest: &t.manifest, Written: t.written, Incremental: len(t.earlier) > 0}
+	if damage := t.manifest.Damage(); len(damage) > 0 {
+		return res, fmt.Errorf("%w, and nothing was dropped:\n%w", ErrIncomplete, errors.Join(damage...))
+	}
+	if r.damage > 0 {
+		return res, nil // what is damaged may be needed
+	}
 	var kept []*Manifest
-	if kept, res.Dropped, err = r.forget(ctx, o.Keep); err == nil {
+	if kept, res.Dropped, err = r.forget(ctx, o.Keep, append(t.earlier, &t.manifest)); err == nil {
 		err = r.sweep(ctx, kept)
 	}
 	return res, err
-}
-
-// inside reports whether a path is in a folder, or is the folder.
-func inside(path, dir string) bool {
-	path, pathErr := filepath.Abs(path)
-	dir, dirErr := filepath.Abs(dir)
-	return pathErr == nil && dirErr == nil && strings.HasPrefix(path+"/", dir+"/")
 }
 
 // taking is a backup under way.
@@ -102,25 +113,25 @@ type taking struct {
 	repository *Repository
 	options    *Options
 	folder     *datafolder.Folder
+	earlier    []*Manifest     // the newest last
 	tables     map[string]File // of earlier backups, by store and name
 	manifest   Manifest
 	written    int64
-
-	incremental bool
+	verified   int64 // bytes of earlier backups
 }
 
-// rememberTables finds the tables that need not be read again.
-func (t *taking) rememberTables(ctx context.Context) error {
-	all, err := t.repository.Backups(ctx)
-	t.tables, t.incremental = make(map[string]File), len(all) > 0
-	for _, m := range all {
+// rememberTables finds the tables that need not be read again. One that was damaged in the folder is read each time.
+func (t *taking) rememberTables(ctx context.Context) (err error) {
+	t.earlier, err = t.repository.Backups(ctx)
+	t.tables = make(map[string]File)
+	for _, m := range t.earlier {
 		if now := cipherOf(t.options.Cipher); m.Cipher != now {
 			return fmt.Errorf("%s has backups with another encryption (%q, now %q): begin a new repository", t.options.To,
 				m.Cipher, now)
 		}
 		for _, s := range m.Stores {
 			for _, f := range s.Files {
-				if f.Modified != 0 {
+				if f.Modified != 0 && f.Damaged == "" {
 					t.tables[s.Name+"/"+f.Name] = f
 				}
 			}
@@ -137,18 +148,18 @@ func (t *taking) stores(ctx context.Context) error {
 	}
 	t.manifest = Manifest{Format: manifestFormat, Version: version.Number, Begun: time.Now().UTC(),
 		Cluster: before.ID, Sacks: before.Sacks, Coordination: before.Coordination, Cipher: cipherOf(t.options.Cipher)}
+	for _, m := range t.earlier {
+		t.manifest.Turn = max(t.manifest.Turn, m.Turn+1)
+	}
+	names, err := t.expected(ctx)
+	if err != nil {
+		return err
+	}
 	rebuilds, err := t.rebuildsBefore(ctx)
 	if err != nil {
 		return err
 	}
-	names, err := t.folder.IncomingNames()
-	if err != nil {
-		return err
-	}
-	for sack := range before.Sacks {
-		names = append(names, datafolder.SackName(sack))
-	}
-	for _, name := range append(names, datafolder.IndexName) {
+	for _, name := range names {
 		var then func(*claim.Snapshot) error
 		if name == datafolder.IndexName {
 			then = func(files *claim.Snapshot) error { return rebuilds.compare(ctx, files) }
@@ -169,17 +180,30 @@ func (t *taking) stores(ctx context.Context) error {
 func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapshot) error) error {
 	deadline := time.Now().Add(t.options.Patience)
 	for tries := 1; ; tries++ {
-		store, err := t.attempt(ctx, name, then)
+		store, err := t.attempt(ctx, name, then, nil)
 		if errors.Is(err, claim.ErrNoStore) {
-			return nil // none yet, or a drained incoming store that was removed: the sacks have its measures
+			if there, err := t.shouldBe(name); err != nil || !there {
+				return err // none yet, or a drained incoming store that was removed: the sacks have its measures
+			}
+			if tries >= missingTries {
+				return errMissing
+			}
+			err = fmt.Errorf("%w: %w", claim.ErrUnstable, err)
+		}
+		// A log that was written to while it was copied reads as corrupt. Corruption that stays is damage.
+		if torn := errors.As(err, new(*unreadableError)); torn && (tries >= tornTries || time.Now().After(deadline)) {
+			damage := err
+			if store, err = t.attempt(ctx, name, then, damage); errors.As(err, new(*unreadableError)) {
+				store, err = &Store{Name: name, Damaged: damage.Error()}, nil
+			}
 		}
 		if err == nil {
 			t.manifest.Stores = append(t.manifest.Stores, *store)
+			t.manifest.Expected = append(t.manifest.Expected, name)
 			return nil
 		}
-		// A log that was written to while it was copied reads as corrupt. Corruption that stays is damage.
-		torn := errors.Is(err, storage.ErrCorrupt) && tries < tornTries
-		if !torn && !errors.Is(err, claim.ErrUnstable) || time.Now().After(deadline) {
+		torn := errors.As(err, new(*unreadableError)) || errors.Is(err, claim.ErrUnstable)
+		if !torn || time.Now().After(deadline) {
 			return err
 		}
 		if err := pause.For(ctx, storePause); err != nil {
@@ -188,7 +212,25 @@ func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapsh
 	}
 }
 
-func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snapshot) error) (s *Store, err error) {
+// unreadableError is the error of a store that could not be opened.
+type unreadableError struct{ error }
+
+func (e *unreadableError) Unwrap() error { return e.error }
+
+// unreadable makes an error of the data folder an unreadableError, unless trying again helps, or another program.
+func unreadable(err error) error {
+	for _, other := range []error{nil, claim.ErrUnstable, claim.ErrNoStore, storage.ErrLaterFormat} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	return &unreadableError{err}
+}
+
+// attempt copies a store, of which damage says why it cannot be opened, if it is not nil: then all its files are copied
+// as they are, for gnocco fsck.
+func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snapshot) error, damage error) (
+	s *Store, err error) {
 	sack := strings.HasPrefix(name, datafolder.SacksPrefix)
 	take := claim.TakeGrowingSnapshot
 	if sack {
@@ -196,25 +238,29 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 	}
 	files, err := take(vfs.Default, filepath.Join(t.options.Data, name))
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	needed, err := engine.Needs(files, files.Path)
-	if err != nil {
-		return nil, err
-	}
 	names, err := files.List(files.Path)
 	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") }) {
 		return nil, errors.Join(err, claim.ErrNoStore)
 	}
-	tables, err := t.open(files, sack)
-	if err != nil {
-		return nil, err
-	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return !needed(name) || strings.HasSuffix(name, ".sst") && !tables[name]
-	})
 	s = &Store{Name: name}
+	if damage != nil {
+		s.Damaged = damage.Error()
+	} else {
+		needed, err := engine.Needs(files, files.Path)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		tables, err := t.open(files, name)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return !needed(name) || strings.HasSuffix(name, ".sst") && !tables[name]
+		})
+	}
 	if s.Formats, err = claim.NotedFormats(vfs.Default, t.options.Data, name); err != nil {
 		return nil, err
 	}
@@ -225,7 +271,7 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 		}
 		s.Files = append(s.Files, *f)
 	}
-	if then != nil {
+	if then != nil && damage == nil {
 		err = then(files)
 	}
 	return s, err
@@ -233,12 +279,16 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 
 // open opens a snapshot and closes it again: then it is a state that the store had. It returns the names of the store's
 // tables. Others in its folder are being written, or were left by a crash.
-func (t *taking) open(files *claim.Snapshot, sack bool) (tables map[string]bool, err error) {
+func (t *taking) open(files *claim.Snapshot, name string) (tables map[string]bool, err error) {
 	var db *pebble.DB
 	var store io.Closer
-	if sack {
+	if number, ok := strings.CutPrefix(name, datafolder.SacksPrefix); ok {
+		sack := archive.Sack{Of: t.manifest.Sacks}
+		if sack.Number, err = strconv.Atoi(number); err != nil {
+			return nil, err
+		}
 		var s *archive.Store
-		s, err = archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Fail: func(error) {}})
+		s, err = archive.Open(files.Path, archive.Options{FS: files, ReadOnly: true, Sack: sack, Fail: func(error) {}})
 		if err == nil {
 			db, store = s.DB(), s
 		}
@@ -259,7 +309,9 @@ func (t *taking) open(files *claim.Snapshot, sack bool) (tables map[string]bool,
 	return tables, errors.Join(err, store.Close())
 }
 
-// file copies a file, unless an earlier backup has the same table.
+// file copies a file, unless an earlier backup has the same table. A table is read by its own checksums meanwhile: its
+// holder would notice damage only when a query meets it. A damaged one is copied as it is, and one that cannot be read
+// is left out; the backup says so of either.
 func (t *taking) file(ctx context.Context, store string, files *claim.Snapshot, name string) (*File, error) {
 	path := files.PathJoin(files.Path, name)
 	info, err := files.Stat(path)
@@ -269,9 +321,16 @@ func (t *taking) file(ctx context.Context, store string, files *claim.Snapshot, 
 	f := File{Name: name, Bytes: info.Size()}
 	if claim.IsImmutable(name) {
 		f.Modified = info.ModTime().UnixNano()
-		known := t.tables[store+"/"+name]
-		if known.Bytes == f.Bytes && known.Modified == f.Modified && t.repository.has(known.Sum, f.Bytes) {
-			return &known, nil
+		known, ok := t.tables[store+"/"+name]
+		if ok && known.Bytes == f.Bytes && known.Modified == f.Modified {
+			if intact, err := t.reuse(ctx, &known); intact || err != nil {
+				return &known, err
+			}
+		}
+	}
+	if strings.HasSuffix(name, ".sst") {
+		if err := archive.VerifyTable(files, path); err != nil {
+			f.Damaged = err.Error()
 		}
 	}
 	file, err := files.Open(path)
@@ -279,10 +338,50 @@ func (t *taking) file(ctx context.Context, store string, files *claim.Snapshot, 
 		return nil, err
 	}
 	var written int64
-	f.Sum, f.Bytes, written, err = t.repository.add(ctx, io.NewSectionReader(file, 0, math.MaxInt64))
+	source := &reader{Reader: io.NewSectionReader(file, 0, math.MaxInt64)}
+	sum, size, written, err := t.repository.add(ctx, source)
 	t.written += written
-	if err == nil && f.Modified != 0 {
+	err = errors.Join(err, file.Close())
+	if source.err != nil && ctx.Err() == nil {
+		f.Damaged = source.err.Error()
+		return &f, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.Sum, f.Bytes = sum, size; t.options.Verify && written > 0 {
+		if intact, err := t.repository.verify(ctx, &f); err != nil || !intact {
+			return nil, cmp.Or(err, fmt.Errorf("%s: %s is not what was just written", t.options.To, objectName(sum)))
+		}
+	}
+	if f.Modified != 0 && f.Damaged == "" {
 		t.tables[store+"/"+name] = f
 	}
-	return &f, errors.Join(err, file.Close())
+	return &f, nil
+}
+
+// reuse reports whether an object of an earlier backup is there, and intact as far as this backup's share goes.
+func (t *taking) reuse(ctx context.Context, f *File) (bool, error) {
+	if !t.repository.has(f.Sum, f.Bytes) {
+		t.repository.warn(fmt.Errorf("%s is missing or cut short, stored again", objectName(f.Sum)))
+		return false, nil
+	}
+	if !t.options.Verify && !isDue(f.Sum, t.manifest.Turn) && t.verified > alwaysVerified {
+		return true, nil
+	}
+	t.verified += f.Bytes
+	return t.repository.verify(ctx, f)
+}
+
+// reader keeps the error that reading ended with.
+type reader struct {
+	io.Reader
+	err error
+}
+
+func (r *reader) Read(p []byte) (n int, err error) {
+	if n, err = r.Reader.Read(p); err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }

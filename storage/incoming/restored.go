@@ -11,16 +11,17 @@ import (
 )
 
 // SkipSequences makes the store in dir, which no process has open, continue above the sequences that archives have
-// consumed: consumed returns the highest of them for the store's ID. It is for a store that was restored from a copy.
-// The archives may be from a later moment than the store, and would take its next records for consumed ones.
-func SkipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) error {
+// consumed: consumed returns the highest of them for the store's ID, and whether none can be higher. It is for a store
+// that was restored from a copy. The archives may be from a later moment than the store, and would take its next
+// records for consumed ones.
+func SkipSequences(fs vfs.FS, dir string, consumed func(id string) (highest uint64, certain bool)) error {
 	if err := skipSequences(fs, dir, consumed); err != nil {
 		return fmt.Errorf("incoming: skip sequences of %s: %w", dir, err)
 	}
 	return nil
 }
 
-func skipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) (err error) {
+func skipSequences(fs vfs.FS, dir string, consumed func(id string) (highest uint64, certain bool)) (err error) {
 	db, err := engine.Open(dir, engine.Options{FS: fs})
 	if err != nil {
 		return err
@@ -30,7 +31,11 @@ func skipSequences(fs vfs.FS, dir string, consumed func(id string) uint64) (err 
 	if err != nil || !ok { // a crash came before its first opening was complete: it has given nothing
 		return err
 	}
-	epoch := consumed(m.id.String()) >> epochShift
+	highest, certain := consumed(m.id.String())
+	epoch := highest >> epochShift
+	if !certain {
+		epoch = max(epoch, m.epoch) + skippedEpochs
+	}
 	if epoch <= m.epoch {
 		return nil // Open raises the epoch
 	}

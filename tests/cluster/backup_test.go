@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -52,6 +53,57 @@ func (l *ledger) post(p *process, metrics []string, seconds *atomic.Int64, done 
 	}
 }
 
+// history has the measures of blocks that were loaded into the past of a metric, as seconds after firstSecond.
+type history struct{ ledger }
+
+// load puts a measure a block into the metric's past, one block after the other backwards, until done. A block is three
+// days, for a metric of newMetrics.
+func (h *history) load(p *process, metric string, done <-chan struct{}) {
+	for at := int64(-30 * 86400); ; at -= 3 * 86400 {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			status, _, _, err := p.do(http.MethodPut, "/v1/metric/"+metric+"/measures?where=empty",
+				fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond+at))
+			if err != nil {
+				return
+			}
+			if status == http.StatusOK {
+				break // else again: the sack moves
+			}
+		}
+		h.mu.Lock()
+		h.acked[at] = true
+		h.mu.Unlock()
+	}
+}
+
+// changeMuch makes and deletes metrics and rebuilds archives until done.
+func changeMuch(t *testing.T, p *process, done <-chan struct{}) {
+	for round := 0; ; round++ {
+		select {
+		case <-done:
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		_, _, body, err := p.do(http.MethodPost, "/v1/metric", `{"archive_policy_name": "medium"}`)
+		var m struct{ ID string }
+		if err != nil || json.Unmarshal(body, &m) != nil || m.ID == "" {
+			continue // the index moves
+		}
+		_, _, _, _ = p.do(http.MethodPost, "/v1/metric/"+m.ID+"/measures",
+			fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond))
+		_, _, _, _ = p.do(http.MethodDelete, "/v1/metric/"+m.ID, "")
+		if round%10 == 9 {
+			_, _, _, _ = p.do(http.MethodPatch, "/v1/archive_policy/medium?rebuild=true",
+				fmt.Sprintf(`{"aggregation_methods": ["mean", "%dpct"]}`, 1+round%99))
+		}
+	}
+}
+
 // gnocco runs a subcommand of the program.
 func gnocco(args ...string) (string, error) {
 	out, err := exec.Command(filepath.Join(binaries, "gnocco"), args...).CombinedOutput()
@@ -67,8 +119,9 @@ func mustGnocco(t testing.TB, args ...string) string {
 	return out
 }
 
-// A cluster is backed up while it serves and processes die. The restored folder has every measure that was acknowledged
-// before the backup began, none of them twice, and fsck finds nothing.
+// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted. The
+// restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck finds
+// nothing.
 func TestBackupOfServingCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	data, repository := t.TempDir(), filepath.Join(t.TempDir(), "backups")
@@ -83,6 +136,9 @@ func TestBackupOfServingCluster(t *testing.T) {
 	var seconds atomic.Int64
 	var senders sync.WaitGroup
 	done := make(chan struct{})
+	h := &history{acked: make(map[int64]bool)}
+	senders.Go(func() { h.load(first, metrics[0], done) })
+	senders.Go(func() { changeMuch(t, first, done) })
 	for _, p := range apis {
 		senders.Go(func() { l.post(p, metrics, &seconds, done) })
 	}
@@ -113,10 +169,10 @@ func TestBackupOfServingCluster(t *testing.T) {
 			_ = cut.Process.Kill()
 			_ = cut.Wait()
 		}
-		acked := l.copy()
+		acked, loaded := l.copy(), h.copy()
 		t.Log(mustGnocco(t, "backup", "--data", data, "--to", repository, "--keep", "2"))
 		disturbance.Wait()
-		checkRestored(t, random, repository, metrics, acked)
+		checkRestored(t, random, repository, metrics, acked, loaded)
 	}
 	close(done)
 	senders.Wait()
@@ -126,7 +182,7 @@ func TestBackupOfServingCluster(t *testing.T) {
 }
 
 // checkRestored restores the newest backup, and looks there for the measures of acked.
-func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics []string, acked map[int64]bool) {
+func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics []string, acked, loaded map[int64]bool) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	cut := exec.Command(filepath.Join(binaries, "gnocco"), "restore", "--from", repository, "--data", data)
@@ -161,11 +217,17 @@ func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics [
 				wrong++
 			}
 		}
+		for second := range loaded {
+			if i == 0 && counts[second] == 0 {
+				lacking++
+			}
+		}
 		if i == 0 && sums[-1] != 7 {
 			t.Error("a measure after the restore is lacking")
 		}
 	}
-	t.Logf("%d requests acknowledged before: %d measures lacking, %d wrong", len(acked), lacking, wrong)
+	t.Logf("%d requests and %d blocks of history acknowledged before: %d measures lacking, %d wrong", len(acked),
+		len(loaded), lacking, wrong)
 	if lacking+wrong > 0 {
 		t.Fatal("the backup is not what was promised")
 	}

@@ -1,15 +1,9 @@
 package fsck
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -24,34 +18,10 @@ func (c *check) tables(store, dir string) (damaged int) {
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
-		if err := verifyTable(path); err != nil {
+		if err := archive.VerifyTable(vfs.Default, path); err != nil {
 			damaged++
 			c.damage(store, "table %s is damaged: %v", filepath.Base(path), err)
 		}
 	}
 	return damaged
-}
-
-func verifyTable(path string) (err error) {
-	defer func() { // Pebble's reader trusts what its footer points to
-		if p := recover(); p != nil {
-			err = fmt.Errorf("unreadable: %v", p)
-		}
-	}()
-	file, err := vfs.Default.Open(path)
-	if err != nil {
-		return err
-	}
-	readable, err := sstable.NewSimpleReadable(file)
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	filter, merger := bloom.FilterPolicy(10), archive.NewMerger()
-	reader, err := sstable.NewReader(context.Background(), readable, sstable.ReaderOptions{
-		Comparer: pebble.DefaultComparer, Filters: map[string]sstable.FilterPolicy{filter.Name(): filter},
-		Mergers: map[string]*pebble.Merger{merger.Name: merger, pebble.DefaultMerger.Name: pebble.DefaultMerger}})
-	if err != nil {
-		return errors.Join(err, readable.Close())
-	}
-	return errors.Join(reader.ValidateBlockChecksums(), reader.Close())
 }

@@ -1,0 +1,256 @@
+package backup_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/backup"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/engine"
+	"github.com/gnocco-db/gnocco/storage/incoming"
+	"github.com/gnocco-db/gnocco/storage/index"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
+)
+
+var lawRounds = flag.Int("backup.rounds", 100, "rounds of TestBackupSaysWhatItLacks; 10 with -short")
+
+// storeNames are those of a dataFolder.
+var storeNames = []string{"incoming/0a", "sacks/000", "sacks/001", "index"}
+
+func epochOne(data, store string) string { return filepath.Join(data, store, "e1") }
+
+// grow adds something to every store, and leaves the folder as servers leave it: noted and recorded.
+func (d *dataFolder) grow(random *rand.Rand) {
+	for sack := range 2 {
+		inSack(d.t, d.path, sack, func(s *archive.Store) {
+			c := s.NewCheckpoint()
+			for range 20 {
+				value := make([]byte, 1<<10)
+				for i := range value {
+					value[i] = byte(random.Uint32())
+				}
+				c.Quarantine("source", random.Uint64(), value)
+			}
+			must(d.t, c.Commit())
+			if random.IntN(2) == 0 {
+				must(d.t, s.DB().Flush())
+			}
+		})
+	}
+	d.inIndex(func(s *index.Store) {
+		must(d.t, s.CreateArchivePolicyRule(d.t.Context(), &model.ArchivePolicyRule{Name: fmt.Sprint(random.Uint64()),
+			MetricPattern: "*", ArchivePolicyName: "low"}))
+	})
+	store := openIncoming(d.t, d.path)
+	m := &model.Measures{Metrics: []uuid.UUID{{byte(random.Uint32())}}, Offsets: []int{0, 1},
+		Timestamps: []carbonara.Timestamp{carbonara.Timestamp(random.Int64())}, Values: []float64{1}}
+	must(d.t, store.Append(d.t.Context(), []incoming.Block{{Data: incoming.AppendBlock(nil, m, []int{0}, time.Now())}}))
+	must(d.t, store.Close())
+	for _, name := range storeNames {
+		must(d.t, claim.NoteStore(vfs.Default, d.path, name, datafolder.FormatOf(name)))
+		must(d.t, engine.RecordFolder(vfs.Default, epochOne(d.path, name), nil))
+	}
+}
+
+// contents returns all that the stores of a data folder hold.
+func contents(t *testing.T, data string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	for _, name := range storeNames[1:] {
+		options := engine.Options{ReadOnly: true, Unchecked: true}
+		if strings.HasPrefix(name, "sacks/") {
+			options.Merger = archive.NewMerger()
+		}
+		db, err := engine.Open(epochOne(data, name), options)
+		must(t, err)
+		_, err = engine.Walk(db, nil, func(key, value []byte) error {
+			found[name+string(key)] = string(value)
+			return nil
+		})
+		must(t, errors.Join(err, db.Close()))
+	}
+	store := openIncoming(t, data) // of a copy: it raises the epoch
+	records, err := store.Drain(0, 0, 1<<20)
+	must(t, err)
+	for _, r := range records {
+		found[fmt.Sprint("incoming/", r.Sequence)] = fmt.Sprint(r)
+	}
+	must(t, store.Close())
+	return found
+}
+
+// anyFile returns a random file below a folder that match accepts, "" without one.
+func anyFile(random *rand.Rand, dir string, match func(name string) bool) string {
+	var found []string
+	_ = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && match(entry.Name()) {
+			found = append(found, path)
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	return found[random.IntN(len(found))]
+}
+
+// damage flips a bit of a file, or cuts or removes it.
+func damage(t *testing.T, random *rand.Rand, path string) string {
+	content, err := os.ReadFile(path)
+	must(t, err)
+	switch kind := random.IntN(4); {
+	case kind == 0:
+		must(t, os.Remove(path))
+		return "removed " + path
+	case kind == 1 && len(content) > 0:
+		must(t, os.Truncate(path, random.Int64N(int64(len(content)))))
+		return "cut " + path
+	case len(content) > 0:
+		content[random.IntN(len(content))] ^= 1 << random.IntN(8)
+		must(t, os.WriteFile(path, content, 0o640))
+		return "flipped a bit of " + path
+	}
+	return "left " + path
+}
+
+// disturb does one of the things that happen to data folders and repositories, and says which.
+func disturb(t *testing.T, random *rand.Rand, data, to string) string {
+	store := storeNames[random.IntN(len(storeNames))]
+	dir := filepath.Join(data, store)
+	switch random.IntN(8) {
+	case 0:
+		must(t, os.RemoveAll(dir))
+		return "lost " + store
+	case 1:
+		must(t, os.RemoveAll(epochOne(data, store)))
+		must(t, os.Mkdir(epochOne(data, store), 0o750))
+		return "emptied " + store
+	case 2:
+		if table := anyFile(random, dir, func(name string) bool { return strings.HasSuffix(name, ".sst") }); table != "" {
+			return damage(t, random, table)
+		}
+		return "nothing"
+	case 3:
+		return damage(t, random, anyFile(random, filepath.Join(data, storeNames[random.IntN(4)], "e1"),
+			func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") || strings.HasSuffix(name, ".log") }))
+	case 4, 5:
+		return damage(t, random, anyFile(random, filepath.Join(to, "objects"), func(string) bool { return true }))
+	case 6:
+		if manifest := anyFile(random, filepath.Join(to, "backups"), func(string) bool { return true }); manifest != "" {
+			return damage(t, random, manifest)
+		}
+		return "nothing"
+	default:
+		must(t, os.WriteFile(filepath.Join(to, "backups", fmt.Sprint(random.Uint64(), ".json")), nil, 0o640))
+		return "a stray file"
+	}
+}
+
+// The law of backups: one that says nothing of damage restores all of the folder, one that cannot says so, and then
+// nothing that was there before is dropped.
+func TestBackupSaysWhatItLacks(t *testing.T) {
+	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
+	rounds := *lawRounds
+	if testing.Short() {
+		rounds = min(rounds, 10)
+	}
+	outcomes := make(map[string]int)
+	for range rounds {
+		d := newDataFolder(t)
+		to := filepath.Join(t.TempDir(), "backups")
+		for range 1 + random.IntN(3) {
+			d.grow(random)
+			d.take(to)
+		}
+		d.grow(random)
+		copied := filepath.Join(t.TempDir(), "copy")
+		must(t, os.CopyFS(copied, os.DirFS(d.path)))
+		truth := contents(t, copied)
+		var done []string
+		for range random.IntN(3) {
+			done = append(done, disturb(t, random, d.path, to))
+		}
+		before := intactBackups(t, to)
+		result, err := backup.Take(t.Context(), backup.Options{Data: d.path, To: backup.Folder(to),
+			Keep: keepOne(t), Verify: random.IntN(2) == 0, Patience: 30 * time.Second,
+			Warn: func(err error) { done = append(done, err.Error()) }})
+		outcomes[outcome(err)]++
+		after := intactBackups(t, to)
+		fail := func(format string, args ...any) {
+			t.Helper()
+			t.Fatalf("%s: backup %v\n%s", fmt.Sprintf(format, args...), err, strings.Join(done, "\n"))
+		}
+		for name := range before {
+			if err != nil && !after[name] {
+				fail("%s is gone", name)
+			}
+		}
+		if result == nil {
+			continue
+		}
+		r := backup.Open(backup.Folder(to), nil)
+		m, findErr := r.Find(t.Context(), result.Name())
+		if findErr != nil {
+			fail("%v", findErr)
+		}
+		restored := filepath.Join(t.TempDir(), "restored")
+		verifyErr, restoreErr := r.Verify(t.Context(), m), r.Restore(t.Context(), m, restored, false)
+		switch {
+		case err == nil && (verifyErr != nil || restoreErr != nil):
+			fail("verified %v, restored %v", verifyErr, restoreErr)
+		case err == nil:
+			if found := contents(t, restored); !maps.Equal(found, truth) {
+				fail("%d keys of %d", len(found), len(truth))
+			}
+		case !errors.Is(err, backup.ErrIncomplete) || verifyErr == nil || !errors.Is(restoreErr, backup.ErrIncomplete):
+			fail("verified %v, restored %v", verifyErr, restoreErr)
+		}
+	}
+	t.Log(outcomes)
+}
+
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "whole"
+	case errors.Is(err, backup.ErrIncomplete):
+		return "incomplete"
+	}
+	return "none"
+}
+
+func keepOne(t *testing.T) backup.Keep {
+	keep, err := backup.ParseKeep("1")
+	must(t, err)
+	return keep
+}
+
+// intactBackups returns the names of the backups that can be restored whole.
+func intactBackups(t *testing.T, to string) map[string]bool {
+	t.Helper()
+	r := backup.Open(backup.Folder(to), nil)
+	all, err := r.Backups(t.Context())
+	must(t, err)
+	names := make(map[string]bool)
+	for _, m := range all {
+		if r.Verify(t.Context(), m) == nil {
+			names[m.Name()] = true
+		}
+	}
+	return names
+}
