@@ -218,7 +218,7 @@ func printBackup(out io.Writer, m *backup.Manifest) {
 		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes), flaw)
 }
 
-// warnTo returns what tells a command's user of what a repository skips or mends.
+// warnTo returns a function that prints the warnings of a repository.
 func warnTo(cmd *cobra.Command) func(error) {
 	return func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), "gnocco:", err) }
 }

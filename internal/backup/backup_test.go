@@ -225,7 +225,7 @@ func TestDamagedBackups(t *testing.T) {
 	}
 }
 
-// What a manifest says is not trusted, although its name has the checksum.
+// A manifest is not trusted, although its name has its checksum.
 func TestHostileManifests(t *testing.T) {
 	d := newDataFolder(t)
 	first := d.take(filepath.Join(t.TempDir(), "backups"))

@@ -26,11 +26,11 @@
 // store had. Sacks take in tables beside their logs and are copied from a moment without a write. The other stores
 // write to their logs only, and those may grow meanwhile.
 //
-// The law: a backup that ends without an error restores all of the folder; one that cannot says so, and nothing that was
-// there before is dropped. So a store that should be there and is not fails the backup (expected.go), tables are read by
-// their own checksums, what is damaged is copied as it is and named in the manifest (ErrIncomplete), and objects of
-// earlier backups are verified before they are taken on trust (Repository.verify). A restore writes all that can be read,
-// and leaves a folder whose damaged stores servers name, as they did in the folder that was copied.
+// The law: a backup that ends without an error restores all of the folder. Any other says what it lacks, and no earlier
+// backup is dropped. So a missing store fails the backup (expected.go), tables are read by their own checksums, damaged
+// files are copied as they are and named in the manifest (ErrIncomplete), and objects of earlier backups are verified
+// (Repository.verify). A restore writes all that can be read, and leaves a folder whose damaged stores servers name, as
+// they did in the folder that was copied.
 //
 // A repository is a Storage, a folder here: objects/<sha256> has the content of each file, once; backups/<name>.json
 // says which stores and files make up a backup. A table never changes, so one that an earlier backup has is not read

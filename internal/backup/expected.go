@@ -39,8 +39,8 @@ func (t *taking) expected(ctx context.Context) (names []string, err error) {
 		names = append(names, datafolder.SackName(sack))
 	}
 	names = append(names, datafolder.IndexName)
-	// Before anything is copied: that takes long, and would be for nothing. A store may be between two names, or about to
-	// be removed.
+	// All are looked for before anything is copied, which takes long. A store may be between two names, or about to be
+	// removed.
 	for tries := 1; ; tries++ {
 		var missing []error
 		for _, name := range names {
@@ -71,7 +71,7 @@ func (t *taking) isMissing(name string) (bool, error) {
 }
 
 // shouldBe reports whether a store must be there, although no folder of it is: the folder's notes say so, or an earlier
-// backup of the same cluster has it. Incoming stores are removed when they are drained, sacks and the index never.
+// backup of the cluster has it. Incoming stores are removed when they are drained, sacks and the index never.
 func (t *taking) shouldBe(name string) (bool, error) {
 	formats, err := claim.NotedFormats(vfs.Default, t.options.Data, name)
 	if err != nil || len(formats) > 0 {

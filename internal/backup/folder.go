@@ -29,8 +29,8 @@ func Folder(dir string) Storage { return &folder{dir: dir, fresh: make(map[strin
 
 func (f *folder) String() string { return f.dir }
 
-// apartFrom returns an error if the repository is within a data folder or the other way round, by whatever links and
-// mounts.
+// apartFrom returns an error if the repository is within a data folder or the other way round, through any links
+// and mounts.
 func (f *folder) apartFrom(data string) error {
 	parts := []string{data}
 	entries, _ := os.ReadDir(data) // an error shows elsewhere

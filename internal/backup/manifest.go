@@ -108,8 +108,8 @@ func (m *Manifest) Damage() (all []error) {
 // isWhole reports whether the backup has all that there was.
 func (m *Manifest) isWhole() bool { return len(m.Lacking()) == 0 && len(m.Damage()) == 0 }
 
-// validate returns a storage.ErrCorrupt for a manifest that no backup wrote, whatever its checksum says: nothing that
-// it names lies outside the repository, or outside the folder that is restored.
+// validate returns a storage.ErrCorrupt for a manifest that no backup wrote, although its checksum is right. All files
+// that a valid one names lie inside the repository, and inside the folder that is restored.
 func (m *Manifest) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", storage.ErrCorrupt, fmt.Sprintf(format, args...))

@@ -30,8 +30,8 @@ const (
 	sumBytes     = sha256.Size
 )
 
-// Each backup verifies what it reuses of earlier ones up to alwaysVerified bytes, and a share of the rest by the objects'
-// names: verifyTurns backups one after the other verify all.
+// Each backup verifies the first alwaysVerified bytes that it reuses of earlier ones, and a share of the rest by the
+// objects' names: verifyTurns backups one after the other verify all.
 const (
 	verifyTurns    = 30
 	alwaysVerified = 1 << 30

@@ -227,8 +227,8 @@ func unreadable(err error) error {
 	return &unreadableError{err}
 }
 
-// attempt copies a store, of which damage says why it cannot be opened, if it is not nil: then all its files are copied
-// as they are, for gnocco fsck.
+// attempt copies a store. damage is not nil if the store cannot be opened: then all its files are copied as they are,
+// for gnocco fsck.
 func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snapshot) error, damage error) (
 	s *Store, err error) {
 	sack := strings.HasPrefix(name, datafolder.SacksPrefix)

@@ -118,8 +118,8 @@ func InheritRecord(fs vfs.FS, from, to string) error {
 }
 
 // RecordFolder records the files of a store as they are now. It is for callers that alone can write to a store, and did
-// so without a Recorder. A suspect file, if suspect is not nil, is known to differ from what was durable: it gets a checksum that it does not
-// have, so that Check says so.
+// so without a Recorder. suspect reports whether a file is known to be damaged, and may be nil: the record has another
+// checksum for such a file, so that Check finds it.
 func RecordFolder(fs vfs.FS, dir string, suspect func(name string) bool) error {
 	names, err := fs.List(dir)
 	if err != nil {

@@ -53,12 +53,12 @@ func (l *ledger) post(p *process, metrics []string, seconds *atomic.Int64, done 
 	}
 }
 
-// history has the measures of blocks that were loaded into the past of a metric, as seconds after firstSecond.
-type history struct{ ledger }
+// loader has the measures of blocks that were loaded into the past of a metric, as seconds after firstSecond.
+type loader struct{ ledger }
 
 // load puts a measure a block into the metric's past, one block after the other backwards, until done. A block is three
 // days, for a metric of newMetrics.
-func (h *history) load(p *process, metric string, done <-chan struct{}) {
+func (h *loader) load(p *process, metric string, done <-chan struct{}) {
 	for at := int64(-30 * 86400); ; at -= 3 * 86400 {
 		for {
 			select {
@@ -83,9 +83,13 @@ func (h *history) load(p *process, metric string, done <-chan struct{}) {
 
 // changeMuch makes and deletes metrics and rebuilds archives until done.
 func changeMuch(t *testing.T, p *process, done <-chan struct{}) {
+	rebuilt, deleted := 0, 0
 	for round := 0; ; round++ {
 		select {
 		case <-done:
+			if rebuilt == 0 || deleted == 0 {
+				t.Errorf("%d archives rebuilt, %d metrics deleted", rebuilt, deleted)
+			}
 			return
 		case <-time.After(200 * time.Millisecond):
 		}
@@ -96,10 +100,15 @@ func changeMuch(t *testing.T, p *process, done <-chan struct{}) {
 		}
 		_, _, _, _ = p.do(http.MethodPost, "/v1/metric/"+m.ID+"/measures",
 			fmt.Sprintf(`[{"timestamp": %d, "value": 1}]`, firstSecond))
-		_, _, _, _ = p.do(http.MethodDelete, "/v1/metric/"+m.ID, "")
+		if status, _, _, _ := p.do(http.MethodDelete, "/v1/metric/"+m.ID, ""); status == http.StatusNoContent {
+			deleted++
+		}
 		if round%10 == 9 {
-			_, _, _, _ = p.do(http.MethodPatch, "/v1/archive_policy/medium?rebuild=true",
+			status, _, _, _ := p.do(http.MethodPatch, "/v1/archive_policy/medium?rebuild=true",
 				fmt.Sprintf(`{"aggregation_methods": ["mean", "%dpct"]}`, 1+round%99))
+			if status == http.StatusOK {
+				rebuilt++
+			}
 		}
 	}
 }
@@ -119,9 +128,9 @@ func mustGnocco(t testing.TB, args ...string) string {
 	return out
 }
 
-// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted. The
-// restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck finds
-// nothing.
+// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted.
+// The restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck
+// finds nothing.
 func TestBackupOfServingCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	data, repository := t.TempDir(), filepath.Join(t.TempDir(), "backups")
@@ -136,7 +145,7 @@ func TestBackupOfServingCluster(t *testing.T) {
 	var seconds atomic.Int64
 	var senders sync.WaitGroup
 	done := make(chan struct{})
-	h := &history{acked: make(map[int64]bool)}
+	h := &loader{ledger{acked: make(map[int64]bool)}}
 	senders.Go(func() { h.load(first, metrics[0], done) })
 	senders.Go(func() { changeMuch(t, first, done) })
 	for _, p := range apis {
@@ -182,7 +191,8 @@ func TestBackupOfServingCluster(t *testing.T) {
 }
 
 // checkRestored restores the newest backup, and looks there for the measures of acked.
-func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics []string, acked, loaded map[int64]bool) {
+func checkRestored(t *testing.T, random *rand.Rand, repository string, metrics []string,
+	acked, loaded map[int64]bool) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	cut := exec.Command(filepath.Join(binaries, "gnocco"), "restore", "--from", repository, "--data", data)
