@@ -223,3 +223,22 @@ func TestClockErrorsAddUp(t *testing.T) {
 		}
 	}
 }
+
+// A clock is as far as the shortest way over any number of others, which may be looked at in any order.
+func TestClockErrorsAddUpOverMany(t *testing.T) {
+	const clocksBetween = 40
+	own := uuid.UUID{1}
+	for range 5 {
+		c := &clocks{own: incoming.Clock{ID: own}, stored: make(map[datafolder.ClockPair]time.Duration)}
+		last := own
+		for i := range clocksBetween {
+			next := uuid.New()
+			c.stored[datafolder.ClockPair{By: next, Of: last}] = time.Second
+			c.stored[datafolder.ClockPair{By: own, Of: next}] = time.Duration(2*i+3) * time.Second // a longer way
+			last = next
+		}
+		if far := c.errorOf(last); far != clocksBetween*time.Second {
+			t.Fatalf("the last of %d clocks is %v off", clocksBetween, far)
+		}
+	}
+}
