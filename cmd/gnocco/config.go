@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -44,6 +45,9 @@ configuration file.`,
 		Example: "  gnocco config check --config /etc/gnocco/gnocco.toml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := settingsOf(cmd, args)
+			if unknown := unknownVariables(cmd.Root()); len(unknown) > 0 { // each has its warning
+				err = errors.Join(err, fmt.Errorf("variables that set nothing: %s", strings.Join(unknown, ", ")))
+			}
 			return err
 		},
 	}

@@ -31,7 +31,7 @@ func TestConfig(t *testing.T) {
 	f(0, "\nsacks,7,file\n", warning, "show", "-o", "csv", "--config", file)
 	f(0, "\nlisten,127.0.0.1:8041,default\n", warning, "show", "serve", "-o", "csv")
 	f(0, "\npassword,(not shown),GNOCCO_PASSWORD\n", warning, "show", "import", "csv", "-o", "csv")
-	f(0, "", warning, "check", "--config", file)
+	f(1, "", warning, "check", "--config", file)
 	f(1, "", "no command is called nothing", "check", "nothing")
 	f(0, "\n# most items on one page of a list\n#max-limit = 1000\n", warning, "example")
 	f(0, "\n#select = []\n", warning, "example", "restore")

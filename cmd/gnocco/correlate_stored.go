@@ -66,8 +66,8 @@ gnocco-correlate, a program of its own.`,
 	f.StringVar(&flags.aggregation, "aggregation", "mean", "aggregation method of the aggregates")
 	f.StringVar(&flags.granularity, "granularity", "",
 		"granularity of the aggregates (default: the finest that all metrics have)")
-	f.StringVar(&flags.start, "start", "", "correlate groups from this time on, such as -1d")
-	f.StringVar(&flags.stop, "stop", "", "correlate groups before this time")
+	defineTime(f, &flags.start, "start", "", "correlate groups from this time on, such as -1d")
+	defineTime(f, &flags.stop, "stop", "", "correlate groups before this time")
 	f.StringVar(&flags.method, "method", "pearson", "pearson (of the values), or spearman (of their ranks)")
 	f.IntVar(&flags.maxLag, "lag", 0,
 		"find for each pair the best shift of up to this many groups in either direction, and print it after r")

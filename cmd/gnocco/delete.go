@@ -55,8 +55,8 @@ deleted measures.
 		return err
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them")
-	cmd.Flags().StringVar(&r.Start, "start", "", "delete measures from this time on: a date and time, or seconds since 1970")
-	cmd.Flags().StringVar(&r.Stop, "stop", "", "delete measures before this time")
+	defineTime(cmd.Flags(), &r.Start, "start", "", "delete measures from this time on: a date and time, a year, or seconds since 1970")
+	defineTime(cmd.Flags(), &r.Stop, "stop", "", "delete measures before this time")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "for the ledger, with --start or --stop")
 	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
 	return cmd

@@ -42,9 +42,9 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "- resource: house\n  type: generic\n  metrics: 2\n  started: \"", "", "list", "resources", "-o", "yaml")
 
 	f(0, "house/in,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,3.8333333333333335,8,8,"+
-		"▁             ▂                █", "", "show", "house/in", "--start", "2025-12-01", "-o", "csv")
+		"▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂█", "", "show", "house/in", "--start", "2025-12-01", "-o", "csv")
 	f(0, "house/out,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,5,5,5,5,"+
-		"▁             ▁                ▁", "", "show", "out", "--start", "2025-12-01", "-o", "csv")
+		"▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁", "", "show", "out", "--start", "2025-12-01", "-o", "csv")
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--start", "2026-02-01", "-o", "csv")
 
 	f(0, "house/in,sum,0,,,,,,,", "", "show", "house/in", "--since", "1d", "-o", "csv")
@@ -88,9 +88,12 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, ",2026-01-01T00:00:00Z,2", "", "query", "1 + vector(1)", "--time", "2026-01-01", "-o", "csv")
 	f(0, `"value": "NaN"`, "", "query", "0 / vector(0)", "-o", "json")
 	f(0, "2026-01-01T00:00:00Z  3\n", "", "query", "3", "--time", "2026-01-01")
+	f(0, "2026-01-01T00:00:00Z  0.333\n", "", "query", "1 / 3", "--time", "2026")
+	f(0, "2026-01-01T00:00:00Z  1767225600\n", "", "query", "time()", "--time", "2026")
+	f(0, "", "no series has a value there", "query", "nothing", "--time", "2026")
 	f(0, "{},2026-01-01T00:00:00Z,0\n{},2026-01-01T00:01:00Z,60\n", "", "query", "time() - vector(1767225600)",
 		"--start", "2026-01-01", "--stop", "2026-01-01T00:01:00", "-o", "csv")
-	f(0, "{},8,2026-01-01T00:00:00Z,2026-01-01T00:07:00Z,0,210,420,420,▁   ▂    ▃   ▄    ▅   ▆    ▇   █", "", "query",
+	f(0, "{},8,2026-01-01T00:00:00Z,2026-01-01T00:07:00Z,0,210,420,420,▁▁▁▁▂▂▂▂▂▃▃▃▃▄▄▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇█", "", "query",
 		"time() - vector(1767225600)", "--start", "2026-01-01", "--stop", "2026-01-01T00:07", "--chart", "-o", "csv")
 	f(1, "", "--chart: give --start as well", "query", "1", "--chart")
 	f(1, "", "parse error", "query", "sum(")

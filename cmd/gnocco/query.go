@@ -55,9 +55,9 @@ the server go to standard error. With --chart a range is a line a series, with a
 		return evaluate(cmd, c, path+query.Encode(), chart)
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&at, "time", "", "when to evaluate, such as -1h (default: now)")
-	flags.StringVar(&start, "start", "", "evaluate at every step from this time on")
-	flags.StringVar(&stop, "stop", "", "last time of a range (default: now)")
+	defineTime(flags, &at, "time", "", "when to evaluate, such as -1h (default: now)")
+	defineTime(flags, &start, "start", "", "evaluate at every step from this time on")
+	defineTime(flags, &stop, "stop", "", "last time of a range (default: now)")
 	flags.StringVar(&step, "step", "1m", "time between two steps of a range")
 	flags.BoolVar(&chart, "chart", false, "write a line a series, with a chart of its range")
 	cmd.MarkFlagsMutuallyExclusive("time", "start")
@@ -118,6 +118,9 @@ func evaluate(cmd *cobra.Command, c *client.Client, path string, chart bool) (*t
 		Values []promSample      `json:"values"`
 	}
 	err := json.Unmarshal(answer.Data.Result, &series)
+	if err == nil && len(series) == 0 {
+		_, err = io.WriteString(cmd.ErrOrStderr(), "no series has a value there (gnocco list metrics shows all)\n")
+	}
 	if chart {
 		t.columns = []string{"series", "points", "from", "to", "min", "mean", "max", "last", "chart"}
 		for _, s := range series {

@@ -182,16 +182,37 @@ func noMetric(ctx context.Context, c *client.Client, text string) error {
 	return fmt.Errorf("no metric is %s (gnocco list metrics shows all)", text)
 }
 
+// A moment is the text of a time. Four digits are a year, and not seconds since 1970.
+type moment string
+
+// defineTime defines a flag that takes a time.
+func defineTime(flags *pflag.FlagSet, p *string, name, value, usage string) {
+	*p = value
+	flags.Var((*moment)(p), name, usage)
+}
+
+func (m *moment) String() string { return string(*m) }
+func (m *moment) Type() string   { return "string" }
+
+// Set implements pflag.Value.
+func (m *moment) Set(text string) error {
+	if year, err := time.Parse("2006", text); err == nil {
+		text = year.Format(time.RFC3339)
+	}
+	*m = moment(text)
+	return nil
+}
+
 // readFlags say which aggregates are read.
 type readFlags struct{ start, stop, method, granularity string }
 
 func (f *readFlags) define(flags *pflag.FlagSet, start string) {
-	flags.StringVar(&f.start, "start", start, "from this time on: a date and time, seconds since 1970, or -1d")
+	defineTime(flags, &f.start, "start", start, "from this time on: a date and time, a year, seconds since 1970, or -1d")
 	flags.Func("since", "from so long ago on, such as 1d: the same as --start -1d", func(text string) error {
 		f.start = "-" + strings.TrimPrefix(text, "-")
 		return nil
 	})
-	flags.StringVar(&f.stop, "stop", "", "before this time (default: all)")
+	defineTime(flags, &f.stop, "stop", "", "before this time (default: all)")
 	flags.StringVar(&f.method, "aggregation", "", "aggregation method (default: mean, else last, else the policy's first)")
 	flags.StringVar(&f.granularity, "granularity", "", "granularity, such as 1h (default: the policy's finest)")
 }

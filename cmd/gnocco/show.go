@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -89,15 +90,31 @@ func summary(times []carbonara.Timestamp, values []float64) []any {
 	return []any{least, mean, greatest, last, sparkline(times, values, least, greatest)}
 }
 
-// sparkline draws values by time, the mean of each column.
+// sparkline draws values by time, the mean of each column. A value lasts until the next one, unless that is further
+// away than values are as a rule: then there is a gap.
 func sparkline(times []carbonara.Timestamp, values []float64, least, greatest float64) string {
 	first := times[0]
 	width := times[len(times)-1] - first + 1
+	columnOf := func(at carbonara.Timestamp) int {
+		return min(int(float64(at-first)/float64(width)*sparkColumns), sparkColumns-1) // the last rounds up
+	}
+	distances := make([]carbonara.Timestamp, len(times)-1)
+	for i := range distances {
+		distances[i] = times[i+1] - times[i]
+	}
+	slices.Sort(distances)
 	var sums, counts [sparkColumns]float64
 	for i, v := range values {
-		column := min(int(float64(times[i]-first)/float64(width)*sparkColumns), sparkColumns-1) // the last rounds up
+		column := columnOf(times[i])
 		sums[column] += v
 		counts[column]++
+		if i == len(distances) || times[i+1]-times[i] > distances[len(distances)/2]*3/2 {
+			continue
+		}
+		for next := columnOf(times[i+1]); column+1 < next; {
+			column++
+			sums[column], counts[column] = v, 1
+		}
 	}
 	line := make([]rune, 0, sparkColumns)
 	for i, n := range counts {

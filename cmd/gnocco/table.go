@@ -34,14 +34,14 @@ func (t *table) write(out io.Writer, form string) error {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, strings.ToUpper(strings.Join(t.columns, "\t")))
 		for _, row := range t.rows {
-			fmt.Fprintln(w, strings.Join(texts(row), "\t"))
+			fmt.Fprintln(w, strings.Join(texts(row, rounded), "\t"))
 		}
 		return w.Flush()
 	case "csv":
 		w := csv.NewWriter(out)
 		_ = w.Write(t.columns) // Error has it
 		for _, row := range t.rows {
-			_ = w.Write(texts(row))
+			_ = w.Write(texts(row, exactly))
 		}
 		w.Flush()
 		return w.Error()
@@ -65,7 +65,7 @@ func (t *table) write(out io.Writer, form string) error {
 			objects[i] = make(map[string]any, len(row))
 			for j, cell := range row {
 				if f, ok := cell.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-					cell = cellText(f) // JSON has no number for it
+					cell = exactly(f) // JSON has no number for it
 				}
 				objects[i][t.columns[j]] = cell
 			}
@@ -78,21 +78,31 @@ func (t *table) write(out io.Writer, form string) error {
 	return fmt.Errorf("--output: %q is none of table, json, yaml and csv", form)
 }
 
-func texts(row []any) []string {
+func texts(row []any, number func(float64) string) []string {
 	all := make([]string, len(row))
 	for i, cell := range row {
-		all[i] = cellText(cell)
+		if value, ok := cell.(float64); ok {
+			all[i] = number(value)
+		} else if cell != nil {
+			all[i] = fmt.Sprint(cell)
+		}
 	}
 	return all
 }
 
-// cellText returns a cell as text. A number has as many digits as it needs to be read back.
-func cellText(cell any) string {
-	switch cell := cell.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(cell, 'g', -1, 64)
+// exactly returns a number with as many digits as it needs to be read back.
+func exactly(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+
+// rounded returns a number as people read it: of a fraction three significant digits, of a whole number all.
+func rounded(value float64) string {
+	switch size := math.Abs(value); {
+	case value == math.Trunc(value) && size < 1e15:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	case size >= 1000 && size < 1e15:
+		return strconv.FormatFloat(value, 'f', 0, 64)
+	case size >= 1e-4 && size < 1000: // FormatFloat drops no zeros of 'f'
+		value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 3, 64), 64)
+		return strconv.FormatFloat(value, 'f', -1, 64)
 	}
-	return fmt.Sprint(cell)
+	return strconv.FormatFloat(value, 'g', 3, 64)
 }

@@ -8,7 +8,7 @@ import (
 
 // StateUsage is the help of a flag for datafolder.Terms.State.
 const StateUsage = "folder of this machine that remembers which cluster the data folder holds, to notice a missing mount " +
-	"(default: gnocco-node in ~/.local/state; none for temporary data)"
+	"(default: gnocco-node in ~/.local/state, but for temporary data)"
 
 // StateOf returns the folder that remembers the cluster of a data folder; given is the one that a flag names.
 func StateOf(given, data string) string {
