@@ -92,8 +92,8 @@ func New(options Options) (*Handler, error) {
 		}
 	}
 	if a.Index == nil {
-		router.NotFound(options.Elsewhere.ServeHTTP)
-		router.MethodNotAllowed(options.Elsewhere.ServeHTTP)
+		router.NotFound(options.Forward.ServeHTTP)
+		router.MethodNotAllowed(options.Forward.ServeHTTP)
 		asked.RoutesWithoutIndex(at)
 		browsed.RoutesWithoutIndex(at)
 		a.routesWithoutIndex(at)

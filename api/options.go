@@ -31,11 +31,11 @@ import (
 // way and for its own: a disk that takes 10 s for one refuses nobody.
 const appendTimeout = 30 * time.Second
 
-// Options configure the API. Index (or Metrics and Elsewhere), Incoming, Archives and Sacks have no default.
+// Options configure the API. Index (or Metrics and Forward), Incoming, Archives and Sacks have no default.
 type Options struct {
-	Index     *index.Store // nil if another process holds it: then
-	Metrics   Metrics      // knows metrics, and
-	Elsewhere http.Handler // answers what takes more than that
+	Index   *index.Store // nil if another process holds it: then
+	Metrics Metrics      // knows metrics, and
+	Forward http.Handler // answers what takes more than that
 
 	Incoming *incoming.Store
 	Archives query.Archives
@@ -137,7 +137,7 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("api: "+format, args...)) }
-	if o.Index == nil && (o.Metrics == nil || o.Elsewhere == nil) {
+	if o.Index == nil && (o.Metrics == nil || o.Forward == nil) {
 		fault("Index is missing")
 	}
 	if o.Incoming == nil {

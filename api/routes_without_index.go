@@ -20,7 +20,7 @@ type Metrics interface {
 }
 
 // routesWithoutIndex are the routes of a process without an index. It takes measures, and reads them for users whose
-// right it can decide alone. Elsewhere answers the rest.
+// right it can decide alone. Forward answers the rest.
 func (a *api) routesWithoutIndex(at func(method, path string, h http.HandlerFunc)) {
 	if !a.AsksResource("post measures") {
 		at("POST", "/v1/metric/{id}/measures", a.Authenticated(a.withMetric("post measures", a.postMeasures)))
@@ -43,7 +43,7 @@ func (a *api) getMeasuresWithoutIndex(w http.ResponseWriter, r *http.Request, wh
 		}
 	}
 	a.Quotas.Return(quota.Requests, model.ProjectOf(who.User), 1) // the other process charges it
-	a.options.Elsewhere.ServeHTTP(w, r)
+	a.options.Forward.ServeHTTP(w, r)
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	p.holders = newHolders(p.members, p.damaged)
 	p.missing.look = p.lookForMissing
 	retrying, stopRetrying := context.WithCancel(context.Background())
-	p.hurry = stopRetrying
+	p.failWaiting = stopRetrying
 	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,

@@ -20,11 +20,11 @@ import (
 // Process is one process among several: a member of the cluster, which holds some stores and knows the holders of the
 // others. It composes the parts below, and opens, reconciles and closes them in order.
 type Process struct {
-	options Options
-	logger  *slog.Logger
-	opened  time.Time
-	closers Closers
-	hurry   func() // makes writes that wait for room on the disk fail; nil until there are any
+	options     Options
+	logger      *slog.Logger
+	opened      time.Time
+	closers     Closers
+	failWaiting func() // makes writes that wait for room on the disk fail; nil until there are any
 
 	folder  *datafolder.Folder
 	cluster datafolder.ClusterFile
@@ -139,10 +139,10 @@ func (p *Process) Run(ctx context.Context, handlers Handlers) error {
 	return nil
 }
 
-// Hurry makes writes that wait for room on the disk fail.
-func (p *Process) Hurry() {
-	if p.hurry != nil {
-		p.hurry()
+// FailWaitingWrites makes writes that wait for room on the disk fail.
+func (p *Process) FailWaitingWrites() {
+	if p.failWaiting != nil {
+		p.failWaiting()
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/gnocco-db/gnocco/metricd/intake"
 )
 
-// Where little comes in, a sack's worker waits a moment before it drains, so that it wakes up once for several
-// requests. Reads do not see the delay, because a read first takes the waiting measures. It also does so where a worker
-// waits for its turn, as after a start, when all sacks replay. A sack that gets much is drained at once, as ever.
+// At low rates a sack's worker waits briefly before it drains, so that one wake-up serves several requests. Reads do
+// not see the delay, because a read first takes the waiting measures. It also does so where a worker waits for its
+// turn, as after a start, when all sacks replay. A sack that gets much is drained at once, as ever.
 
 const (
 	// that a read waits at most for the index to know the metrics of the measures it takes
@@ -17,17 +17,17 @@ const (
 	catchUpDrains = 8 // that a read makes at most, of drainBytes each
 )
 
-// gathering is a source that says when so much waits for a sack that its worker should wait no longer.
-type gathering interface {
-	// Much carries a token once much waits for the sack.
-	Much(sack int) <-chan struct{}
+// busySource is a source that says when so much waits for a sack that its worker should wait no longer.
+type busySource interface {
+	// Busy carries a token once much waits for the sack.
+	Busy(sack int) <-chan struct{}
 	// Last returns the sequence of the latest record of the sack.
 	Last(sack int) uint64
 }
 
 // gather waits for more to come, until much comes meanwhile. It reports whether to go on.
 func (f *feed) gather(ctx context.Context, pauses *intake.Pauses, sack int) bool {
-	source, ok := f.source.(gathering)
+	source, ok := f.source.(busySource)
 	if !ok {
 		return true
 	}
@@ -41,7 +41,7 @@ func (f *feed) gather(ctx context.Context, pauses *intake.Pauses, sack int) bool
 	case <-ctx.Done():
 		return false
 	case <-time.After(length):
-	case <-source.Much(sack):
+	case <-source.Busy(sack):
 		much = true
 	}
 	pauses.Ended(time.Now(), much)
@@ -54,7 +54,7 @@ func (s *sack) catchUp(ctx context.Context) {
 	if !s.isBehind() {
 		return
 	}
-	s.feeds.catchingUp.Lock() // who comes second finds what the first one took
+	s.feeds.catchingUp.Lock() // the second caller finds its work done
 	defer s.feeds.catchingUp.Unlock()
 	if !s.isBehind() || !s.work.TryLock() {
 		return
@@ -82,7 +82,7 @@ func (s *sack) isBehind() bool {
 		if !f.waits.Load() {
 			continue
 		}
-		if source, ok := f.source.(gathering); ok && source.Last(s.number) > f.cursor.Read() {
+		if source, ok := f.source.(busySource); ok && source.Last(s.number) > f.cursor.Read() {
 			return true
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // calmSource never has much.
 type calmSource struct{ Source }
 
-func (calmSource) Much(int) <-chan struct{} { return nil }
+func (calmSource) Busy(int) <-chan struct{} { return nil }
 func (calmSource) Last(int) uint64          { return 0 }
 
 // The pauses of workers that began at different times end together, none later than it would alone.

@@ -83,7 +83,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 		Metrics: p.Index(), Incoming: p.Incoming(), Archives: p.Archives(), Sacks: p.Sacks(), Cluster: p.Status,
 		Backups:  (&datafolder.Folder{Path: o.Cluster.Data}).Backups,
 		NotReady: notReady, Missing: p.Missing,
-		Resampler: p.Resampler(), Elsewhere: p.Forward(web.Refuse),
+		Resampler: p.Resampler(), Forward: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,
 		Activity: o.Cluster.Activity, OtherActivity: p.OtherActivity,
 		Quotas: o.Cluster.Quotas, Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,

@@ -40,10 +40,10 @@ type Server struct {
 	failed  chan error
 	closers cluster.Closers
 
-	drainDelay time.Duration
-	onHandOver func(context.Context) error // gives other processes what this one holds; nil until there is any
-	takeAll    func(context.Context) error // takes all sacks and incoming stores
-	onHurry    func()                      // makes writes that wait for room on the disk fail; nil until there are any
+	drainDelay  time.Duration
+	onHandOver  func(context.Context) error // gives other processes what this one holds; nil until there is any
+	takeAll     func(context.Context) error // takes all sacks and incoming stores
+	failWaiting func()                      // makes writes that wait for room on the disk fail; nil until there are any
 }
 
 // Start opens the data folder, takes this process's share of the stores, and serves. The context is for the start only.
@@ -110,7 +110,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if s.clients != nil {
 		limitByFiles(s.clients, options.MaxConnections, files, process.Sacks(), options.Logger)
 	}
-	s.onHurry = process.Hurry
+	s.failWaiting = process.FailWaitingWrites
 	s.closers.Add("cluster", process.Close)
 	s.closers.Add("statsd", s.statsd.close)
 	handler, handlers, err := s.handlers(ctx, process, &options, memory, registry)
@@ -234,8 +234,8 @@ func (s *Server) Close(ctx context.Context) error {
 }
 
 func (s *Server) closeParts(ctx context.Context) error {
-	if s.onHurry != nil {
-		defer context.AfterFunc(ctx, s.onHurry)()
+	if s.failWaiting != nil {
+		defer context.AfterFunc(ctx, s.failWaiting)()
 	}
 	return s.closers.Close(ctx)
 }

@@ -69,12 +69,12 @@ func TestClocksOfEpochsGo(t *testing.T) {
 
 // A reader that gathers is woken when much waits, and not before.
 func TestMuchWakes(t *testing.T) {
-	for size, want := range map[int]int{muchBytes - 1: 0, muchBytes: 1} {
-		s := sack{ready: make(chan struct{}, 1), much: make(chan struct{}, 1)}
+	for size, want := range map[int]int{busyBytes - 1: 0, busyBytes: 1} {
+		s := sack{ready: make(chan struct{}, 1), busy: make(chan struct{}, 1)}
 		s.recent.size = size
 		s.wake()
-		if len(s.ready) != 1 || len(s.much) != want {
-			t.Errorf("%d bytes: %d tokens of records, %d of much, want 1 and %d", size, len(s.ready), len(s.much), want)
+		if len(s.ready) != 1 || len(s.busy) != want {
+			t.Errorf("%d bytes: %d tokens of records, %d of busy, want 1 and %d", size, len(s.ready), len(s.busy), want)
 		}
 	}
 }

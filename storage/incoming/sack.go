@@ -8,7 +8,7 @@ import (
 // sack is what the store keeps in memory about one sack.
 type sack struct {
 	ready chan struct{} // capacity 1
-	much  chan struct{} // capacity 1
+	busy  chan struct{} // capacity 1
 
 	mu     sync.Mutex
 	recent recentRecords
@@ -52,8 +52,8 @@ func (s *sack) publish(r recentRecord, measures int) {
 	s.recent.size += r.size()
 }
 
-// muchBytes of recent records are much for a reader that gathers.
-const muchBytes = 16 << 10
+// busyBytes of recent records end a reader's pause.
+const busyBytes = 16 << 10
 
 // wake leaves the tokens, after all that they announce is published.
 func (s *sack) wake() {
@@ -61,8 +61,8 @@ func (s *sack) wake() {
 	s.mu.Lock()
 	size := s.recent.size
 	s.mu.Unlock()
-	if size >= muchBytes {
-		leave(s.much)
+	if size >= busyBytes {
+		leave(s.busy)
 	}
 }
 

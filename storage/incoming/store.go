@@ -87,7 +87,7 @@ func (s *Store) start(dir string) error {
 	s.space = newFreeSpace(dir, &s.options)
 	totals := make([]total, s.options.Sacks)
 	for i := range s.options.Sacks {
-		sack := &sack{ready: make(chan struct{}, 1), much: make(chan struct{}, 1)}
+		sack := &sack{ready: make(chan struct{}, 1), busy: make(chan struct{}, 1)}
 		if err := s.recover(i, sack); err != nil {
 			return err
 		}
@@ -152,9 +152,9 @@ func (s *Store) Sacks() int { return len(s.sacks) }
 // takes the token, then drains until nothing comes.
 func (s *Store) Ready(sack int) <-chan struct{} { return s.sacks[sack].ready }
 
-// Much returns the channel that carries one token once much waits for the sack, for a reader that waits for more than
-// the first record. It may be one of earlier.
-func (s *Store) Much(sack int) <-chan struct{} { return s.sacks[sack].much }
+// Busy returns the channel that carries one token once much waits for the sack, for a reader that pauses after the
+// first record. It may be one of earlier.
+func (s *Store) Busy(sack int) <-chan struct{} { return s.sacks[sack].busy }
 
 // Last returns the highest published sequence of the sack, 0 if Open found none and none came since.
 func (s *Store) Last(sack int) uint64 {
