@@ -38,7 +38,7 @@ func (o *Options) validateCoordination() error {
 
 // claimOptions are the options of all kinds of coordination.
 func (o *Options) claimOptions() claim.Options {
-	options := claim.Options{FS: o.FS, Clock: o.Machine.Clock, TTL: o.LeaseTTL, Slack: o.LeaseSlack, Logger: o.Logger}
+	options := claim.Options{FS: o.FS, Clock: o.Machine.Clock, TTL: o.Lease.TTL, Slack: o.Lease.Slack, Logger: o.Logger}
 	options.EnsureDefaults()
 	return options
 }

@@ -78,7 +78,7 @@ func (p *Process) enter() (err error) {
 // join makes this process a member, which holds nothing yet. knownMount is probe's.
 func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error {
 	o := &p.options
-	tls, err := o.PeerTLS.Config()
+	tls, err := o.Peers.TLS.Config()
 	if err != nil {
 		return err
 	}

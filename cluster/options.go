@@ -61,24 +61,20 @@ type Options struct {
 	// reaches does so unasked.
 	Init bool
 
-	Node          string        // unique name of this process in the cluster; "": the host's, and a random part
-	Weight        float64       // share of the sacks relative to others; 0: 1
-	PeerListen    string        // address for the other processes; "": 127.0.0.1, any port
-	PeerAdvertise string        // address by which others reach it; "": PeerListen
-	PeerTLS       peer.TLSFiles // for mutual TLS between processes; zero: none
-	Coordination  string        // keeps the members: "file", or etcd://[user:password@]host:port,…[/prefix]; "": file
-	LeaseTTL      time.Duration // 0: 10 s
-	LeaseSlack    time.Duration // 0: 5 s
-	OrderWait     time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
+	Node         string  // unique name of this process in the cluster; "": the host's, and a random part
+	Weight       float64 // share of the sacks relative to others; 0: 1
+	Peers        Peers
+	Coordination string // keeps the members: "file", or etcd://[user:password@]host:port,…[/prefix]; "": file
+	Lease        Lease
+	OrderWait    time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
 	// ClockShift, for tests, makes this process's machine one of its own, whose clock is so far ahead; by a millisecond
 	// or more, it is not set by others.
 	ClockShift time.Duration
 
 	Memory             Memory
-	OpenTables         int                 // tables of all stores that stay open; 0: 256
-	PeerConnections    func(sacks int) int // how many other processes may have open; nil: 1024
-	Budget             *budget.Budget      // of other processes' reads; nil: no bound
-	Quotas             *quota.Book         // what projects send; nil for a process that takes no requests
+	OpenTables         int            // tables of all stores that stay open; 0: 256
+	Budget             *budget.Budget // of other processes' reads; nil: no bound
+	Quotas             *quota.Book    // what projects send; nil for a process that takes no requests
 	MinFreeBytes       uint64
 	CheckpointInterval time.Duration
 	Workers            int
@@ -99,6 +95,20 @@ type Options struct {
 
 	Logger     *slog.Logger          // nil: discard
 	Registerer prometheus.Registerer // nil: none
+}
+
+// Peers says how the cluster's other processes and this one reach each other.
+type Peers struct {
+	Listen      string              // address for the others; "": 127.0.0.1, any port
+	Advertise   string              // address by which they reach it; "": Listen
+	TLS         peer.TLSFiles       // for mutual TLS; zero: none
+	Connections func(sacks int) int // how many the others may have open; nil: 1024
+}
+
+// Lease is for how long a process may go on without a write to the data folder.
+type Lease struct {
+	TTL   time.Duration // 0: 10 s
+	Slack time.Duration // 0: 5 s
 }
 
 // Memory bounds what the stores and the workers use.
@@ -134,12 +144,12 @@ const (
 
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
-	o.PeerListen = cmp.Or(o.PeerListen, defaultPeerListen)
+	o.Peers.Listen = cmp.Or(o.Peers.Listen, defaultPeerListen)
 	o.Memory.BlockBytes = cmp.Or(o.Memory.BlockBytes, defaultBlockBytes)
 	o.OrderWait = cmp.Or(o.OrderWait, defaultOrderWait)
 	o.OpenTables = cmp.Or(o.OpenTables, defaultOpenTables)
-	if o.PeerConnections == nil {
-		o.PeerConnections = func(int) int { return defaultPeers }
+	if o.Peers.Connections == nil {
+		o.Peers.Connections = func(int) int { return defaultPeers }
 	}
 	o.Memory.Lookups = cmp.Or(o.Memory.Lookups, index.DefaultCachedMetrics)
 	o.FS = cmp.Or(o.FS, vfs.Default)
@@ -155,7 +165,7 @@ func (o *Options) EnsureDefaults() {
 
 // terms say which data folder the process accepts.
 func (o *Options) terms() datafolder.Terms {
-	alone := o.Role == RoleBoth && isLoopback(o.PeerListen) && o.ClusterID == "" &&
+	alone := o.Role == RoleBoth && isLoopback(o.Peers.Listen) && o.ClusterID == "" &&
 		o.coordinationKind() == datafolder.CoordinationFile
 	return datafolder.Terms{Sacks: o.Sacks, Coordination: o.coordinationKind(), Cluster: o.ClusterID,
 		State: o.State, FS: o.FS, Make: o.Init || alone}
@@ -176,7 +186,7 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("cluster: there is no role %q", o.Role))
 	}
 	terms := o.terms()
-	faults = append(faults, o.validateCoordination(), terms.Validate(), o.PeerTLS.Validate())
+	faults = append(faults, o.validateCoordination(), terms.Validate(), o.Peers.TLS.Validate())
 	if o.OrderWait < minOrderWait {
 		faults = append(faults, fmt.Errorf("cluster: order wait is %v, less than %v", o.OrderWait, minOrderWait))
 	}

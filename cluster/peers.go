@@ -28,17 +28,17 @@ type peerServer struct {
 // listen takes the port for the other processes. Its connections use no more than its share of the descriptors, so they
 // cost this process neither its heartbeat nor its clients.
 func listen(o *Options, sacks int, key peer.Key, closers *Closers) (*peerServer, error) {
-	config, err := o.PeerTLS.Config()
+	config, err := o.Peers.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := o.Machine.Listen("tcp", o.PeerListen)
+	listener, err := o.Machine.Listen("tcp", o.Peers.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	// If requests were answered, the HTTP server has closed it before.
 	closers.Add("peer listener", func(context.Context) error { listener.Close(); return nil })
-	address := o.PeerAdvertise
+	address := o.Peers.Advertise
 	if address == "" {
 		tcp := listener.Addr().(*net.TCPAddr)
 		if tcp.IP.IsUnspecified() {
@@ -50,7 +50,7 @@ func listen(o *Options, sacks int, key peer.Key, closers *Closers) (*peerServer,
 		}
 		address = tcp.String()
 	}
-	limiter := connections.Limit(listener, o.PeerConnections(sacks), "gnocco_peer", "other processes", o.Registerer)
+	limiter := connections.Limit(listener, o.Peers.Connections(sacks), "gnocco_peer", "other processes", o.Registerer)
 	listener = limiter
 	if config != nil {
 		listener = tls.NewListener(limiter, config)

@@ -20,8 +20,8 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 	cert, key := testcert.SelfSigned(t)
 	for _, files := range []peer.TLSFiles{{}, {Certificate: cert, Key: key, Authority: cert}} {
 		registry := prometheus.NewRegistry()
-		o := Options{Data: t.TempDir(), PeerTLS: files, Registerer: registry,
-			PeerConnections: func(int) int { return limit }}
+		o := Options{Data: t.TempDir(), Registerer: registry,
+			Peers: Peers{TLS: files, Connections: func(int) int { return limit }}}
 		o.EnsureDefaults()
 		var ends Closers
 		server, err := listen(&o, 16, "key", &ends)

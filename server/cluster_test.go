@@ -36,7 +36,7 @@ func TestAnyProcessAnswers(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	options := func(role cluster.Role) server.Options {
 		return server.Options{Cluster: cluster.Options{Data: data, Role: role, Sacks: 8,
-			PeerTLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}
+			Peers: cluster.Peers{TLS: peer.TLSFiles{Certificate: cert, Key: key, Authority: cert}}}}
 	}
 	servers := []*server.Server{start(t, options(cluster.RoleBoth)), start(t, options(cluster.RoleBoth)),
 		start(t, options(cluster.RoleAPI))}
@@ -246,11 +246,11 @@ func TestOptionsOfACluster(t *testing.T) {
 	}
 	fails(`no role "both"`, server.Options{Cluster: cluster.Options{Role: "both"}})
 	fails("a certificate, its key and an authority",
-		server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "cert.pem"}}})
+		server.Options{Cluster: cluster.Options{Peers: cluster.Peers{TLS: peer.TLSFiles{Certificate: "cert.pem"}}}})
 	fails("certificate for other processes",
-		server.Options{Cluster: cluster.Options{PeerTLS: peer.TLSFiles{Certificate: "a", Key: "b", Authority: "c"}}})
-	fails("on all addresses", server.Options{Cluster: cluster.Options{PeerListen: ":0"}})
-	fails("TTL", server.Options{Cluster: cluster.Options{LeaseTTL: time.Millisecond}})
+		server.Options{Cluster: cluster.Options{Peers: cluster.Peers{TLS: peer.TLSFiles{Certificate: "a", Key: "b", Authority: "c"}}}})
+	fails("on all addresses", server.Options{Cluster: cluster.Options{Peers: cluster.Peers{Listen: ":0"}}})
+	fails("TTL", server.Options{Cluster: cluster.Options{Lease: cluster.Lease{TTL: time.Millisecond}}})
 	fails(`coordination is "zookeeper://z"`, server.Options{Cluster: cluster.Options{Coordination: "zookeeper://z"}})
 	fails("node is called", server.Options{Cluster: cluster.Options{Node: "a/b"}})
 }
@@ -258,8 +258,7 @@ func TestOptionsOfACluster(t *testing.T) {
 // A process that another machine's processes cannot reach, or that cannot reach them, does not start.
 func TestLoopbackBetweenMachinesIsRefused(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	options := server.Options{Cluster: cluster.Options{Data: data, Sacks: 2, LeaseTTL: 500 * time.Millisecond,
-		LeaseSlack: 100 * time.Millisecond}, Listen: "127.0.0.1:0"}
+	options := server.Options{Cluster: cluster.Options{Data: data, Sacks: 2, Lease: cluster.Lease{TTL: 500 * time.Millisecond, Slack: 100 * time.Millisecond}}, Listen: "127.0.0.1:0"}
 	stop(t, start(t, options))
 	far, err := claim.NewFile(data, claim.Options{TTL: time.Minute, Beat: 50 * time.Millisecond})
 	fatal.If(t, err)

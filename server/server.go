@@ -87,7 +87,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	files := openFiles()
 	options.Cluster.OpenTables = tablesOf(files)
-	options.Cluster.PeerConnections = func(sacks int) int { return connectionsOf(files, sacks) }
+	options.Cluster.Peers.Connections = func(sacks int) int { return connectionsOf(files, sacks) }
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
 	if options.Cluster.Role.HasAPI() {

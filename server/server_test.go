@@ -29,7 +29,7 @@ func start(t *testing.T, options server.Options) *server.Server {
 	t.Helper()
 	options.Listen, options.Cluster.MinFreeBytes, options.Cluster.Init = "127.0.0.1:0", 1<<20, true
 	// With 10 s, a machine that stands still for so long ends the test program.
-	options.Cluster.LeaseTTL = cmp.Or(options.Cluster.LeaseTTL, time.Minute)
+	options.Cluster.Lease.TTL = cmp.Or(options.Cluster.Lease.TTL, time.Minute)
 	s, err := server.Start(t.Context(), options)
 	fatal.If(t, err)
 	return s

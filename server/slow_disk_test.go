@@ -99,7 +99,7 @@ func TestSlowDisk(t *testing.T) {
 	disk := &slowDisk{FS: vfs.Default}
 	options := func(role cluster.Role) server.Options {
 		return server.Options{Cluster: cluster.Options{Data: data(t), FS: disk, Role: role, Sacks: 4,
-			LeaseTTL: *slowTTL, LeaseSlack: *slowTTL / 2}}
+			Lease: cluster.Lease{TTL: *slowTTL, Slack: *slowTTL / 2}}}
 	}
 	api, metricd := options(cluster.RoleAPI), options(cluster.RoleMetricd)
 	metricd.Cluster.Data = api.Cluster.Data

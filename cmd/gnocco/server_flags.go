@@ -91,20 +91,20 @@ func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 	o := &f.options
 	flags.StringVar(&o.Cluster.Node, "node", "",
 		"unique name of this process in the cluster (default: the host's name and a random part)")
-	flags.StringVar(&o.Cluster.PeerListen, "peer-listen", "127.0.0.1:0",
+	flags.StringVar(&o.Cluster.Peers.Listen, "peer-listen", "127.0.0.1:0",
 		"address for the cluster's other processes; loopback is enough on one machine")
-	flags.StringVar(&o.Cluster.PeerAdvertise, "peer-advertise", "",
+	flags.StringVar(&o.Cluster.Peers.Advertise, "peer-advertise", "",
 		"host:port by which the other processes reach this one (default: --peer-listen)")
-	flags.StringVar(&o.Cluster.PeerTLS.Certificate, "peer-cert", "",
+	flags.StringVar(&o.Cluster.Peers.TLS.Certificate, "peer-cert", "",
 		"PEM certificate for mutual TLS between processes; needs --peer-cert-key and --peer-ca")
-	flags.StringVar(&o.Cluster.PeerTLS.Key, "peer-cert-key", "", "private key of --peer-cert")
-	flags.StringVar(&o.Cluster.PeerTLS.Authority, "peer-ca", "",
+	flags.StringVar(&o.Cluster.Peers.TLS.Key, "peer-cert-key", "", "private key of --peer-cert")
+	flags.StringVar(&o.Cluster.Peers.TLS.Authority, "peer-ca", "",
 		"PEM certificates of the authority that signed the other processes' certificates")
 	flags.StringVar(&o.Cluster.Coordination, "coordination", "file",
 		"how processes find each other: file (in the data folder), or etcd://host:2379,host:2379")
-	flags.DurationVar(&o.Cluster.LeaseTTL, "lease-ttl", 10*time.Second,
+	flags.DurationVar(&o.Cluster.Lease.TTL, "lease-ttl", 10*time.Second,
 		"a process ends when it could not write to the data folder for this long; the same for all processes")
-	flags.DurationVar(&o.Cluster.LeaseSlack, "lease-slack", 5*time.Second,
+	flags.DurationVar(&o.Cluster.Lease.Slack, "lease-slack", 5*time.Second,
 		"how much longer others wait before they take over; must exceed the time for which the file system's caches "+
 			"hide changes")
 	flags.DurationVar(&o.Cluster.OrderWait, "order-wait", time.Minute,

@@ -20,7 +20,7 @@ func TestMembers(t *testing.T) {
 	begin := func(role cluster.Role) *server.Server {
 		s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0", MemoryBytes: 64 << 20,
 			Cluster: cluster.Options{Data: data, Role: role, Init: true, Sacks: 4, MinFreeBytes: 1 << 20,
-				LeaseTTL: time.Minute}})
+				Lease: cluster.Lease{TTL: time.Minute}}})
 		check(t, err)
 		t.Cleanup(func() { check(t, s.Close(context.WithoutCancel(t.Context()))) })
 		return s

@@ -18,7 +18,7 @@ func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.
 	t.Helper()
 	chromium(t)
 	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20,
-		LeaseTTL: time.Minute}, // or else 10 s in which the machine stands still end the test program
+		Lease: cluster.Lease{TTL: time.Minute}}, // or else 10 s in which the machine stands still end the test program
 		Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)

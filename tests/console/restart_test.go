@@ -29,7 +29,7 @@ func TestServerRestarts(t *testing.T) {
 	t.Cleanup(end)
 	begin := func() {
 		s, err = server.Start(t.Context(), server.Options{Cluster: cluster.Options{Data: data, MinFreeBytes: 1 << 20,
-			LeaseTTL: time.Minute}, Listen: address})
+			Lease: cluster.Lease{TTL: time.Minute}}, Listen: address})
 		check(t, err)
 	}
 	begin()

@@ -57,7 +57,7 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 	t.Helper()
 	s := &site{user: "admin", secret: "unused"}
 	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"), MinFreeBytes: 1 << 20,
-		LeaseTTL: time.Minute}, Listen: "127.0.0.1:0"}
+		Lease: cluster.Lease{TTL: time.Minute}}, Listen: "127.0.0.1:0"}
 	options.API.PromQLNames = names
 	var k *keystone
 	switch kind {

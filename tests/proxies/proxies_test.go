@@ -80,7 +80,7 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	for range 2 {
 		s, err := server.Start(t.Context(), server.Options{
 			Cluster: cluster.Options{Data: filepath.Join(dir, "data"), Sacks: 2, MinFreeBytes: 1 << 20,
-				LeaseTTL: time.Minute},
+				Lease: cluster.Lease{TTL: time.Minute}},
 			Listen: "127.0.0.1:0",
 			API:    api.Settings{ProxyHeaders: true},
 			Auth:   auth.Options{Mode: "htpasswd", HtpasswdFile: filepath.Join(dir, "users")},

@@ -21,7 +21,7 @@ import (
 func start(t *testing.T, change func(*server.Options)) (*server.Server, *client.Client) {
 	t.Helper()
 	options := server.Options{Cluster: cluster.Options{Data: filepath.Join(t.TempDir(), "data"),
-		SkipDefaultPolicies: true, MinFreeBytes: 1 << 20, LeaseTTL: time.Minute}, Listen: "127.0.0.1:0"}
+		SkipDefaultPolicies: true, MinFreeBytes: 1 << 20, Lease: cluster.Lease{TTL: time.Minute}}, Listen: "127.0.0.1:0"}
 	if change != nil {
 		change(&options)
 	}

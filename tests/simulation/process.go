@@ -190,7 +190,7 @@ func (p *process) options() server.Options {
 	}
 	options := server.Options{Listen: s.listen, MemoryBytes: 64 << 20, Logger: w.logger(s.name),
 		Cluster: cluster.Options{Data: s.machine.folder, FS: &mount{p, w.disk}, Role: s.role, Sacks: sacks,
-			Init: true, Node: s.name, PeerListen: s.peers, ClockShift: w.shift(s.machine), Workers: 1,
+			Init: true, Node: s.name, Peers: cluster.Peers{Listen: s.peers}, ClockShift: w.shift(s.machine), Workers: 1,
 			CheckpointInterval: 20 * time.Second, SkipDefaultPolicies: true,
 			OrderWait: time.Hour, // longer than any store is silent: then the order of requests always counts
 			Machine: cluster.Machine{

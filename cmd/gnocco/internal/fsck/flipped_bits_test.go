@@ -294,7 +294,7 @@ func (f *flip) try(t *testing.T) outcome {
 	fsckTold := fsckSays(t, data)
 	options := cluster.Options{}
 	if f.kind == "claims" { // of an owner that nobody knows, others wait until it must be dead
-		options.LeaseTTL, options.LeaseSlack = 5*time.Second, time.Millisecond
+		options.Lease.TTL, options.Lease.Slack = 5*time.Second, time.Millisecond
 	}
 	s, err := serveFolder(t.Context(), data, options)
 	serveTold := ""
