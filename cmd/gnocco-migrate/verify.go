@@ -104,21 +104,31 @@ func (v *verification) run(ctx context.Context) error {
 
 // metric compares the values of all methods of a metric.
 func (v *verification) metric(ctx context.Context, m *model.Metric, i int) error {
-	for _, method := range m.ArchivePolicy.Methods() {
-		from, err := v.from.measures(ctx, m.ID, method, 0)
-		if err != nil && !errors.Is(err, errGone) {
-			return err
+	methods := m.ArchivePolicy.Methods()
+	read := func(source *restSource) (all []map[time.Duration]*series, err error) {
+		for _, method := range methods {
+			one, err := source.measures(ctx, m.ID, method, 0)
+			if err != nil && !errors.Is(err, errGone) {
+				return nil, err
+			}
+			all = append(all, one)
 		}
-		to, err := v.to.measures(ctx, m.ID, method, 0)
-		if err != nil && !errors.Is(err, errGone) {
-			return err
-		}
-		v.mu.Lock()
-		v.compare(m, method, from, to)
-		v.mu.Unlock()
+		return all, nil
+	}
+	from, err := read(v.from)
+	if err != nil {
+		return err
+	}
+	to, err := read(v.to)
+	if err != nil {
+		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	oldest := oldestKept(m, to)
+	for k, method := range methods {
+		v.compare(m, method, from[k], to[k], oldest)
+	}
 	if now := time.Now(); now.Sub(v.told) >= progressEvery {
 		v.told = now
 		fmt.Fprintf(v.progress, "compared the values of about %d of %d metrics\n", i+1, v.metrics)
@@ -126,8 +136,23 @@ func (v *verification) metric(ctx context.Context, m *model.Metric, i int) error
 	return nil
 }
 
+// oldestKept returns the oldest groups that a copy keeps, by granularity. The newest group of any method decides, which
+// may have no std.
+func oldestKept(m *model.Metric, methods []map[time.Duration]*series) map[time.Duration]carbonara.Timestamp {
+	oldest := make(map[time.Duration]carbonara.Timestamp)
+	for _, all := range methods {
+		for g, s := range all {
+			if n, span := len(s.timestamps), m.ArchivePolicy.Timespan(g); n > 0 && span > 0 {
+				oldest[g] = max(oldest[g], archive.OldestKept(s.timestamps[n-1], span))
+			}
+		}
+	}
+	return oldest
+}
+
 // compare counts the values of a method that both have. v.mu is held.
-func (v *verification) compare(m *model.Metric, method carbonara.Method, from, to map[time.Duration]*series) {
+func (v *verification) compare(m *model.Metric, method carbonara.Method, from, to map[time.Duration]*series,
+	oldest map[time.Duration]carbonara.Timestamp) {
 	what := method.String()
 	if method.Percentile() > 0 {
 		what = "percentiles"
@@ -148,10 +173,6 @@ func (v *verification) compare(m *model.Metric, method carbonara.Method, from, t
 		if b == nil {
 			b = new(series)
 		}
-		oldest := carbonara.Timestamp(0)
-		if n := len(b.timestamps); n > 0 && m.ArchivePolicy.Timespan(g) > 0 {
-			oldest = archive.OldestKept(b.timestamps[n-1], m.ArchivePolicy.Timespan(g))
-		}
 		name := func(t carbonara.Timestamp) string {
 			return fmt.Sprintf("%s %s %v %s", m.ID, method, g, t.Time().Format(time.RFC3339Nano))
 		}
@@ -163,7 +184,7 @@ func (v *verification) compare(m *model.Metric, method carbonara.Method, from, t
 				j++
 			}
 			if j == len(b.timestamps) || b.timestamps[j] != t {
-				if t < oldest { // carbonara's rule 12: a method there keeps its own timespan
+				if t < oldest[g] { // carbonara's rule 12: a method there keeps its own timespan
 					v.expired++
 					continue
 				}
