@@ -1,12 +1,17 @@
 package openstack_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 const (
@@ -23,8 +28,21 @@ type keystone struct {
 	metricURL string // of the catalog
 }
 
+// registration is what docs/send/ceilometer.md has users enter into the catalog.
+var registration = regexp.MustCompile(`(?m)^openstack service create --name (\S+) metric$|` +
+	`^openstack endpoint create --region RegionOne metric (\S+) http`)
+
 func newKeystone(t *testing.T) *keystone {
 	k := new(keystone)
+	page, err := os.ReadFile("../../docs/send/ceilometer.md")
+	fatal.If(t, err)
+	var metricName string
+	var metricInterfaces []string
+	for _, entered := range registration.FindAllStringSubmatch(string(page), -1) {
+		if metricName = cmp.Or(metricName, entered[1]); entered[2] != "" {
+			metricInterfaces = append(metricInterfaces, entered[2])
+		}
+	}
 	answer := func(w http.ResponseWriter, status int, body any) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -32,9 +50,9 @@ func newKeystone(t *testing.T) *keystone {
 	}
 	type object = map[string]any
 	describe := func() object {
-		service := func(kind, name, url string) object {
+		service := func(kind, name, url string, interfaces ...string) object {
 			endpoints := []object{}
-			for _, name := range []string{"public", "internal", "admin"} {
+			for _, name := range interfaces {
 				endpoints = append(endpoints, object{"id": kind + name, "interface": name, "region": "RegionOne",
 					"region_id": "RegionOne", "url": url})
 			}
@@ -48,8 +66,8 @@ func newKeystone(t *testing.T) *keystone {
 			"user":       object{"id": userID, "name": "telemetry", "domain": domain},
 			"project":    object{"id": projectID, "name": "service", "domain": domain},
 			"roles":      []object{{"id": "1", "name": "admin"}},
-			"catalog": []object{service("metric", "gnocchi", k.metricURL),
-				service("identity", "keystone", k.URL+"/v3")}}}
+			"catalog": []object{service("metric", metricName, k.metricURL, metricInterfaces...),
+				service("identity", "keystone", k.URL+"/v3", "public", "internal", "admin")}}}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v3", func(w http.ResponseWriter, _ *http.Request) {

@@ -83,7 +83,7 @@ func newNamedSite(t *testing.T, kind, names string) *site {
 		k.metricURL = s.URL()
 		s.session = fmt.Sprintf(
 			"auth_type = password\nauth_url = %s/v3\nusername = telemetry\npassword = %s\nproject_name = service\n"+
-				"user_domain_name = Default\nproject_domain_name = Default\nregion_name = RegionOne\ninterface = internal\n", k.URL, secret)
+				"user_domain_name = Default\nproject_domain_name = Default\nregion_name = RegionOne\n", k.URL, secret)
 	}
 	return s
 }
