@@ -28,8 +28,8 @@ import (
 //go:embed licenses.txt
 var licenses string
 
-// exitRejected is the status of an import that ended, but for some lines or files.
-const exitRejected = 2
+// exitIncomplete is the status of an import that ended, after which the archives do not have all that the files hold.
+const exitIncomplete = 2
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -43,7 +43,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}
 	if errors.Is(err, errIncomplete) || errors.As(err, new(csvimport.Refusal)) {
-		os.Exit(exitRejected)
+		os.Exit(exitIncomplete)
 	}
 	os.Exit(1)
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,7 @@ import (
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.
-var errIncomplete = errors.New("the server does not keep all that the files hold")
+var errIncomplete = errors.New("the archives do not have all measures of the files, each by itself")
 
 // run reads the files, each by read, and sends their measures.
 func run(cmd *cobra.Command, flags *imports.Options, files []string,
@@ -50,65 +47,28 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 			return err
 		}
 	}
-	extent, err := importer.Extent()
-	if err != nil {
+	if err = importer.Plan(ctx); err != nil {
 		return err
 	}
-	reading.Print(extent.String())
-	if o.ArchivePolicy == "auto" {
-		name, err := importer.ChoosePolicy(ctx, extent)
-		if err != nil {
+	result := importer.Result()
+	if o.DryRun {
+		reading.Print("dry run: stopped before sending")
+	} else {
+		if result, err = importer.Send(ctx); err != nil {
 			return err
 		}
-		o.ArchivePolicy = name
-		reading.Print("archive policy " + name)
-	}
-	if o.DryRun {
+		importer.NoteKept()
 		reading.Close()
-		return preview(ctx, stderr, importer)
+		reportImport(stderr, &result, time.Since(started))
 	}
-	result, err := importer.Send(ctx)
-	reading.Close()
-	if err != nil {
-		return err
-	}
-	reportImport(stderr, &result, time.Since(started))
 	if !result.Whole() {
 		return errIncomplete
 	}
 	return nil
 }
 
-// preview prints what archive policies would keep of the measures.
-func preview(ctx context.Context, w io.Writer, importer *csvimport.Importer) error {
-	result, err := importer.Preview(ctx)
-	if err != nil {
-		return err
-	}
-	reportKept(w, &result)
-	if _, err := fmt.Fprintln(w, "dry run: stopped before sending"); err != nil || result.Whole() {
-		return err
-	}
-	return errIncomplete
-}
-
-// reportKept prints what archives will not have of the measures, or not as they are.
-func reportKept(w io.Writer, r *csvimport.Result) {
-	for _, granularity := range slices.Sorted(maps.Keys(r.Coarser)) {
-		fmt.Fprintf(w, "%d measures are kept as groups of %v and wider only: older than the timespans below\n",
-			r.Coarser[granularity], granularity)
-	}
-	if r.Merged > 0 {
-		fmt.Fprintf(w, "%d of these measures share a group with an earlier one\n", r.Merged)
-	}
-	if r.Expired > 0 {
-		fmt.Fprintf(w, "%d measures are not kept: older than all timespans of the archive policy\n", r.Expired)
-	}
-}
-
 // reportImport prints what an import did.
 func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
-	reportKept(w, r)
 	if r.Older > 0 {
 		fmt.Fprintf(w, "%d measures older than the back window went in as history\n", r.Older)
 	}

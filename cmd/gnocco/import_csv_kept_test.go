@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,13 +87,62 @@ func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
 		"definition": [{"granularity": 60, "points": 10}, {"granularity": 3600, "points": 24}]}`)
 	lines := minutes(2 * 1440) // the newest at 23:59
 	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", []string{"--archive-policy", "short", "--metric", "m"}, 2,
-		"1430 measures are kept as groups of 1h0m0s and wider only", "1440 measures are not kept",
+		"archive policy short keeps 34 of 2880 measures of 1 metrics, 1 of 85: 1430 become 24 groups of 1h0m0s, 1440 are older than all",
 		"rejected 0, dropped by the server 0")
 	if got := strings.Count(s.kept("m", "count"), "\n") + 1; got != 10+24 {
 		t.Errorf("%d groups, want 34", got)
 	}
 	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,3\n",
-		[]string{"--metric", "n", "--archive-policy", "low"}, 0, "1 measures have the time of a later line")
+		[]string{"--metric", "n", "--archive-policy", "low"}, 2, "1 measures have the time of a later line",
+		"archive policy low keeps each of 2 measures of 1 metrics")
+	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,2\n", []string{"--metric", "n"}, 0,
+		"1 measures are there again in a later line")
+}
+
+// An import says how many groups archives have: of any times, in policies with one item or several, named or chosen.
+// Status 0 means that each measure is there by itself.
+func TestImportCSVSaysWhatIsKept(t *testing.T) {
+	s := newImporter(t, `{"name": "mixed", "aggregation_methods": ["mean", "count"], "definition": [
+		{"granularity": "1m", "timespan": "20m"}, {"granularity": "7m", "timespan": "70m"}, {"granularity": "1h", "timespan": "3h"}]}`,
+		`{"name": "ten", "aggregation_methods": ["mean", "count"], "definition": [{"granularity": "10s", "timespan": "1h"}]}`)
+	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
+	said := regexp.MustCompile(`archive policy (\S+) keeps (?:each of )?(\d+)`)
+	for round := range 20 {
+		step := []int{1, 10, 60, 61, 300, 420, 3600}[random.IntN(7)]
+		at := 1767225600 + random.IntN(7200)
+		var times []int
+		text := "time,v\n"
+		for range 1 + random.IntN(60) {
+			text += fmt.Sprintf("%d,%d\n", at, random.IntN(1000))
+			times = append(times, at)
+			at += step * (1 + random.IntN(2))
+		}
+		metric := fmt.Sprint("r", round)
+		args := []string{"import", "csv", "--url", s.url, "--metric", metric, "-"}
+		if policy := []string{"mixed", "ten", "low", "high", ""}[round%5]; policy != "" {
+			args = append(args, "--archive-policy", policy)
+		}
+		_, stderr, status := run(t, text, args...)
+		if status == 2 && strings.Contains(stderr, "not even the best") {
+			continue
+		}
+		// Each measure is kept by the finest of the groups that are there for it.
+		archive := "\n" + s.kept(metric, "count") + "\n"
+		groups := make(map[string]bool)
+		for _, at := range times {
+			for _, granularity := range []int{1, 10, 60, 300, 420, 3600} {
+				group := fmt.Sprintf("\n%s %d ", time.Unix(int64(at-at%granularity), 0).UTC().Format("2006-01-02T15:04:05+00:00"), granularity)
+				if strings.Contains(archive, group) {
+					groups[group] = true
+					break
+				}
+			}
+		}
+		found := said.FindStringSubmatch(stderr)
+		if found == nil || found[2] != fmt.Sprint(len(groups)) || (status == 0) != (len(groups) == len(times)) {
+			t.Fatalf("status %d; of %d measures there are %d groups:\n%s\n%s%s", status, len(times), len(groups), stderr, text, archive)
+		}
+	}
 }
 
 // Files whose columns are odd are imported as far as they can be.

@@ -42,7 +42,7 @@ func TestImportCSV(t *testing.T) {
 	cpu := file("cpu.csv",
 		"timestamp,value\n2026-01-01 00:00:01,1\n2026-01-01 00:00:01.25,2\n2026-01-01 00:00:02,0.1\n")
 	disk := file("disk.csv", "Time,Value\r\n1767225601,1e3\r\n\r\n1767225601.5,1")
-	imported(0, "sent 5 measures of 2 metrics from 2 files", "", "--config",
+	imported(2, "archive policy seconds keeps 3 of 5 measures of 2 metrics: 5 become 3 groups of 1s", "", "--config",
 		file("import.toml", "batch = 1\n"), cpu, disk)
 	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1")
 	want("csv", "disk", "sum", "2026-01-01T00:00:01+00:00 1 1001")
@@ -135,8 +135,8 @@ func TestImportCSVFails(t *testing.T) {
 	f(1, "usage: gnocco import csv FILE", "")
 }
 
-// A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto is the coarsest
-// that keeps each measure in a group of its own.
+// A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto, the default, is
+// the coarsest that keeps each measure in a group of its own.
 func TestImportCSVDryRun(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, "--data", filepath.Join(dir, "data"))
@@ -163,8 +163,11 @@ func TestImportCSVDryRun(t *testing.T) {
 	}
 	f(0, []string{`times in when: like "31.1.2026 17:5", UTC`, "values in power (in W, decimal ',')",
 		"left out, no numbers: plant", "120 measures of 1 metrics, from 2026-01-15 12:00:00 to 2026-01-15 13:59:00, one every 1m0s",
-		"archive policy medium", "dry run: stopped before sending"}, "--dry-run", "--archive-policy", "auto")
-	f(0, []string{"60 measures are kept as groups of 1m0s and wider only", "dry run"}, "--dry-run", "--archive-policy", "high")
+		"archive policy medium keeps each of 120 measures of 1 metrics", "dry run: stopped before sending"}, "--dry-run")
+	f(0, []string{"archive policy high keeps each of 120 measures of 1 metrics", "dry run"}, "--dry-run", "--archive-policy", "high")
+	f(2, []string{"archive policy low keeps 24 of 120 measures of 1 metrics, 1 of 5: 120 become 24 groups of 5m0s", "dry run"},
+		"--dry-run", "--archive-policy", "low")
+	f(1, []string{"Archive policy nope does not exist"}, "--dry-run", "--archive-policy", "nope")
 	s.call(http.MethodGet, "/v1/resource/generic/csv", "", http.StatusNotFound, nil)
 	f(0, []string{"sent 120 measures of 2 metrics"}, "--archive-policy", "auto", "--resource-column", "plant", "--timezone",
 		"Europe/Paris")
@@ -172,8 +175,8 @@ func TestImportCSVDryRun(t *testing.T) {
 	if want := "2026-01-15T11:00:00+00:00 3600 2.5\n2026-01-15T12:00:00+00:00 3600 2.5"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	f(1, []string{"no archive policy keeps a measure every 1s for", `create one, such as {"name": "imported"`},
-		"--dry-run", "--archive-policy", "auto", "--time-format", "%M.%d.%Y 15:%S")
+	f(2, []string{"no archive policy keeps these measures, not even the best one: archive policy high keeps 61 of 120",
+		`create one, such as {"name": "every-1s-for-1d"`}, "--dry-run", "--time-format", "%M.%d.%Y 15:%S")
 	months := "time,v\n2005-01-01,1\n2005-02-01,2\n2005-03-04,3\n2006-01-01,4\n"
 	_, stderr, _ := run(t, months, "import", "csv", "--url", s.url, "--archive-policy", "auto", "-")
 	_, proposed, _ := strings.Cut(stderr, "create one, such as ") // the server takes it

@@ -14,9 +14,13 @@ import (
 type Options struct {
 	Remote remote.Flags
 
-	Resource      string // generic resource that the metrics belong to; "": "csv"
-	ArchivePolicy string // of metrics that are created; "": by the server's rules; "auto": one that fits
-	Metric        string // name of the metric of a file with one column of values; "": the file's name
+	Resource string // generic resource that the metrics belong to; "": "csv"
+	// ArchivePolicy is that of new metrics: auto for one that keeps the measures, rules for the server's choice.
+	// "" is auto for metrics of resources, and rules for series with labels.
+	ArchivePolicy       string
+	CreateArchivePolicy bool // if none keeps the measures
+
+	Metric string // name of the metric of a file with one column of values; "": the file's name
 
 	TimestampColumn string   // "": the one whose cells are times; "date,clock" are two
 	TimeFormat      string   // s, ms, us or ns since 1970, or a format of strptime; "": by the cells
@@ -44,8 +48,10 @@ func (o *Options) define(cmd *cobra.Command, run Run) {
 	f := cmd.Flags()
 	o.Remote.Define(f, remote.DefaultURL, "address of the server, with its prefix if it has one")
 	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
-		"archive policy of new metrics, or auto for one that fits (default: for series the one that senders'\n"+
-			"series get, prometheus or prometheus-counter; for other metrics the server's rules decide)")
+		"archive policy of new metrics: a name, auto for one that keeps each measure, or rules for the server's\n"+
+			"rules (default: auto; for series the one that senders' series get, prometheus or prometheus-counter)")
+	f.BoolVar(&o.CreateArchivePolicy, "create-archive-policy", false,
+		"where no archive policy keeps each measure, create one that does (needs the role admin)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "read the files, say what they hold and how they are read, and send nothing")
 	f.IntVar(&o.Batch, "batch", 10_000, "measures per request")
 	f.IntVar(&o.Requests, "requests", 4, "requests in flight at once")
@@ -82,15 +88,18 @@ compressed (gzip, zstd, bzip2, xz) or in UTF-16. --dry-run stops before anything
 
 Lines may stand in any order: the command reads all files first, and then sends all in order
 of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
-than a metric's back window go where the metric has nothing, if the archive policy allows that. The
-command prints how many measures the server dropped or refused, and how many the archive policy
-does not keep.
+than a metric's back window go where the metric has nothing, if the archive policy allows that.
 
-The exit status is 2 if a file cannot be read so, or the server does not keep all that it holds: lines
-were rejected, or measures dropped, refused, too old for the archive policy, or so old that it merges
-them. It is 1 if the import failed otherwise.`,
-		Example: `  gnocco import csv --archive-policy high cpu.csv memory.csv
-  gnocco import csv --dry-run --archive-policy auto export.csv.gz
+New metrics get the coarsest archive policy that keeps each measure in a group of its own. The command
+names it. If there is none, it sends nothing and proposes one; --create-archive-policy creates it. For
+an archive policy that you name, and for metrics that are there already, it says how many measures are
+kept: measures of one group are merged, measures older than all timespans are not kept.
+
+The exit status is 0 if the archives have each measure by itself. It is 2 if a file cannot be read so,
+no archive policy keeps it, lines were rejected, or measures were merged, replaced by a later line,
+dropped, refused or too old, also with --dry-run. It is 1 if the import failed otherwise.`,
+		Example: `  gnocco import csv cpu.csv memory.csv
+  gnocco import csv --dry-run --archive-policy high export.csv.gz
   gnocco import csv --metric-column entity_id --timezone Europe/Paris history.csv`,
 		Args: cobra.MinimumNArgs(1),
 	}

@@ -280,7 +280,7 @@ func (i *Importer) allGroups(m *metric) (all []carbonara.Groups, err error) {
 		}
 		found[of.resolution] = &groups
 	}
-	for _, item := range m.limits.items {
+	for _, item := range m.archive.items {
 		var out carbonara.Groups
 		out.Reset(item.granularity, plan.Columns)
 		for _, resolution := range slices.Sorted(maps.Keys(found)) {
@@ -293,7 +293,7 @@ func (i *Importer) allGroups(m *metric) (all []carbonara.Groups, err error) {
 			}
 			out = merged(&out, &wide)
 		}
-		out.Delete(0, out.Search(item.from))
+		out.Delete(0, out.Search(item.from(m.newest)))
 		tellEqual(&out)
 		out.Infer()
 		if out.Len() > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,7 +40,7 @@ func (i *Importer) sendHistory(ctx context.Context, used []*metric) (err error) 
 	var period carbonara.Timestamp
 	err = rows.each(func(r *row) error {
 		m := i.metrics[r.metric]
-		start := r.time.Floor(m.limits.coarsest())
+		start := r.time.Floor(m.archive.coarsest())
 		if m != next.metric || start != period && next.rows >= i.options.Batch {
 			flush()
 			next.metric, next.body = m, []byte{'['}
@@ -81,7 +80,7 @@ func (r *refused) reason(m *metric) string {
 		return r.err.Error()
 	}
 	return fmt.Sprintf("they lie in %d periods of %v, from %s on, in which it has other measures, whose raw ones are gone",
-		r.periods, m.limits.coarsest(), r.first)
+		r.periods, m.archive.coarsest(), r.first)
 }
 
 // history is a request of one metric's history.
@@ -111,6 +110,3 @@ func (h *history) send(ctx context.Context, c *client.Client) error {
 	}
 	return nil
 }
-
-// coarsest returns the coarsest granularity.
-func (l *limits) coarsest() time.Duration { return l.items[len(l.items)-1].granularity }

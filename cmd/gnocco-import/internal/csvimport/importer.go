@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -22,19 +23,17 @@ type Result struct {
 	Older              int64 // measures older than the back window, which went in as history
 	Refused            int64 // such measures where the metric has others
 	Expired            int64 // measures too old for every granularity of their metric's archive policy
-	// Coarser counts the measures that are too old for the finest granularity of their metric's archive policy, by the
-	// finest one that keeps them.
-	Coarser map[time.Duration]int64
-	Merged  int64 // of these, without the first one of each group
+	Merged             int64 // measures that share a group with others at the finest granularity that keeps them
+	Replaced           int64 // measures of which a later line has another value
 
 	Groups   int64 // of Thanos' aggregates, put into archives or there already
 	Occupied int64 // periods of such groups in which a metric has other measures: they stayed as they were
 	Unkept   int   // metrics that took none: their archive policy has no granularity that is made of them, or rates
 }
 
-// Whole reports whether the archives will have all that the files hold.
+// Whole reports whether the archives have all measures of the files, each by itself. If not, the exit status says so.
 func (r *Result) Whole() bool {
-	return r.Rejected+r.Dropped+r.Refused+r.Expired+r.Merged == 0 && r.Unkept == 0
+	return r.Rejected+r.Dropped+r.Refused+r.Expired+r.Merged+r.Replaced == 0 && r.Unkept == 0
 }
 
 // Refusal is the error of a file that is not taken: its text says why, and by which option it would be.
@@ -52,8 +51,12 @@ type Importer struct {
 	ignored map[string]bool     // names of options.Ignore that a column has
 	latest  carbonara.Timestamp // measures may have
 	rows    spool
-	blocks  []*block // of aggregates
+	blocks  []*block   // of aggregates
+	create  *newPolicy // to be created; nil for none
 	result  Result
+
+	mu       sync.Mutex // guards policies
+	policies map[string]*archivePolicy
 }
 
 // New returns an importer without measures. The caller closes it.
@@ -64,7 +67,7 @@ func New(options Options) (*Importer, error) {
 	}
 	return &Importer{options: options, numbers: make(map[seriesName]uint32), ignored: make(map[string]bool),
 		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
-		rows:   spool{runRows: rowsInMemory}, result: Result{Coarser: make(map[time.Duration]int64)}}, nil
+		rows:   spool{runRows: rowsInMemory}, policies: make(map[string]*archivePolicy)}, nil
 }
 
 // maxFuture is how far ahead of the clock a measure may be: a file has no forecasts, but may have a wrong year.
@@ -182,7 +185,7 @@ func (i *Importer) number(name seriesName, describe func(*metric)) uint32 {
 	if !ok {
 		n = uint32(len(i.metrics))
 		i.numbers[name] = n
-		m := &metric{seriesName: name, policy: i.options.ArchivePolicy}
+		m := &metric{seriesName: name, policy: i.options.ArchivePolicy, before: -1}
 		if describe != nil {
 			describe(m)
 		}

@@ -13,20 +13,21 @@ import (
 // metric is a metric of the files, and gathers its measures for its sender's next request.
 type metric struct {
 	seriesName
-	unit, policy string              // of a new metric; "": none, and as the server decides
+	unit, policy string              // of a new metric; "": none, and as Options.ArchivePolicy says
 	valueType    string              // of a new metric; "": not known
 	granularity  float64             // of the aggregates in an export, in seconds; 0: not known
 	rows         int64               // in the files
-	newest       carbonara.Timestamp // of these
+	newest       carbonara.Timestamp // of these, and of the server's
 
 	id            string
 	droppedBefore int64               // measures that the server dropped before the import
 	keptFrom      carbonara.Timestamp // the server accepts no older measures; 0: all
 	older         int64               // measures of the files that are older
 	refused       refused             // of these
-	limits        limits
-	methods       []string       // of its archive policy
-	aggregates    []aggregatesOf // of Thanos' blocks
+	archive       *archivePolicy      // nil: not known yet
+	before        carbonara.Timestamp // of the measures counted, the last one; -1: none
+	counted       bool                // archive has counted the measures
+	aggregates    []aggregatesOf      // of Thanos' blocks
 
 	created bool // by this import
 	offered bool // the server may have measures of this import
@@ -64,12 +65,12 @@ func (m *metric) expectedPolicy() string {
 
 // plan returns what its archive policy computes.
 func (m *metric) plan() (*carbonara.Plan, error) {
-	methods, err := carbonara.ParseMethods(m.methods)
+	methods, err := carbonara.ParseMethods(m.archive.methods)
 	if err != nil {
 		return nil, err
 	}
 	var granularities []time.Duration
-	for _, item := range m.limits.items {
+	for _, item := range m.archive.items {
 		granularities = append(granularities, item.granularity)
 	}
 	return carbonara.NewPlan(granularities, methods), nil
@@ -88,17 +89,20 @@ func (m *metric) foundArchive(a *client.Archive) error {
 	if err != nil {
 		return err
 	}
-	m.limits.raise(newest)
+	m.newest = max(m.newest, newest)
 	m.keptFrom, err = model.ParseTimestamp(*a.Raw.KeptFrom, 0)
 	return err
 }
 
-// see counts a measure that is to be sent.
+// isUsed reports whether the files have something of the metric.
+func (m *metric) isUsed() bool { return m.rows > 0 || m.aggregates != nil }
+
+// see counts a measure. Of equal times only the first is counted.
 func (m *metric) see(t carbonara.Timestamp) {
-	m.limits.see(t)
-	if t < m.keptFrom {
-		m.older++
+	if m.archive != nil && !m.counted && t != m.before {
+		m.archive.see(t, m.before, m.newest)
 	}
+	m.before = t
 }
 
 // add makes a measure pending, and flushes the sender once it has a batch.

@@ -1,10 +1,13 @@
 package csvimport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,191 +19,344 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// describe tells the user how a file is read.
-func (f *file) describe() {
-	say := func(format string, args ...any) { f.options.Note(f.name + ": " + fmt.Sprintf(format, args...)) }
-	say("times in %s: %v", f.times.Names(f.names), &f.times.Form)
-	if f.times.Far > 0 {
-		say("%d of its first times lie before 1970 or after 2261, which no archive keeps: their lines are rejected", f.times.Far)
+// The values of --archive-policy that are no policy's name. The default is auto for metrics of resources, rules for
+// series.
+const (
+	policyAuto  = "auto"  // the one that keeps the measures
+	policyRules = "rules" // the server decides
+)
+
+// Plan finds the metrics that the server has, chooses the archive policy of the others, and notes what the files hold
+// and what the policies keep of it. It changes nothing on the server.
+func (i *Importer) Plan(ctx context.Context) error {
+	if err := i.unknownIgnored(); err != nil {
+		return err
 	}
-	var values []string
-	for _, column := range f.values {
-		text := f.names[column.index]
-		if how := column.form.String(); how != "" {
-			text += " (" + how + ")"
+	if err := i.find(ctx); err != nil {
+		return err
+	}
+	candidates, err := i.assignPolicies(ctx)
+	if err != nil {
+		return err
+	}
+	e, err := i.measure(candidates)
+	if err != nil {
+		return err
+	}
+	i.options.Note(e.String())
+	if e.candidates > 0 {
+		if err := i.choose(candidates, &e); err != nil {
+			return err
 		}
-		values = append(values, text)
 	}
-	say("values in %s", someOf(values))
-	for _, i := range f.columns.labels {
-		say("column %s is a label", f.names[i])
+	i.NoteKept()
+	if e.ruled > 0 && i.options.DryRun {
+		i.options.Note(fmt.Sprintf("the server's rules choose the archive policy of %d metrics", e.ruled))
 	}
-	for _, i := range f.columns.metric {
-		say("column %s names the metric", f.names[i])
+	return nil
+}
+
+// find finds the metrics of resources that the server has.
+func (i *Importer) find(ctx context.Context) error {
+	byResource := make(map[string][]*metric)
+	for _, m := range i.metrics {
+		if m.labels == "" && m.isUsed() {
+			byResource[m.resource] = append(byResource[m.resource], m)
+		}
 	}
-	if f.exported {
-		say("its columns are those of gnocco export csv")
+	var existing []*metric
+	for _, name := range slices.Sorted(maps.Keys(byResource)) {
+		metrics, err := i.options.Client.Metrics(ctx, name)
+		if client.HasStatus(err, http.StatusNotFound) {
+			continue // no such resource
+		}
+		if err != nil {
+			return fmt.Errorf("csvimport: metrics of %s: %w", name, err)
+		}
+		for _, m := range byResource[name] {
+			if found := metrics[m.name]; found != nil {
+				if err := i.found(m, found); err != nil {
+					return err
+				}
+				existing = append(existing, m)
+			}
+		}
 	}
-	if f.resource >= 0 {
-		say("column %s names the resource", f.names[f.resource])
+	i.noteOthers(existing)
+	return i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+}
+
+// assignPolicies sets the archive policies of metrics, except where one of the candidates is to be chosen or the server
+// decides.
+func (i *Importer) assignPolicies(ctx context.Context) (candidates []*archivePolicy, err error) {
+	described, err := i.options.Client.ArchivePolicies(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("csvimport: archive policies: %w", err)
 	}
-	if len(f.text) > 0 {
-		say("left out, no numbers: %s", someOf(f.text))
+	for k := range described {
+		p, err := i.policy(&described[k])
+		if err != nil {
+			return nil, err
+		}
+		if candidate := *p; slices.Contains(p.methods, "mean") {
+			candidate.items = slices.Clone(p.items)
+			candidates = append(candidates, &candidate)
+		}
 	}
-	if f.nameless > 0 {
-		say("%d columns without a name are left out", f.nameless)
+	for _, m := range i.metrics {
+		if m.policy == policyRules {
+			m.policy = ""
+		} else if m.policy == "" && m.labels == "" {
+			m.policy = policyAuto
+		}
+		if wanted := m.expectedPolicy(); m.archive == nil && wanted != policyAuto && wanted != "" {
+			p, err := i.policyNamed(wanted)
+			if err != nil {
+				return nil, err
+			}
+			if m.labels == "" || i.options.DryRun { // what a series has is known once it is there
+				m.archive = p
+			}
+		}
+	}
+	return candidates, nil
+}
+
+// policyNamed returns an archive policy of the server, which creates those of series when it needs them.
+func (i *Importer) policyNamed(name string) (*archivePolicy, error) {
+	for _, d := range []*model.ArchivePolicy{seriesPolicy, counterPolicy} {
+		if d.Name == name && i.policies[name] == nil {
+			described := new(client.ArchivePolicy)
+			text, err := json.Marshal(d)
+			if err := errors.Join(err, json.Unmarshal(text, described)); err != nil {
+				return nil, err
+			}
+			return i.policy(described)
+		}
+	}
+	if p := i.policies[name]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("csvimport: Archive policy %s does not exist", name)
+}
+
+// noteOthers notes the metrics that have another archive policy than the user's.
+func (i *Importer) noteOthers(existing []*metric) {
+	other := make(map[string]int)
+	for _, m := range existing {
+		if wanted := m.newMetric().ArchivePolicy; wanted != "" && wanted != policyAuto && wanted != m.archive.name {
+			other[m.archive.name]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(other)) {
+		i.options.Note(fmt.Sprintf("%d metrics exist with archive policy %s, and stay in it: the one you name is for new ones",
+			other[name], name))
 	}
 }
 
-// someOf lists texts, or the first ones.
-func someOf(texts []string) string {
-	const most = 12
-	if len(texts) > most {
-		return strings.Join(texts[:most], ", ") + fmt.Sprintf(" and %d more", len(texts)-most)
-	}
-	return strings.Join(texts, ", ")
-}
+// extent says what measures an importer has read.
+type extent struct {
+	measures    int64
+	metrics     int
+	first, last carbonara.Timestamp
+	step        time.Duration // from one measure of a metric to the next, the median of some; 0 if there is no next one
+	firstEqual  string        // the metric and time of the first measure that a later line replaces
+	repeated    int64         // measures that a later line has again
+	replaced    int64         // measures of which a later line has another value
 
-// Extent says what measures an importer has read.
-type Extent struct {
-	Measures    int64
-	Metrics     int
-	First, Last carbonara.Timestamp
-	Step        time.Duration // from one measure of a metric to the next, the median of some; 0 if there is no next one
-	Equal       int64         // measures that a later line with their metric and time replaces
-	FirstEqual  string        // the metric and time of the first of them
+	ruled      int           // metrics whose policy the server chooses
+	candidates int           // metrics whose policy is to be chosen
+	least      time.Duration // of these, between two measures of one metric; 0 if there are no two
+	grid       time.Duration // divides all their times
+	span       time.Duration // the longest of one metric
 }
 
 // String describes the extent for the user.
-func (e Extent) String() string {
-	if e.Measures == 0 {
+func (e *extent) String() string {
+	if e.measures == 0 {
 		return "no measures"
 	}
 	show := func(t carbonara.Timestamp) string { return t.Time().UTC().Format("2006-01-02 15:04:05") }
-	text := fmt.Sprintf("%d measures of %d metrics, from %s to %s", e.Measures, e.Metrics, show(e.First), show(e.Last))
-	if e.Step > 0 {
-		text += fmt.Sprintf(", one every %v", e.Step)
+	text := fmt.Sprintf("%d measures of %d metrics, from %s to %s", e.measures, e.metrics, show(e.first), show(e.last))
+	if e.step > 0 {
+		text += fmt.Sprintf(", one every %v", e.step)
 	}
-	if e.Equal > 0 {
+	if e.repeated > 0 {
+		text += fmt.Sprintf("\n%d measures are there again in a later line", e.repeated)
+	}
+	if e.replaced > 0 {
 		text += fmt.Sprintf("\n%d measures have the time of a later line of their metric, which replaces them, first %s: if they "+
-			"belong to several metrics, say --metric-column, --resource-column or --label-column", e.Equal, e.FirstEqual)
+			"belong to several metrics, say --metric-column, --resource-column or --label-column", e.replaced, e.firstEqual)
 	}
 	return text
 }
 
-// Extent returns that of all measures read so far.
-func (i *Importer) Extent() (e Extent, err error) {
-	lasts, seen := make([]carbonara.Timestamp, len(i.metrics)), make([]bool, len(i.metrics))
+// measure returns the extent of all measures read so far. The archive policies of metrics count them, and for metrics
+// without one all candidates.
+func (i *Importer) measure(candidates []*archivePolicy) (e extent, err error) {
+	values := make([]float64, len(i.metrics)) // the last of each metric
 	var steps []carbonara.Timestamp
 	err = i.rows.each(func(r *row) error {
-		if e.Measures == 0 {
-			e.First = r.time
+		if e.measures == 0 {
+			e.first = r.time
 		}
-		e.Last = r.time
-		e.Measures++
-		switch before, m := lasts[r.metric], i.metrics[r.metric]; {
-		case before == r.time && seen[r.metric]:
-			if e.Equal++; e.Equal == 1 {
-				e.FirstEqual = m.String() + " at " + r.time.Time().UTC().Format(time.RFC3339Nano)
+		e.last = r.time
+		e.measures++
+		m, before := i.metrics[r.metric], i.metrics[r.metric].before
+		if before == r.time {
+			if math.Float64bits(r.value) == math.Float64bits(values[r.metric]) {
+				e.repeated++
+			} else if e.replaced++; e.replaced == 1 {
+				e.firstEqual = m.String() + " at " + r.time.Time().UTC().Format(time.RFC3339Nano)
 			}
-		case before > 0 && len(steps) < 10_000:
+		} else if before >= 0 && len(steps) < 10_000 {
 			steps = append(steps, r.time-before)
 		}
-		lasts[r.metric], seen[r.metric] = r.time, true
+		values[r.metric] = r.value
+		if m.policy == policyAuto && m.archive == nil && before != r.time {
+			for _, p := range candidates {
+				p.see(r.time, before, m.newest)
+			}
+			if before >= 0 {
+				e.least = min(cmp.Or(e.least, math.MaxInt64), time.Duration(r.time-before))
+			}
+			if e.grid = divisor(e.grid, time.Duration(r.time)); before < 0 {
+				e.candidates++
+				e.span = max(e.span, time.Duration(m.newest-r.time))
+			}
+		}
+		m.see(r.time)
 		return nil
 	})
 	for _, m := range i.metrics {
 		if m.rows > 0 {
-			e.Metrics++
+			e.metrics++
+		}
+		switch {
+		case !m.isUsed():
+		case m.archive != nil:
+			m.archive.metrics++
+			m.counted = true
+		case m.policy == policyAuto:
+			m.counted = true
+		default:
+			e.ruled++
 		}
 	}
+	for _, p := range candidates {
+		p.metrics = e.candidates
+	}
+	i.result.Replaced = e.replaced
 	if len(steps) > 0 {
 		slices.Sort(steps)
-		e.Step = time.Duration(steps[len(steps)/2])
+		e.step = time.Duration(steps[len(steps)/2])
 	}
 	return e, err
 }
 
-// ChoosePolicy sets the archive policy of new metrics to the server's that keeps measures so far apart, for so long,
-// each in a group of its own, has means, and is the coarsest of such.
-func (i *Importer) ChoosePolicy(ctx context.Context, e Extent) (name string, err error) {
-	policies, err := i.options.Client.ArchivePolicies(ctx)
-	if err != nil {
-		return "", fmt.Errorf("csvimport: archive policies: %w", err)
+// divisor returns the greatest common divisor.
+func divisor(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
 	}
-	span := time.Duration(e.Last - e.First)
-	var best time.Duration
-	for _, policy := range policies {
-		l, err := newLimits(&policy, e.Last)
-		if err != nil {
-			return "", err
-		}
-		finest := l.items[0]
-		fits := (e.Step == 0 || finest.granularity <= e.Step) && (finest.timespan == 0 || finest.timespan > span)
-		if fits && finest.granularity > best && slices.Contains(policy.Methods, "mean") {
-			best, name = finest.granularity, policy.Name
-		}
-	}
-	if name == "" {
-		return "", fmt.Errorf("csvimport: no archive policy keeps a measure every %v for %v; create one, such as %s", e.Step,
-			span.Round(time.Hour)+time.Hour, proposal(e.Step, span))
-	}
-	i.options.ArchivePolicy = name
-	for _, m := range i.metrics {
-		m.policy = name
-	}
-	return name, nil
+	return a
 }
 
-// proposal returns the body of a request for an archive policy.
-func proposal(step, span time.Duration) string {
-	return fmt.Sprintf(`{"name": "imported", "definition": [{"granularity": "%ss", "timespan": "%dd"}]}`,
-		strconv.FormatFloat(max(step, time.Millisecond).Seconds(), 'f', -1, 64), 2*int(span/(24*time.Hour))+1)
-}
-
-// Preview counts the measures that archive policies do not keep, or not at their finest granularity, as Send does. It
-// leaves out metrics whose policies are those of the server's rules.
-func (i *Importer) Preview(ctx context.Context) (Result, error) {
-	known := make(map[string]*client.ArchivePolicy)
-	for _, m := range i.metrics {
-		if m.policy = m.expectedPolicy(); m.policy == "" {
-			continue
-		}
-		policy, ok := known[m.policy]
-		if !ok {
-			var err error
-			if policy, err = i.policyNamed(ctx, m.policy); err != nil {
-				return i.result, fmt.Errorf("csvimport: archive policy %s: %w", m.policy, err)
-			}
-			known[m.policy] = policy
-		}
-		var err error
-		if m.limits, err = newLimits(policy, m.newest); err != nil {
-			return i.result, err
-		}
-	}
-	i.notePolicies(i.metrics)
-	err := i.rows.each(func(r *row) error {
-		i.metrics[r.metric].see(r.time)
-		return nil
+// choose sets the archive policy of metrics to the coarsest candidate that keeps each measure in a group of its own, at
+// its time if one does.
+func (i *Importer) choose(candidates []*archivePolicy, e *extent) error {
+	slices.SortStableFunc(candidates, func(a, b *archivePolicy) int {
+		moves := func(p *archivePolicy) int { return int(min(p.moved(), 1)) }
+		return cmp.Or(cmp.Compare(b.kept(), a.kept()), cmp.Compare(moves(a), moves(b)),
+			cmp.Compare(b.finest(), a.finest()))
 	})
+	proposed := e.proposal()
+	var chosen *archivePolicy
+	if len(candidates) > 0 && candidates[0].kept() == candidates[0].measures {
+		chosen = candidates[0]
+		i.policies[chosen.name].add(chosen)
+	} else if i.options.CreateArchivePolicy {
+		chosen = &archivePolicy{name: proposed.Name}
+		i.create = proposed
+		i.options.Note(fmt.Sprintf("archive policy %s is to be created, and keeps each measure: %s", proposed.Name, proposed))
+	} else {
+		text := "no archive policy keeps these measures"
+		if len(candidates) > 0 {
+			text += ", not even the best one: " + candidates[0].String()
+		}
+		return refusal("%s; name one by --archive-policy, say --create-archive-policy, or create one, such as %s", text, proposed)
+	}
 	for _, m := range i.metrics {
-		m.limits.count(&i.result)
-	}
-	return i.result, err
-}
-
-// policyNamed returns an archive policy of the server, which creates those of series when it needs them.
-func (i *Importer) policyNamed(ctx context.Context, name string) (*client.ArchivePolicy, error) {
-	p, err := i.options.Client.ArchivePolicy(ctx, name)
-	if !client.HasStatus(err, http.StatusNotFound) {
-		return p, err
-	}
-	for _, d := range []*model.ArchivePolicy{seriesPolicy, counterPolicy} {
-		if d.Name == name {
-			text, err := json.Marshal(d)
-			return p, errors.Join(err, json.Unmarshal(text, p))
+		if m.policy == policyAuto {
+			m.policy = chosen.name
 		}
 	}
-	return p, err
+	return nil
+}
+
+// newPolicy is an archive policy as the API takes it.
+type newPolicy struct {
+	Name       string              `json:"name"`
+	Definition []map[string]string `json:"definition"`
+}
+
+func (p *newPolicy) String() string {
+	return fmt.Sprintf(`{"name": "%s", "definition": [{"granularity": "%s", "timespan": "%s"}]}`, p.Name,
+		p.Definition[0]["granularity"], p.Definition[0]["timespan"])
+}
+
+// proposal returns an archive policy that keeps each measure in a group of its own, for twice as long as the files are.
+// Groups no longer than the shortest step have one measure each. They keep the times as well if they divide them all.
+func (e *extent) proposal() *newPolicy {
+	const most = 60 // times as short as the shortest step
+	granularity := cmp.Or(e.least, 24*time.Hour)
+	if e.grid > 0 && e.grid <= granularity && granularity/e.grid <= most {
+		granularity = e.grid
+	} else {
+		units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second, time.Millisecond,
+			time.Microsecond, time.Nanosecond}
+		granularity = units[slices.IndexFunc(units, func(unit time.Duration) bool { return unit <= granularity })]
+	}
+	days := 2*int(e.span/(24*time.Hour)) + 1
+	seconds := strconv.FormatFloat(granularity.Seconds(), 'f', -1, 64)
+	return &newPolicy{Name: strings.ReplaceAll(fmt.Sprintf("every-%ss-for-%dd", seconds, days), ".", "_"),
+		Definition: []map[string]string{{"granularity": seconds + "s", "timespan": fmt.Sprint(days) + "d"}}}
+}
+
+// NoteKept notes what archive policies keep, of metrics of which the user was not told yet.
+func (i *Importer) NoteKept() {
+	for _, name := range slices.Sorted(maps.Keys(i.policies)) {
+		if p := i.policies[name]; p.metrics > p.reported {
+			p.reported = p.metrics
+			i.options.Note(p.String())
+		}
+	}
+}
+
+// Result returns what was done so far, and what archive policies keep.
+func (i *Importer) Result() Result {
+	r := i.result
+	for _, p := range i.policies {
+		r.Expired += p.expired
+		r.Merged += p.measures - p.expired - p.kept()
+	}
+	return r
+}
+
+// policy returns the archive policy that the server describes so.
+func (i *Importer) policy(described *client.ArchivePolicy) (*archivePolicy, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	p := i.policies[described.Name]
+	if p == nil {
+		var err error
+		if p, err = newArchivePolicy(described); err != nil {
+			return nil, err
+		}
+		if len(p.items) == 0 {
+			return nil, errors.New("csvimport: archive policy " + p.name + " has no granularity")
+		}
+		i.policies[p.name] = p
+	}
+	return p, nil
 }

@@ -1,7 +1,6 @@
 package csvimport
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,14 +17,9 @@ import (
 // Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the
 // resources, and metrics that are missing and have measures, and removes those that stayed empty.
 func (i *Importer) Send(ctx context.Context) (Result, error) {
-	if err := i.unknownIgnored(); err != nil {
-		return i.result, err
-	}
-	result, err := i.send(ctx)
-	if err != nil {
-		err = errors.Join(err, i.removeEmpty(context.WithoutCancel(ctx)))
-	}
-	return result, err
+	err := i.send(ctx)
+	err = errors.Join(err, i.removeEmpty(context.WithoutCancel(ctx)))
+	return i.Result(), err
 }
 
 // removeEmpty deletes the metrics that the import created and that have no measures.
@@ -38,43 +32,53 @@ func (i *Importer) removeEmpty(ctx context.Context) (err error) {
 	return err
 }
 
-func (i *Importer) send(ctx context.Context) (Result, error) {
-	var used, existing []*metric
-	byResource := make(map[string][]*metric)
-	var series []*metric
+func (i *Importer) send(ctx context.Context) error {
+	var used, series []*metric
+	missing := make(map[string][]*metric) // by resource
 	for _, m := range i.metrics {
 		switch {
-		case m.rows == 0 && m.aggregates == nil:
+		case !m.isUsed():
 			continue
 		case m.labels != "":
 			series = append(series, m)
-		default:
-			byResource[m.resource] = append(byResource[m.resource], m)
+		case m.id == "":
+			missing[m.resource] = append(missing[m.resource], m)
 		}
+		m.before = -1
 		used = append(used, m)
 	}
-	found, err := i.ensureSeries(ctx, series)
-	if err != nil {
-		return i.result, fmt.Errorf("csvimport: %w", err)
+	if i.create != nil {
+		if err := i.options.Client.EnsureArchivePolicy(ctx, i.create.Name, i.create); err != nil {
+			return fmt.Errorf("csvimport: archive policy %s: %w", i.create.Name, err)
+		}
 	}
-	existing = append(existing, found...)
-	for _, name := range slices.Sorted(maps.Keys(byResource)) {
+	existing, err := i.ensureSeries(ctx, series)
+	if err != nil {
+		return fmt.Errorf("csvimport: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		resource, err := i.options.Client.EnsureResource(ctx, name)
 		if err != nil {
-			return i.result, fmt.Errorf("csvimport: resource %s: %w", name, err)
+			return fmt.Errorf("csvimport: resource %s: %w", name, err)
 		}
-		found, err := i.ensure(ctx, resource, byResource[name])
-		if err != nil {
-			return i.result, fmt.Errorf("csvimport: metrics of %s: %w", name, err)
+		if err := i.createMetrics(ctx, resource, missing[name]); err != nil {
+			return fmt.Errorf("csvimport: metrics of %s: %w", name, err)
 		}
-		existing = append(existing, found...)
 	}
 	i.result.Metrics = len(used)
-	i.notePolicies(used)
+	for _, m := range used {
+		if !m.counted {
+			m.archive.metrics++
+		}
+	}
+	i.noteOthers(existing)
 	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
 			m.see(t)
+			if t < m.keptFrom {
+				m.older++
+			}
 			return t >= m.keptFrom
 		})
 	}
@@ -82,10 +86,7 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 		err = i.sendHistory(ctx, used)
 	}
 	if err != nil {
-		return i.result, err
-	}
-	for _, m := range used {
-		m.limits.count(&i.result)
+		return err
 	}
 	var mu sync.Mutex
 	known := true
@@ -107,71 +108,41 @@ func (i *Importer) send(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = i.sendAggregates(ctx, used)
 	}
-	if err == nil {
-		err = i.removeEmpty(ctx)
-	}
-	return i.result, err
+	return err
 }
 
-// notePolicies says which archive policies metrics have.
-func (i *Importer) notePolicies(metrics []*metric) {
-	counts := make(map[string]int)
-	for _, m := range metrics {
-		counts[cmp.Or(m.policy, "by the server's rules")]++
-	}
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		texts = append(texts, fmt.Sprintf("%s (%d metrics)", name, counts[name]))
-	}
-	i.options.Note("archive policies: " + someOf(texts))
-}
-
-// ensure finds the metrics of the resource, and creates those that it does not have. It returns the others.
-func (i *Importer) ensure(ctx context.Context, resource string, used []*metric) (existing []*metric, err error) {
-	if len(used) == 0 {
-		return nil, nil
-	}
-	metrics, err := i.options.Client.Metrics(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	var missing []*metric
-	for _, m := range used {
-		if found := metrics[m.name]; found == nil {
-			missing = append(missing, m)
-		} else if existing = append(existing, m); m.is(found) != nil {
-			return nil, m.is(found)
-		}
-	}
+// createMetrics creates metrics that the resource does not have.
+func (i *Importer) createMetrics(ctx context.Context, resource string, missing []*metric) error {
 	for part := range slices.Chunk(missing, metricsAtOnce) {
 		create := make(map[string]client.NewMetric, len(part))
 		for _, m := range part {
 			create[m.name] = m.newMetric()
 		}
-		if metrics, err = i.options.Client.CreateMetrics(ctx, resource, create); err != nil {
-			return nil, err
+		metrics, err := i.options.Client.CreateMetrics(ctx, resource, create)
+		if err != nil {
+			return err
 		}
 		for _, m := range part {
 			found := metrics[m.name]
 			if found == nil {
-				return nil, fmt.Errorf("the server did not create metric %s", m.name)
+				return fmt.Errorf("the server did not create metric %s", m.name)
 			}
 			m.created = true
-			if err := m.is(found); err != nil {
-				return nil, err
+			if err := i.found(m, found); err != nil {
+				return err
 			}
 		}
 	}
-	return existing, nil
+	return nil
 }
 
 // metricsAtOnce is how many metrics a request creates: a server takes bodies of a mebibyte.
 const metricsAtOnce = 1000
 
-// is notes which metric of the server m is.
-func (m *metric) is(found *client.Metric) (err error) {
-	m.id, m.policy, m.methods = found.ID, found.ArchivePolicy.Name, found.ArchivePolicy.Methods
-	m.limits, err = newLimits(&found.ArchivePolicy, m.newest)
+// found notes which metric of the server m is.
+func (i *Importer) found(m *metric, found *client.Metric) (err error) {
+	m.id = found.ID
+	m.archive, err = i.policy(&found.ArchivePolicy)
 	return err
 }
 
@@ -198,7 +169,7 @@ func (i *Importer) ensureSeries(ctx context.Context, used []*metric) (existing [
 				defer mu.Unlock()
 				existing = append(existing, m)
 			}
-			return m.is(found)
+			return i.found(m, found)
 		})
 	}
 	return existing, all.Wait()

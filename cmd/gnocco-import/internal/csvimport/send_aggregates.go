@@ -54,7 +54,7 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 			}
 			if i.result.Occupied == 0 && len(refused) > 0 {
 				i.options.Note(fmt.Sprintf("%s has other measures in %d periods of %v, first %s; its groups there stay as "+
-					"they are", m, len(refused), m.limits.coarsest(), refused[0]))
+					"they are", m, len(refused), m.archive.coarsest(), refused[0]))
 			}
 			i.result.Occupied += int64(len(refused))
 			return nil
@@ -74,7 +74,7 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 // putGroups puts groups where a metric has nothing, and returns the periods in which it has something else. A request
 // has all groups of some periods.
 func (i *Importer) putGroups(ctx context.Context, m *metric, groups []carbonara.Groups) (refused []string, err error) {
-	coarsest := m.limits.coarsest()
+	coarsest := m.archive.coarsest()
 	for rest := (&model.Replacement{Groups: groups}); rest != nil; {
 		end := carbonara.MaxTimestamp
 		for j := range rest.Groups {
