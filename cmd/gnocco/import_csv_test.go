@@ -126,7 +126,7 @@ func TestImportCSVFails(t *testing.T) {
 	f(2, "has no header", "2026-01-01,1\n", "-")
 	f(2, "has no column \"t\"", "time,value\n", "--timestamp-column", "t", "-")
 	f(2, "has no column of values", "time,value\n", "--ignore", "value", "-")
-	f(2, "two columns for metric a", "time,a,a\n", "-")
+	f(2, "two columns called 1", "time,1,1\n2026-01-01,1,1\n", "-")
 	f(2, "cannot all be metric m", "time,a,b\n", "--metric", "m", "-")
 	f(1, "no such file", "", filepath.Join(dir, "nothing.csv"))
 	f(1, "Archive policy nonsense does not exist", "time,a\n2026-01-01,1\n", "--archive-policy", "nonsense", "-")

@@ -57,6 +57,12 @@ func newLayout(head []byte, complete bool, o *Options) (*layout, error) {
 	}
 	r.ExpectHeaders(header)
 	names := csv.Names(header, dialect.Above, o.NoHeader)
+	for range dialect.Beneath {
+		if _, _, err := r.Read(); err != nil {
+			return nil, fmt.Errorf("csv: below the header: %w", err)
+		}
+		l.body, l.line = r.Position()
+	}
 	for _, name := range o.Skip {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("csv: there is no column %q to skip: the columns are %s", name, list(names))

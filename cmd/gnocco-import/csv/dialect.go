@@ -13,6 +13,7 @@ import (
 type Dialect struct {
 	Comma   byte
 	Leading int      // lines before the header, or the first record
+	Beneath int      // records between the header and the measures: units and the like
 	Comment bool     // lines that begin with # are none
 	Header  [][]byte // of a comment before the records; nil: the first record
 	Above   [][]byte // the record before the header, nil for none
@@ -24,19 +25,10 @@ var delimiters = []byte{'\t', ';', '|', ','}
 // DialectOf looks at the beginning of a text. Comma is the user's, 0 to find it.
 func DialectOf(text []byte, comma byte, complete bool) Dialect {
 	const most = 200
-	lines := bytes.SplitN(text, []byte{'\n'}, most+2)
-	if len(lines) == 1 {
-		lines = bytes.SplitN(text, []byte{'\r'}, most+2)
-	}
-	if !complete && len(lines) > 1 || len(lines) > most+1 {
-		lines = lines[:len(lines)-1] // cut off
-	}
-	for i, line := range lines {
-		lines[i] = bytes.TrimSuffix(line, []byte{'\r'})
-	}
+	lines, starts := recordsOf(text, most+1, complete)
 	d := Dialect{Comma: comma}
 	if len(lines) > 0 && len(lines[0]) == len("sep=,") && bytes.HasPrefix(lines[0], []byte("sep=")) {
-		d.Comma, d.Leading, lines = lines[0][4], 1, lines[1:]
+		d.Comma, lines, starts = lines[0][4], lines[1:], starts[1:]
 	}
 	lines = lines[:min(len(lines), most)]
 	if d.Comma == 0 {
@@ -48,8 +40,54 @@ func DialectOf(text []byte, comma byte, complete bool) Dialect {
 			}
 		}
 	}
-	d.findHeader(lines)
+	header := d.findHeader(lines)
+	if len(starts) > 0 {
+		d.Leading = starts[header]
+	}
 	return d
+}
+
+// recordsOf splits a text into the lines of records, which quotes may join, and says on which line each starts, from 0
+// on. The last one is left out where it is cut off.
+func recordsOf(text []byte, most int, complete bool) (records [][]byte, starts []int) {
+	end := []byte{'\n'}
+	if bytes.IndexByte(text, '\n') < 0 {
+		end = []byte{'\r'}
+	}
+	lines := bytes.SplitN(text, end, 4*most)
+	if !complete && len(lines) > 1 || len(lines) == 4*most {
+		lines = lines[:len(lines)-1]
+	}
+	for i := 0; i < len(lines) && len(records) < most; {
+		n := linesOfRecord(lines[i:])
+		record := bytes.Join(lines[i:i+n], end)
+		records, starts = append(records, bytes.TrimRight(record, "\r")), append(starts, i)
+		i += n
+	}
+	return records, starts
+}
+
+// linesOfRecord returns of how many lines the first record is: 1 if its quote is never closed.
+func linesOfRecord(lines [][]byte) int {
+	quoted := false
+	for n, line := range lines {
+		begins := true // a field
+		for i := 0; i < len(line); i++ {
+			c := line[i]
+			switch {
+			case c != '"':
+			case quoted && i+1 < len(line) && line[i+1] == '"':
+				i++
+			case quoted || begins && n == 0 || begins && i > 0:
+				quoted = !quoted
+			}
+			begins = bytes.IndexByte(delimiters, c) >= 0
+		}
+		if !quoted {
+			return n + 1
+		}
+	}
+	return 1
 }
 
 // Begin brings a reader of the text from its beginning to the header, or to the first record.
@@ -61,10 +99,10 @@ func (d *Dialect) Begin(r *Reader) error {
 	return nil
 }
 
-// findHeader finds the header: the last line before the first one with numbers, of the lines that have as many fields
-// as most. Where there is none before, it is that line, or a comment above it, or R's names of all columns but the
-// first.
-func (d *Dialect) findHeader(lines [][]byte) {
+// findHeader returns the number of the header's line: the last one before the first one with numbers, of the lines that
+// have as many fields as most, but for lines of units. Where there is none before, it is that line, or a comment above
+// it, or R's names of all columns but the first.
+func (d *Dialect) findHeader(lines [][]byte) int {
 	fields, _ := commonFields(lines, d.Comma)
 	header, above := -1, -1 // of the lines that have the fields, the last one and the one before
 	first, numbers := -1, false
@@ -83,7 +121,15 @@ func (d *Dialect) findHeader(lines [][]byte) {
 		if first < 0 {
 			first = i
 		}
+		if header >= 0 && isBeneath(splitNames(lines[header], d.Comma), splitNames(line, d.Comma)) {
+			d.Beneath++
+			continue
+		}
 		if hasNumbers(line, d.Comma) {
+			if header < 0 && i+1 < len(lines) && fieldsOf(lines[i+1], d.Comma) == fields && fields > 2 &&
+				!hasNumbers(lines[i+1], d.Comma) {
+				continue // of a preamble that has as many fields
+			}
 			numbers = true
 			if header < 0 {
 				header = i
@@ -96,18 +142,21 @@ func (d *Dialect) findHeader(lines [][]byte) {
 			}
 			break
 		}
-		header, above = i, header
+		header, above, d.Beneath = i, header, 0
 	}
 	if header < 0 {
-		return
+		return 0
 	}
 	if !numbers {
-		header, above = first, -1
+		header, above, d.Beneath = first, -1, 0
 	}
-	d.Leading += header
+	if d.Header != nil {
+		d.Beneath = 0
+	}
 	if above >= 0 {
 		d.Above = splitNames(lines[above], d.Comma)
 	}
+	return header
 }
 
 // commonFields returns the number of fields that most lines have, two at least, and how many lines have it.
@@ -168,6 +217,9 @@ func (d Dialect) String() string {
 	if d.Leading > 0 {
 		parts = append(parts, fmt.Sprintf("%d leading lines skipped", d.Leading))
 	}
+	if d.Beneath > 0 {
+		parts = append(parts, fmt.Sprintf("%d lines below the header are units and the like", d.Beneath))
+	}
 	if d.Comment && d.Header == nil {
 		parts = append(parts, "lines with # skipped")
 	}
@@ -178,7 +230,7 @@ func (d Dialect) String() string {
 func Names(header, above [][]byte, noHeader bool) []string {
 	names := make([]string, len(header))
 	for i, field := range header {
-		names[i] = strings.TrimSpace(string(field))
+		names[i] = strings.Join(strings.Fields(string(field)), " ")
 		if noHeader {
 			names[i] = strconv.Itoa(i + 1)
 		}

@@ -20,7 +20,9 @@ type NumberForm struct {
 
 // gaps are the words that stand for no value.
 var gaps = map[string]bool{"": true, "-": true, "--": true, "?": true, "na": true, "n/a": true, "#n/a": true, "null": true,
-	"none": true, "nil": true, "nan": true, "unavailable": true, "unknown": true, `\n`: true}
+	"none": true, "nil": true, "nan": true, "unavailable": true, "unknown": true, `\n`: true, "---": true, ".": true,
+	"*": true, "**": true, "***": true, "m": true, "missing": true, "nd": true, "n.d.": true, "<na>": true, "nat": true,
+	"#value!": true, "#div/0!": true, "#ref!": true, "#num!": true, "#name?": true, "undefined": true, "(null)": true}
 
 // IsGap reports whether a cell stands for no value.
 func IsGap(text []byte) bool {

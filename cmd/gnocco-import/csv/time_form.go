@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -19,11 +22,11 @@ type TimeForm struct {
 	layout string         // of package time; "": ISO 8601 as the API reads it
 	zoned  bool           // the text may name its zone
 	zone   *time.Location // of text that does not; nil: UTC
-	last   carbonara.Timestamp
 
-	also     string // another layout of package time, tried after layout
-	upper    bool   // the layout knows PM, and the text may have pm
-	quarters bool   // a year and a quarter, such as 2026Q1 or, in two columns, 2026 1
+	also  string    // another layout of package time, tried after layout
+	upper bool      // the layout knows PM, and the text may have pm
+	part  *yearPart // a year and a part of it, such as 2026Q1 or, in two columns, 2026 1
+	days  bool      // numbers of days, as spreadsheets count them
 }
 
 // String describes the form for the user.
@@ -35,8 +38,10 @@ func (f *TimeForm) String() string {
 	switch {
 	case f.unit > 0:
 		return unitNames[f.unit] + " since 1970"
-	case f.quarters:
-		return "years and quarters, " + zone
+	case f.part != nil:
+		return "years and " + f.part.plural + ", " + zone
+	case f.days:
+		return "days since 1899-12-30, as spreadsheets count them, " + zone
 	case f.layout == "":
 		return "ISO 8601, " + zone + " where no zone is named"
 	case f.zoned:
@@ -51,34 +56,51 @@ var (
 		time.Microsecond: "microseconds", time.Nanosecond: "nanoseconds"}
 )
 
-// Parse returns the time of a cell.
-func (f *TimeForm) Parse(text []byte) (carbonara.Timestamp, error) {
+// Parse returns the time of a cell. At the end of summer time clocks show it again: then again is the later time, and
+// otherwise 0.
+func (f *TimeForm) Parse(text []byte) (at, again carbonara.Timestamp, err error) {
 	s := view(text)
-	if f.unit > 0 {
-		return ParseNumberSince(s, f.unit)
+	if at, again, err = f.parse(s, 0); err == nil || errors.Is(err, errRange) {
+		return at, again, err
 	}
-	if f.quarters {
-		return f.parseQuarter(s)
+	if hour := midnight.FindStringSubmatchIndex(s); hour != nil && f.unit == 0 {
+		if at, again, other := f.parse(s[:hour[2]]+"00"+s[hour[3]:], 1); other == nil {
+			return at, again, nil
+		}
 	}
-	if f.layout == "" {
+	return 0, 0, err
+}
+
+// midnight matches 24:00 behind a date, or a 24th hour: the next day begins.
+var midnight = regexp.MustCompile(`[^0-9.](24)(?::?00){0,2}(?:[.,]0+)?(?:$|[ Z+-])`)
+
+// parse reads a time, with so many days added.
+func (f *TimeForm) parse(s string, days int) (at, again carbonara.Timestamp, err error) {
+	switch {
+	case f.unit > 0:
+		at, err = ParseNumberSince(s, f.unit)
+		return at, 0, err
+	case f.part != nil:
+		t, err := f.part.parse(s)
+		return f.local(t, err)
+	case f.days:
+		t, err := spreadsheetTime(s)
+		return f.local(t, err)
+	case f.layout == "":
 		t, ok := model.ParseISO(s)
 		if !ok {
 			form := model.TimestampFormOf(s)
 			if form == model.TimestampRelative || form == model.TimestampNumber {
-				return 0, errNoTime
+				return 0, 0, errNoTime
 			}
-			var err error
 			if t, err = form.Parse(s, 0); err != nil {
 				if isFarISO(s) {
-					return 0, errRange
+					return 0, 0, errRange
 				}
-				return 0, err
+				return 0, 0, err
 			}
 		}
-		if f.zone == nil || namesZone(s) {
-			return t, nil
-		}
-		return f.local(t.Time().UTC())
+		return f.inZone(t.Time().UTC().AddDate(0, 0, days), namesZone(s))
 	}
 	if f.upper {
 		s = strings.ToUpper(s)
@@ -88,15 +110,34 @@ func (f *TimeForm) Parse(text []byte) (carbonara.Timestamp, error) {
 		t, err = time.Parse(f.also, s)
 	}
 	if err != nil {
-		return 0, errNoTime
+		return 0, 0, errNoTime
 	}
 	if zone, _ := t.Zone(); f.zoned && zone != "" && zone != "UTC" && zone != "GMT" && !strings.Contains(f.layout, "07") {
-		return 0, errZoneName
+		return 0, 0, errZoneName
 	}
-	if !f.zoned && f.zone != nil {
-		return f.local(t)
+	return f.inZone(t.AddDate(0, 0, days), f.zoned)
+}
+
+// inZone returns the time that t shows, in the form's zone unless the text names one.
+func (f *TimeForm) inZone(t time.Time, named bool) (at, again carbonara.Timestamp, err error) {
+	if !named {
+		return f.local(t, nil)
 	}
-	return timestampOf(t)
+	at, err = timestampOf(t)
+	return at, 0, err
+}
+
+// spreadsheetTime returns the time of a number of days since 1899-12-30, to the millisecond.
+func spreadsheetTime(s string) (time.Time, error) {
+	const to1970, most = 25569, 106751 // days
+	v, ok := model.ParseNumber(strings.Replace(s, ",", ".", 1))
+	if !ok || v != v {
+		return time.Time{}, errNoTime
+	}
+	if v < to1970 || v > most {
+		return time.Time{}, errRange
+	}
+	return time.UnixMilli(int64(math.Round((v - to1970) * 86400e3))).UTC(), nil
 }
 
 var (
@@ -132,29 +173,33 @@ func timestampOf(t time.Time) (carbonara.Timestamp, error) {
 	return carbonara.FromTime(t), nil
 }
 
-// local returns the time at which clocks in the zone show what t shows. Where they show it twice, the later time counts
-// if the measure before was later than the earlier one.
-func (f *TimeForm) local(t time.Time) (carbonara.Timestamp, error) {
-	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), f.zone)
-	if at.Hour() != t.Hour() || at.Minute() != t.Minute() {
-		return 0, fmt.Errorf("does not exist in %s: clocks were put forward", f.zone)
-	}
-	stamp, err := timestampOf(at)
+// local returns the time at which clocks in the zone show what t shows, and again if they do so later.
+func (f *TimeForm) local(t time.Time, err error) (at, again carbonara.Timestamp, _ error) {
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	const oneHour = time.Hour
-	for _, other := range []time.Time{at.Add(-oneHour), at.Add(oneHour)} {
-		if other.Hour() != at.Hour() || other.Minute() != at.Minute() {
-			continue
-		}
-		earlier, later := min(stamp, carbonara.FromTime(other)), max(stamp, carbonara.FromTime(other))
-		if stamp = earlier; f.last > earlier && f.last <= later.Add(time.Hour) {
-			stamp = later
+	if f.zone == nil {
+		at, err = timestampOf(t)
+		return at, 0, err
+	}
+	// The offset is one of those before and after; where they differ, clocks are changed between.
+	var found []time.Time
+	for _, near := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
+		_, offset := t.Add(near).In(f.zone).Zone()
+		shown := t.Add(-time.Duration(offset) * time.Second).In(f.zone)
+		if shown.Hour() == t.Hour() && shown.Minute() == t.Minute() &&
+			!slices.ContainsFunc(found, func(other time.Time) bool { return other.Equal(shown) }) {
+			found = append(found, shown)
 		}
 	}
-	f.last = stamp
-	return stamp, nil
+	if len(found) == 0 {
+		return 0, 0, fmt.Errorf("does not exist in %s: clocks were put forward", f.zone)
+	}
+	if at, err = timestampOf(found[0]); err == nil && len(found) == 2 {
+		again, err = timestampOf(found[1])
+		at, again = min(at, again), max(at, again)
+	}
+	return at, again, err
 }
 
 // ParseNumberSince reads a number of units since 1970, exactly.
@@ -197,33 +242,65 @@ func unitOf(v float64) time.Duration {
 // where two are usual.
 var (
 	dateLayouts = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006", "1-2-2006",
-		"2-Jan-2006", "Jan-2-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "Mon, 2 Jan 2006", "20060102",
+		"2-Jan-2006", "2/Jan/2006", "2Jan2006", "2006-Jan-2", "Jan-2-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "Mon, 2 Jan 2006", "20060102",
 		"1/2/06", "2/1/06", "2.1.06", "2-Jan-06", "06-1-2", "2-1-06", "1-2-06", "Jan 2006", "Jan-2006", "January 2006",
-		"1/2006"}
-	clockLayouts = []string{"15:4:5", "15:4", "3:4:5 PM", "3:4 PM", "3:4:5PM", "3:4PM", "3:4:5 pm", "3:4 pm", "150405"}
+		"1/2006", "2006-002"}
+	clockLayouts = []string{"15:4:5", "15:4", "3:4:5 PM", "3:4 PM", "3:4:5PM", "3:4PM", "3:4:5 pm", "3:4 pm", "150405",
+		"15.4.5", "15.4", "1504", "15"}
+	betweens     = []string{" ", "T", ", ", "-", "_", ":", " - "} // of dates and times of day
 	zoneLayouts  = []string{"", "Z07:00", " Z07:00", "-0700", " -0700", "-07", " MST", " -0700 MST"}
 	wholeLayouts = []string{time.ANSIC, time.UnixDate, time.RubyDate, time.RFC850}
 )
 
-// textLayouts calls use with each layout of dates, or of dates with times of day.
-func textLayouts(use func(layout string, zoned bool)) {
+// textLayout is a layout of dates, or of dates with times of day.
+type textLayout struct {
+	text  string
+	zoned bool
+	marks string // that each time has
+}
+
+// textLayouts returns all of them.
+var textLayouts = sync.OnceValue(func() (all []textLayout) {
+	add := func(zone string, parts ...string) {
+		marks := ""
+		for _, mark := range []string{":", "/", ".", ",", "_"} {
+			if strings.Contains(strings.Join(parts, ""), mark) {
+				marks += mark
+			}
+		}
+		all = append(all, textLayout{strings.Join(parts, "") + zone, zone != "", marks})
+	}
 	for _, date := range dateLayouts {
-		use(date, false)
+		add("", date)
 		for _, clock := range clockLayouts {
-			for _, between := range []string{" ", "T", ", "} {
-				for i, zone := range zoneLayouts {
-					use(date+between+clock+zone, i > 0)
+			for _, between := range betweens {
+				for _, zone := range zoneLayouts {
+					add(zone, date, between, clock)
 				}
 			}
 		}
 	}
 	for _, layout := range wholeLayouts {
-		use(layout, strings.Contains(layout, "MST") || strings.Contains(layout, "-0700"))
+		all = append(all, textLayout{layout, strings.Contains(layout, "MST") || strings.Contains(layout, "-0700"), ""})
 	}
+	return all
+})
+
+// mayBe reports whether a cell has the layout's marks.
+func (l *textLayout) mayBe(cell []byte) bool {
+	for i := range len(l.marks) {
+		if bytes.IndexByte(cell, l.marks[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
-// digitLayout calls use with the layout of textLayouts that may be a number.
-func digitLayout(use func(layout string, zoned bool)) { use("20060102", false) }
+// digitLayouts are those that may be a number.
+var digitLayouts = []textLayout{{text: "20060102"}, {text: compactLayouts[0]}, {text: compactLayouts[1]}, {text: compactLayouts[2]}}
+
+// compactLayouts are dates with times of day, in digits alone. As numbers since 1970 they lie in 1976, or after 2033.
+var compactLayouts = []string{"20060102150405", "200601021504", "2006010215"}
 
 func isNumber(cell []byte) bool {
 	_, ok := model.ParseNumber(view(cell))
@@ -236,7 +313,7 @@ const mostTried = 20
 // fits returns how many of the cells are times of the form, within the years that are kept or not.
 func (f TimeForm) fits(cells [][]byte) (n int) {
 	for i, cell := range cells {
-		if _, err := f.Parse(cell); err == nil || errors.Is(err, errRange) {
+		if _, _, err := f.Parse(cell); err == nil || errors.Is(err, errRange) {
 			n++
 		}
 		if i == mostTried && n < mostTried/2 {
@@ -251,10 +328,23 @@ func (f TimeForm) fits(cells [][]byte) (n int) {
 // called year holds years.
 func timeFormOf(name string, cells [][]byte, zone *time.Location, named, asked bool) (
 	form TimeForm, fit int, err error) {
-	if strings.EqualFold(name, "year") {
+	if isYearName(name) {
 		if f := (TimeForm{layout: "2006", zone: zone}); f.fits(cells) == len(cells) {
 			return f, len(cells), nil
 		}
+	}
+	if named || asked || ordered(cells) {
+		for _, layout := range compactLayouts {
+			if f := (TimeForm{layout: layout, zone: zone}); allCompact(cells, layout) && f.fits(cells) == len(cells) {
+				return f, len(cells), nil
+			}
+		}
+	}
+	if f := (TimeForm{days: true, zone: zone}); (named || asked || isTimeName(name)) && isSpreadsheet(cells) {
+		if asked || isDateName(name) || bytes.ContainsAny(bytes.Join(cells, nil), ".,") {
+			return f, len(cells), nil
+		}
+		return f, 0, fmt.Errorf("%q may be seconds, or days of a spreadsheet: say --time-format s or --time-format excel", cells[0])
 	}
 	iso := (TimeForm{}).fits(cells)
 	if iso*2 > len(cells) {
@@ -292,24 +382,35 @@ func textFormOf(cells [][]byte, zone *time.Location) (form TimeForm, fit int, er
 	if len(cells) == 0 {
 		return TimeForm{zone: zone}, 0, nil
 	}
-	if f := (TimeForm{quarters: true, zone: zone}); bytes.ContainsAny(cells[0], "qQ") && f.fits(cells) == len(cells) {
-		return f, len(cells), nil
+	for i := range yearParts {
+		f := TimeForm{part: &yearParts[i], zone: zone}
+		if letter := f.part.letter; letter != "" && bytes.Contains(bytes.ToUpper(cells[0]), []byte(letter)) {
+			if n := f.fits(cells); n*2 > len(cells) {
+				return f, n, nil
+			}
+		}
 	}
-	layouts := textLayouts
+	if !bytes.ContainsAny(cells[0], "0123456789") && !bytes.ContainsAny(cells[len(cells)/2], "0123456789") {
+		return TimeForm{zone: zone}, 0, nil
+	}
+	layouts := textLayouts()
 	if isNumber(cells[0]) && isNumber(cells[len(cells)/2]) {
-		layouts = digitLayout
+		layouts = digitLayouts
 	}
 	var as []TimeForm
-	layouts(func(layout string, zoned bool) {
-		f := TimeForm{layout: layout, zoned: zoned}
+	for i := range layouts {
+		if !layouts[i].mayBe(cells[0]) && !layouts[i].mayBe(cells[len(cells)/2]) {
+			continue
+		}
+		f := TimeForm{layout: layouts[i].text, zoned: layouts[i].zoned}
 		// The first cell and one in the middle decide whether a layout is tried.
-		if _, first := f.Parse(cells[0]); first != nil && !errors.Is(first, errRange) {
+		if _, _, first := f.Parse(cells[0]); first != nil && !errors.Is(first, errRange) {
 			if errors.Is(first, errZoneName) {
 				err = fmt.Errorf("%q %w", cells[0], first)
-				return
+				continue
 			}
-			if _, middle := f.Parse(cells[len(cells)/2]); middle != nil && !errors.Is(middle, errRange) {
-				return
+			if _, _, middle := f.Parse(cells[len(cells)/2]); middle != nil && !errors.Is(middle, errRange) {
+				continue
 			}
 		}
 		switch n := f.fits(cells); {
@@ -318,7 +419,7 @@ func textFormOf(cells [][]byte, zone *time.Location) (form TimeForm, fit int, er
 		case n == fit && n > 0 && differing(form, f, cells) != nil:
 			as = append(as, f)
 		}
-	})
+	}
 	if !form.zoned {
 		form.zone = zone
 	}
@@ -372,8 +473,8 @@ func strptime(layout string) string {
 // differing returns a cell that two forms read as two times, nil if there is none.
 func differing(a, b TimeForm, cells [][]byte) []byte {
 	for _, cell := range cells {
-		s, errA := a.Parse(cell)
-		t, errB := b.Parse(cell)
+		s, _, errA := a.Parse(cell)
+		t, _, errB := b.Parse(cell)
 		if errA == nil && errB == nil && s != t {
 			return cell
 		}
@@ -390,6 +491,14 @@ func NamedTimeForm(format string, zone *time.Location) (TimeForm, error) {
 		}
 	}
 	f := TimeForm{zone: zone}
+	if format == "excel" {
+		f.days = true
+		return f, nil
+	}
+	if strings.Contains(format, "%G") {
+		f.part = &yearParts[1]
+		return f, nil
+	}
 	var layout strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -425,27 +534,76 @@ var directives = map[byte]string{'Y': "2006", 'y': "06", 'm': "1", 'b': "Jan", '
 	'j': "002", 'a': "Mon", 'A': "Monday", 'H': "15", 'I': "3", 'M': "4", 'S': "5", 'f': "", 'p': "PM", 'z': "-0700",
 	'Z': "MST", 'F': "2006-1-2", 'T': "15:4:5", 'R': "15:4", 'D': "1/2/06", '%': "%"}
 
-// parseQuarter reads 2026Q1 and 2026 1, with or without a character between.
-func (f *TimeForm) parseQuarter(s string) (carbonara.Timestamp, error) {
-	const year = len("2006")
-	if len(s) <= year || len(s) > len("2006 Q1") {
-		return 0, errNoTime
+// yearPart is a part of a year: texts such as 2026Q1 and 2024-W05-2, or numbers in a column beside the year's.
+type yearPart struct {
+	letter string // before the number; "": none
+	plural string
+	names  []string // of columns, in lower case
+	start  func(year, number int) time.Time
+	text   *regexp.Regexp
+}
+
+var yearParts = []yearPart{
+	{"Q", "quarters", []string{"quarter"}, func(year, n int) time.Time {
+		return time.Date(year, time.Month(3*n-2), 1, 0, 0, 0, 0, time.UTC)
+	}, regexp.MustCompile(`(?i)^(?:([0-9]{4})[ :/-]?Q?([1-4])|Q([1-4])[ /-]?([0-9]{4}))$`)},
+	{"W", "weeks of ISO 8601", []string{"week", "iso_week", "isoweek", "week_of_year", "kw", "cw"}, func(year, n int) time.Time {
+		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // of January, is in the first week
+		return fourth.AddDate(0, 0, 7*(n-1)-(int(fourth.Weekday())+6)%7)
+	}, regexp.MustCompile(`(?i)^(?:([0-9]{4})[ :/-]?W?([0-9]{1,2})(?:-?([1-7]))?|W([0-9]{1,2})[ /-]([0-9]{4}))$`)},
+	{"", "days of the year", []string{"doy", "day_of_year", "dayofyear", "yday", "jday", "julian_day"}, func(year, n int) time.Time {
+		return time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
+	}, regexp.MustCompile(`^(?:([0-9]{4})[ -]([0-9]{1,3}))$`)},
+}
+
+// parse reads a text of the year and the part.
+func (p *yearPart) parse(s string) (time.Time, error) {
+	groups := p.text.FindStringSubmatch(s)
+	var numbers []int
+	for _, text := range groups[min(1, len(groups)):] {
+		if n, err := strconv.Atoi(text); err == nil {
+			numbers = append(numbers, n)
+		}
 	}
-	y, err := strconv.Atoi(s[:year])
-	quarter := s[len(s)-1]
-	switch strings.ToUpper(s[year : len(s)-1]) {
-	case "Q", " Q", "-Q", ":Q", "/Q", " ":
-	default:
-		return 0, errNoTime
+	if len(numbers) < 2 {
+		return time.Time{}, errNoTime
 	}
-	if err != nil || quarter < '1' || quarter > '4' {
-		return 0, errNoTime
+	if numbers[0] < numbers[1] { // the part stands first
+		numbers[0], numbers[1] = numbers[1], numbers[0]
 	}
-	t := time.Date(y, time.Month(3*int(quarter-'1')+1), 1, 0, 0, 0, 0, time.UTC)
-	if f.zone != nil {
-		return f.local(t)
+	t := p.start(numbers[0], numbers[1])
+	last := p.start(numbers[0]+1, 1)
+	if numbers[1] == 0 || !t.Before(last) {
+		return t, errNoTime
 	}
-	return timestampOf(t)
+	if len(numbers) > 2 {
+		t = t.AddDate(0, 0, numbers[2]-1)
+	}
+	return t, nil
+}
+
+// partOfYear returns the part whose column is called so, nil for none.
+func partOfYear(name string) *yearPart {
+	i := slices.IndexFunc(yearParts, func(p yearPart) bool { return slices.Contains(p.names, strings.ToLower(name)) })
+	if i < 0 {
+		return nil
+	}
+	return &yearParts[i]
+}
+
+// allCompact reports whether all cells have as many digits as a compact layout.
+func allCompact(cells [][]byte, layout string) bool {
+	return allMatch(cells, func(cell []byte) bool {
+		return len(cell) == len(layout) && isDigits(cell) && cell[0] > '0'
+	})
+}
+
+// isSpreadsheet reports whether all cells may be days of a spreadsheet, from 1970 to 2100.
+func isSpreadsheet(cells [][]byte) bool {
+	return allMatch(cells, func(cell []byte) bool {
+		v, ok := model.ParseNumber(strings.Replace(string(cell), ",", ".", 1))
+		return ok && v >= 25569 && v < 73051
+	})
 }
 
 // calendar lists the names of columns that hold the parts of a time, each with its layouts.
@@ -454,16 +612,18 @@ var calendar = []struct{ name, layouts string }{{"year", "2006"}, {"month", "1|J
 
 // calendarForm returns the form of times in columns of a year, a month and so on, with a blank between.
 func calendarForm(names []string, cells [][]byte, zone *time.Location) (form TimeForm, fit int) {
-	if len(names) == 2 && strings.EqualFold(names[1], "quarter") {
-		form = TimeForm{quarters: true, zone: zone}
-		return form, form.fits(cells)
+	if len(names) == 2 {
+		if part := partOfYear(names[1]); part != nil {
+			form = TimeForm{part: part, zone: zone}
+			return form, form.fits(cells)
+		}
 	}
 	if len(names) > len(calendar) {
 		return form, 0
 	}
 	layouts := []string{""}
 	for i, name := range names {
-		if !strings.EqualFold(name, calendar[i].name) {
+		if !strings.EqualFold(name, calendar[i].name) && !(i == 0 && isYearName(name)) {
 			return form, 0
 		}
 		var longer []string

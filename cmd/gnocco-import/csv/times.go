@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 )
@@ -49,11 +52,10 @@ func FindTimes(names []string, cells [][][]byte, o TimeOptions) (t Times, err er
 		return t, err
 	}
 	for _, cell := range sample {
-		if _, err := t.Form.Parse(cell); errors.Is(err, errRange) {
+		if _, _, err := t.Form.Parse(cell); errors.Is(err, errRange) {
 			t.Far++
 		}
 	}
-	t.Form.last = 0
 	return t, nil
 }
 
@@ -138,35 +140,52 @@ func (t *Times) names(names []string) (own []string) {
 	return own
 }
 
-// guess returns the column in which most cells are times. Of columns with equally many, those with times of day
-// come before those of dates alone; then the first with the name of a column of times, then the first. A column of
-// dates takes one of times of day to it.
+// guess returns the column in which most cells are times. Texts with times of day, and numbers in a column that is
+// called like one of times, come before dates alone, and these before other numbers. Then the first with such a name
+// counts, then the first. A column of dates takes one of times of day, or of hours, to it.
 func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 	named := namedTimes(names)
 	var doubt error
 	empty := true
-	best, most := -1, 0
+	best, most := -1, [3]int{}
 	dates := false // best holds dates alone
-	for i := range names {
+	for i, name := range names {
 		empty = empty && len(cells[i]) == 0
-		if slices.Contains(o.Ignore, names[i]) {
+		if slices.Contains(o.Ignore, name) {
 			continue
 		}
 		sample := cells[i][:min(len(cells[i]), 100)]
+		var form TimeForm
 		times := 0
 		if o.Format != "" {
-			if form, err := NamedTimeForm(o.Format, nil); err == nil {
-				times = form.fits(sample)
+			if named, err := NamedTimeForm(o.Format, nil); err == nil {
+				times = named.fits(sample)
 			}
 		} else {
 			var err error
-			if _, times, err = timeFormOf(names[i], sample, nil, i == named, false); err != nil && doubt == nil {
-				doubt = fmt.Errorf("column %s: %w", names[i], err)
+			if form, times, err = timeFormOf(name, sample, nil, i == named, false); err != nil && doubt == nil {
+				doubt = fmt.Errorf("column %s: %w", name, err)
 			}
 		}
+		if times == 0 || form.unit > 0 && isIDName(name) && i != named {
+			continue
+		}
 		onlyDates := allMatch(sample, isDate)
-		if times > most || times == most && times > 0 && (dates && !onlyDates || dates == onlyDates && i == named) {
-			best, most, dates = i, times, onlyDates
+		rank := [3]int{0, times, 0} // the greatest wins
+		switch {
+		case times*2 <= len(sample):
+		case form.unit > 0 && !isTimeName(name):
+			rank[0] = 1
+		case onlyDates:
+			rank[0] = 2
+		default:
+			rank[0] = 3
+		}
+		if i == named {
+			rank[2] = 1
+		}
+		if slices.Compare(rank[:], most[:]) > 0 {
+			best, most, dates = i, rank, onlyDates
 		}
 	}
 	if best < 0 && empty {
@@ -175,24 +194,34 @@ func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 	if best < 0 {
 		return nil, doubt
 	}
-	if dates {
-		if clock := slices.IndexFunc(cells, func(c [][]byte) bool { return allMatch(c, isClock) }); clock >= 0 {
-			return []int{best, clock}, nil
+	if dates || allMatch(cells[best], isCompactDate) {
+		for _, is := range []func(i int) bool{
+			func(i int) bool { return allMatch(cells[i], isClock) },
+			func(i int) bool { return isHourName(names[i]) && allMatch(cells[i], isHour) },
+			func(i int) bool { return isHourName(names[i]) && allMatch(cells[i], isDigitClock) },
+		} {
+			for i := range names {
+				if i != best && len(names) > 2 && is(i) {
+					return []int{best, i}, nil
+				}
+			}
 		}
 	}
-	if strings.EqualFold(names[best], "year") {
+	if isYearName(names[best]) {
 		return append([]int{best}, partsOfYear(names)...), nil
 	}
 	return []int{best}, nil
 }
 
-// partsOfYear returns the column of quarters beside one of years, or those of months, days and so on.
+// partsOfYear returns the column of quarters, weeks or days beside one of years, or those of months, days and so on.
 func partsOfYear(names []string) (parts []int) {
 	called := func(name string) int {
 		return slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
 	}
-	if i := called("quarter"); i >= 0 {
-		return []int{i}
+	if called(calendar[1].name) < 0 {
+		if i := slices.IndexFunc(names, func(name string) bool { return partOfYear(name) != nil }); i >= 0 {
+			return []int{i}
+		}
 	}
 	for _, part := range calendar[1:] {
 		i := called(part.name)
@@ -202,6 +231,56 @@ func partsOfYear(names []string) (parts []int) {
 		parts = append(parts, i)
 	}
 	return parts
+}
+
+// The words of columns' names.
+var (
+	timeWords = words("timestamp time times date datetime ts stamp epoch unix utc when at clock zeit datum fecha hora heure")
+	dateWords = words("date datetime datum fecha day")
+	hourWords = words("hour hours hr he hourending time hhmm hrmn stunde heure hora uhrzeit clock")
+	yearWords = words("year jahr yr")
+	idWords   = words("id ids no nr uid uuid serial sn imei")
+)
+
+// hasWord reports whether a name has one of words: the last one, if it alone counts.
+func hasWord(name string, among map[string]bool, last bool) bool {
+	split := strings.FieldsFunc(camel.ReplaceAllString(name, "$1 $2"), func(c rune) bool { return !unicode.IsLetter(c) })
+	if last && len(split) > 0 {
+		split = split[len(split)-1:]
+	}
+	return slices.ContainsFunc(split, func(word string) bool { return among[strings.ToLower(word)] })
+}
+
+var camel = regexp.MustCompile(`([a-z])([A-Z])`)
+
+func isTimeName(name string) bool { return hasWord(name, timeWords, false) }
+func isDateName(name string) bool { return hasWord(name, dateWords, false) }
+func isHourName(name string) bool { return hasWord(name, hourWords, false) }
+func isYearName(name string) bool { return yearWords[strings.ToLower(name)] }
+func isIDName(name string) bool   { return hasWord(name, idWords, true) }
+
+// IsIdentifier reports whether a column holds identifiers rather than measures: whole numbers, with the name of such.
+func IsIdentifier(name string, cells [][]byte) bool {
+	return isIDName(name) && allMatch(cells, func(cell []byte) bool {
+		return isDigits(cell) && bytes.IndexByte(cell, '.') < 0
+	})
+}
+
+// isHour reports whether a cell is an hour of a day, 24 among them.
+func isHour(cell []byte) bool {
+	n, err := strconv.Atoi(view(cell))
+	return err == nil && n >= 0 && n <= 24 && len(cell) <= 2
+}
+
+// isDigitClock reports whether a cell is a time of day of four or six digits.
+func isDigitClock(cell []byte) bool {
+	return (len(cell) == 4 || len(cell) == 6) && isDigits(cell) && view(cell) <= "240000" && cell[2] < '6'
+}
+
+// isCompactDate reports whether a cell is a date of eight digits.
+func isCompactDate(cell []byte) bool {
+	_, _, err := (&TimeForm{layout: "20060102"}).Parse(cell)
+	return err == nil && len(cell) == len("20060102")
 }
 
 // isYear reports whether a cell may be a year of our time.
@@ -227,8 +306,8 @@ func allMatch(cells [][]byte, is func([]byte) bool) bool {
 // isClock reports whether a cell is a time of day.
 func isClock(cell []byte) bool {
 	for _, layout := range clockLayouts {
-		f := TimeForm{layout: "2006 " + layout}
-		if _, err := f.Parse(append([]byte("2026 "), cell...)); err == nil && bytes.IndexByte(cell, ':') > 0 {
+		f := TimeForm{layout: "2006-1-2 " + layout}
+		if _, _, err := f.Parse(append([]byte("2026-1-1 "), cell...)); err == nil && bytes.IndexByte(cell, ':') > 0 {
 			return true
 		}
 	}
@@ -241,8 +320,8 @@ func isDate(cell []byte) bool {
 		bytes.IndexByte(cell, ':') < 0
 }
 
-// Parse returns the time of a record.
-func (t *Times) Parse(fields [][]byte) (carbonara.Timestamp, error) {
+// Parse returns the time of a record, and again, if clocks show it later as well: see TimeForm.
+func (t *Times) Parse(fields [][]byte) (at, again carbonara.Timestamp, err error) {
 	text := bytes.TrimSpace(fields[t.Columns[0]])
 	if len(t.Columns) > 1 {
 		t.joined = append(t.joined[:0], text...)

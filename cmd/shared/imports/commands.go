@@ -83,8 +83,9 @@ first measure.
 The first 10,000 rows decide how the file is read, and the command says how: separators, the column
 of times and their form (ISO 8601, seconds to nanoseconds since 1970, dates as most countries write
 them), decimal commas, units. It refuses anything ambiguous, and names the flag that decides.
-Empty cells, NA, null and - are gaps. Columns without a name or a number are left out. Files may be
-compressed (gzip, zstd, bzip2, xz) or in UTF-16. --dry-run stops before anything is sent.
+Empty cells, NA, null and - are gaps. Columns without a name or a number, and of IDs, are left out. A
+line of units below the header gives units. JSON objects, one a line or in an array, are rows as well.
+Files may be compressed (gzip, zstd, bzip2, xz), in UTF-16 or in Windows-1252. --dry-run stops before anything is sent.
 
 Lines may stand in any order: the command reads all files first, and then sends all in order
 of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
@@ -126,7 +127,8 @@ func (o *Options) defineColumns(f *pflag.FlagSet) {
 		"column of times, or several with commas between, such as DATE,CLOCK (default: the one whose\n"+
 			"cells are times; of several, the one called timestamp, time, date or datetime, else the first)")
 	f.StringVar(&o.TimeFormat, "time-format", "",
-		"form of the times: s, ms, us or ns since 1970, or like %d.%m.%Y %H:%M (default: by the cells)")
+		"form of the times: s, ms, us or ns since 1970, excel for days of a spreadsheet, or like\n"+
+			"%d.%m.%Y %H:%M (default: by the cells)")
 	f.StringVar(&o.Timezone, "timezone", "", "zone of times that name none, such as Europe/Paris (default: UTC)")
 	f.BoolVar(&o.NaN, "nan", false, "NaN is a value, not a gap")
 	f.StringSliceVar(&o.MetricColumns, "metric-column", nil, "column that names the metric of a row (may be repeated)")
@@ -172,6 +174,9 @@ of its own, the one that senders push with them, of the archive policy that a pu
 export of Gnocco's, the member "gnocco" names the resource, the unit, the type and the archive policy,
 and the metric goes back to where it was.
 
+Other objects are records: one has a time and values, by name. They are read as gnocco import csv reads
+the rows of a table, and its flags say what columns are.
+
 Order, history, compression, reports and exit statuses are those of gnocco import csv.`,
 		Example: `  gnocco export jsonl --url http://old:8041 > all.jsonl
   gnocco import jsonl --url http://new:8041 all.jsonl
@@ -179,6 +184,7 @@ Order, history, compression, reports and exit statuses are those of gnocco impor
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.define(cmd, run)
+	o.defineColumns(cmd.Flags())
 	return cmd, o
 }
 

@@ -15,17 +15,20 @@ import (
 
 // columns says what the fields of a file's records are.
 type columns struct {
-	fields   int // of each record
-	names    []string
-	times    csv.Times
-	metric   []int // the fields that name the metric of a record
-	resource int   // the field that names its resource, or -1
-	labels   []int // the fields that hold its labels
-	exported bool  // columns are those of an export
-	values   []valueColumn
-	nameless int      // columns without a name, left out
-	text     []string // columns left out, since no cell is a number
-	leftOut  []string // columns left out by name
+	fields     int // of each record
+	names      []string
+	times      csv.Times
+	metric     []int // the fields that name the metric of a record
+	resource   int   // the field that names its resource, or -1
+	labels     []int // the fields that hold its labels
+	exported   bool  // columns are those of an export
+	values     []valueColumn
+	nameless   int      // columns without a name, left out
+	text       []string // columns left out, since no cell is a number
+	ids        []string // of these, columns of whole numbers that identify something
+	renamed    []string // metrics whose columns are called otherwise
+	descending bool     // most times are before those of the record before
+	leftOut    []string // columns left out by name
 }
 
 // valueColumn is a field that holds a metric's values.
@@ -102,15 +105,30 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 	case len(c.values) == 1 && file != "-":
 		c.values[0].name = metricName(stem(file))
 	}
-	seen := make(map[string]bool)
-	for _, value := range c.values {
-		if seen[value.name] {
-			return nil, fmt.Errorf("has two columns for metric %s: leave both out by --ignore '%s', or say --no-header if the "+
-				"first line is no header", value.name, c.names[value.index])
-		}
-		seen[value.name] = true
+	if err := c.nameApart(); err != nil {
+		return nil, err
 	}
 	return c, c.requireOneSeries(sample)
+}
+
+// nameApart numbers the metrics of columns with the same name.
+func (c *columns) nameApart() error {
+	seen := make(map[string]bool)
+	for j := range c.values {
+		value := &c.values[j]
+		name, column := value.name, c.names[value.index]
+		if seen[name] && column != "" && column[0] >= '0' && column[0] <= '9' {
+			return fmt.Errorf("has two columns called %s: say --no-header if the first line is no header", column)
+		}
+		for n := 2; seen[value.name]; n++ {
+			value.name = fmt.Sprintf("%s.%d", name, n)
+		}
+		seen[value.name] = true
+		if len(c.values) > 1 && value.name != column {
+			c.renamed = append(c.renamed, fmt.Sprintf("%s (column %d, %s)", value.name, value.index+1, column))
+		}
+	}
+	return nil
 }
 
 // exportHeader has the columns of gnocco export csv. Its values come last.
@@ -168,6 +186,8 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 		case slices.Contains(o.Ignore, name):
 			c.leftOut = append(c.leftOut, name)
 		case influx && name != "_value":
+		case len(o.MetricColumns) == 0 && csv.IsIdentifier(name, cells[i]) && len(c.names) > len(c.times.Columns)+1:
+			c.text, c.ids = append(c.text, name), append(c.ids, name)
 		default:
 			form, err := csv.NumberFormOf(cells[i], o.Decimal)
 			if errors.Is(err, csv.ErrNoNumbers) {
@@ -186,23 +206,27 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 // requireOneSeries refuses a file whose rows of one time in one metric differ in a column of text: they belong to
 // several metrics.
 func (c *columns) requireOneSeries(sample []record) error {
-	if len(c.text) == 0 {
-		return nil
-	}
 	type timeOfMetric struct {
 		time   carbonara.Timestamp
 		metric string
 	}
 	first := make(map[timeOfMetric]record)
 	differ := make(map[string]int)
+	before, later, earlier := carbonara.Timestamp(0), 0, 0
 	for _, r := range sample {
 		if len(r.fields) != c.fields {
 			continue
 		}
-		t, err := c.times.Parse(r.fields)
+		t, _, err := c.times.Parse(r.fields)
 		if err != nil {
 			continue
 		}
+		if t > before {
+			later++
+		} else if t < before {
+			earlier++
+		}
+		before = t
 		key := timeOfMetric{t, string(c.appendKey(nil, r))}
 		other, ok := first[key]
 		if !ok {
@@ -215,6 +239,7 @@ func (c *columns) requireOneSeries(sample []record) error {
 			}
 		}
 	}
+	c.descending = earlier > later
 	for _, name := range c.text {
 		if differ[name]*10 > len(sample) {
 			also := ""

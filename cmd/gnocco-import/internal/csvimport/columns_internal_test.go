@@ -47,5 +47,6 @@ func TestTimestampColumn(t *testing.T) {
 	f("has no column of times: its columns are centroid_lat, centroid_lon, car_hours",
 		"centroid_lat,centroid_lon,car_hours\n45.47,-73.58,1772\n45.50,-73.61,986")
 	f("Year", "Rank,Year\n1,2014")
-	f("has no column of times", "time,a\n46023.5,1") // a spreadsheet's days
+	f("time", "time,a\n46023.5,1") // a spreadsheet's days
+	f("read_at", "meter_id,read_at,value\n1000000001,2026-01-01,1\n1000000001,2026-01-02,2")
 }

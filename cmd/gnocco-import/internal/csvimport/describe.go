@@ -2,6 +2,7 @@ package csvimport
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ func (f *file) describe() {
 		if how := column.form.String(); how != "" {
 			text += " (" + how + ")"
 		}
+		if f.units != nil && f.units[column.index] != "" {
+			text += " [" + f.units[column.index] + "]"
+		}
 		values = append(values, text)
 	}
 	say("values in %s", someOf(values))
@@ -33,8 +37,16 @@ func (f *file) describe() {
 	if f.resource >= 0 {
 		say("column %s names the resource", f.names[f.resource])
 	}
-	if len(f.text) > 0 {
-		say("left out, no numbers: %s", someOf(f.text))
+	if len(f.renamed) > 0 {
+		say("named otherwise: %s", someOf(f.renamed))
+	}
+	if len(f.ids) > 0 {
+		say("left out, they identify something: %s", someOf(f.ids))
+	}
+	if text := slices.DeleteFunc(slices.Clone(f.text), func(name string) bool {
+		return slices.Contains(f.ids, name)
+	}); len(text) > 0 {
+		say("left out, no numbers: %s", someOf(text))
 	}
 	if f.nameless > 0 {
 		say("%d columns without a name are left out", f.nameless)

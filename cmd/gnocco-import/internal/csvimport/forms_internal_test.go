@@ -132,7 +132,7 @@ func TestAmbiguousFiles(t *testing.T) {
 	f("time,v\n2026-01-01,1\n", "--timezone", func(o *Options) { o.Timezone = "Mars/Base" })
 	f("time,v\n2026-01-01,1\n", "%Q is not known", func(o *Options) { o.TimeFormat = "%Q" })
 	f("PK\x03\x04rest", "is a zip archive or a spreadsheet")
-	f("t\x00i\x00m\x00e\x00", "has NUL bytes")
+	f("t\x00i\x00m\x00e\x00\x00\x00", "has NUL bytes")
 	f("2026-01-01,1\n2026-01-02,2\n", "has no header: its first line holds the timestamp 2026-01-01T00:00:00Z (see --no-header)")
 }
 

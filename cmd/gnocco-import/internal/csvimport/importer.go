@@ -93,20 +93,41 @@ func (i *Importer) File(name string, source io.Reader) error {
 	if len(head) == 0 {
 		return refusal("%s is empty", name)
 	}
+	if isJSON(head) {
+		if isSeriesJSON(head) {
+			return refusal("%s has series as JSON lines: gnocco import jsonl reads them", name)
+		}
+		return i.records(name, how, newJSONReader(text))
+	}
 	d := csv.DialectOf(head, i.options.Comma, err != nil)
-	f := &file{Importer: i, name: name, reader: csv.NewReader(text, d.Comma)}
+	reader := csv.NewReader(text, d.Comma)
+	f := &file{Importer: i, name: name, reader: reader, beneath: d.Beneath}
 	if how = strings.TrimPrefix(strings.Join([]string{how, d.String()}, ", "), ", "); how != "" && how != ", " {
 		i.options.Note(name + ": " + strings.TrimSuffix(how, ", "))
 	}
-	if err := d.Begin(f.reader); err != nil {
+	if err := d.Begin(reader); err != nil {
 		return fmt.Errorf("csvimport: read %s: %w", name, err)
 	}
 	header, above := d.Header, d.Above
-	for more := true; more; {
-		if header, more, err = f.section(header, above); err != nil {
+	for more := true; more; more = header != nil {
+		if header == nil {
+			first, err := f.next()
+			if err == io.EOF {
+				return refusal("%s is empty", f.name)
+			}
+			if err != nil {
+				return err
+			}
+			header = first.clone().fields
+			if i.options.NoHeader {
+				f.first = append(f.first, first.clone())
+			}
+		}
+		reader.ExpectHeaders(header)
+		if err := f.section(header, csv.Names(header, above, i.options.NoHeader)); err != nil {
 			return err
 		}
-		above = nil
+		header, above, reader.NextHeader = reader.NextHeader, nil, nil
 	}
 	i.result.Files++
 	return nil
@@ -115,23 +136,22 @@ func (i *Importer) File(name string, source io.Reader) error {
 // sampleRecords is the number of records that decide about the columns.
 const sampleRecords = 10_000
 
-// section reads the records below a header, nil for the first record, up to the next header or the end.
-func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err error) {
-	var sample []record
-	if header == nil {
-		first, err := f.next()
-		if err == io.EOF {
-			return nil, false, refusal("%s is empty", f.name)
-		}
+// section reads the records below a header, or with columns of such names, up to the next header or the end.
+func (f *file) section(header [][]byte, names []string) (err error) {
+	var units []string
+	for ; f.beneath > 0; f.beneath-- {
+		r, err := f.next()
 		if err != nil {
-			return nil, false, err
+			return err
 		}
-		header = first.clone().fields
-		if f.options.NoHeader {
-			sample = append(sample, first.clone())
+		row := csv.Beneath(r.clone().fields)
+		if f.below = append(f.below, row); len(row) == len(names) {
+			if !row.Distinguish(names) && units == nil {
+				units = row.Units()
+			}
 		}
 	}
-	f.reader.ExpectHeaders(header)
+	sample := f.first
 	ended := false
 	for len(sample) < sampleRecords {
 		r, err := f.next()
@@ -140,26 +160,28 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 			break
 		}
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 		sample = append(sample, r.clone())
 	}
-	names := csv.Names(header, above, f.options.NoHeader)
 	if f.columns, err = f.options.newColumns(f.name, names, sample); err != nil {
-		return nil, false, refusal("%s %w", f.name, err)
+		return refusal("%s %w", f.name, err)
 	}
-	if t, err := f.times.Form.Parse(bytes.TrimSpace(header[f.times.Columns[0]])); err == nil && !f.options.NoHeader {
-		return nil, false, refusal("%s has no header: its first line holds the timestamp %s (see --no-header)",
-			f.name, t.Time().UTC().Format(time.RFC3339))
+	if header != nil && !f.options.NoHeader {
+		if t, _, err := f.times.Form.Parse(bytes.TrimSpace(header[f.times.Columns[0]])); err == nil {
+			return refusal("%s has no header: its first line holds the timestamp %s (see --no-header)",
+				f.name, t.Time().UTC().Format(time.RFC3339))
+		}
 	}
 	for _, name := range f.leftOut {
 		f.ignored[name] = true
 	}
+	f.units = units
 	f.describe()
 	f.known = make(map[string][]uint32)
 	for _, r := range sample {
 		if err := f.add(r); err != nil {
-			return nil, false, err
+			return err
 		}
 	}
 	for !ended {
@@ -171,12 +193,15 @@ func (f *file) section(header, above [][]byte) (next [][]byte, more bool, err er
 			err = f.add(r)
 		}
 		if err != nil {
-			return nil, false, err
+			return err
 		}
 	}
-	next = f.reader.NextHeader
-	f.reader.NextHeader = nil
-	return next, next != nil, nil
+	if f.first = nil; f.earlier+f.later > 0 {
+		f.options.Note(fmt.Sprintf("%s: %d times are of an hour that clocks in %s show twice: %d were taken for the first, "+
+			"%d for the second", f.name, f.earlier+f.later, f.options.zone, f.earlier, f.later))
+		f.earlier, f.later = 0, 0
+	}
+	return nil
 }
 
 // number returns the number of a metric in i.metrics. If it is new there, describe says more of it.
@@ -208,10 +233,20 @@ func (i *Importer) unknownIgnored() error {
 type file struct {
 	*Importer
 	*columns
-	name   string
-	reader *csv.Reader
-	known  map[string][]uint32 // metrics of a record's values, by the cells that name them
-	key    []byte
+	name           string
+	reader         recordReader
+	beneath        int                 // records below the header that are still to be read
+	below          []csv.Beneath       // those that were read
+	first          []record            // read already
+	units          []string            // of columns; nil: not known
+	known          map[string][]uint32 // metrics of a record's values, by the cells that name them
+	key            []byte
+	earlier, later int // how many times that clocks show twice were taken for the first, and for the second
+}
+
+// recordReader reads records: see csv.Reader.
+type recordReader interface {
+	Read() (fields [][]byte, line int, err error)
 }
 
 // record is one record of a file, and the line on which it starts.
@@ -252,7 +287,7 @@ func (f *file) add(r record) error {
 		f.reject(r.line, fmt.Sprintf("has %d fields, not %d", len(r.fields), f.fields))
 		return nil
 	}
-	t, err := f.times.Parse(r.fields)
+	t, again, err := f.times.Parse(r.fields)
 	if err != nil {
 		if !f.isHeaderAgain(r) {
 			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times.Columns[0]], err))
@@ -268,6 +303,14 @@ func (f *file) add(r record) error {
 		f.reject(r.line, err.Error())
 		return nil
 	}
+	ordered := f.metrics[numbers[0]]
+	if again > 0 {
+		if t, err = f.once(ordered, t, again); err != nil {
+			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times.Columns[0]], err))
+			return nil
+		}
+	}
+	ordered.read = t
 	for j := range f.values {
 		column := &f.values[j]
 		text := bytes.TrimSpace(r.fields[column.index])
@@ -289,9 +332,30 @@ func (f *file) add(r record) error {
 	return nil
 }
 
-// isHeaderAgain reports whether a record repeats the header, as joined files do.
+// once returns which of two times a record has that clocks show twice: the one that goes on from the record before.
+func (f *file) once(m *metric, first, second carbonara.Timestamp) (carbonara.Timestamp, error) {
+	const near = carbonara.Timestamp(24 * time.Hour)
+	isNear := m.read > first-near && m.read < second+near
+	takeFirst, takeSecond := !isNear || first > m.read, second > m.read
+	if f.descending {
+		takeFirst, takeSecond = first < m.read && second >= m.read, !isNear || second < m.read
+	}
+	switch {
+	case takeFirst:
+		f.earlier++
+		return first, nil
+	case takeSecond:
+		f.later++
+		return second, nil
+	}
+	return 0, fmt.Errorf("comes twice in %s, and its place among the others does not say which is meant", f.options.zone)
+}
+
+// isHeaderAgain reports whether a record repeats the header or a line below it, as joined files do.
 func (f *file) isHeaderAgain(r record) bool {
-	return !slices.ContainsFunc(f.times.Columns, func(i int) bool {
+	return slices.ContainsFunc(f.below, func(row csv.Beneath) bool {
+		return slices.EqualFunc(row, r.fields, bytes.Equal)
+	}) || !slices.ContainsFunc(f.times.Columns, func(i int) bool {
 		return string(bytes.TrimSpace(r.fields[i])) != f.names[i]
 	})
 }
@@ -330,7 +394,11 @@ func (f *file) metricsOf(r record) ([]uint32, error) {
 		if err := name.check(); err != nil {
 			return nil, err
 		}
-		numbers[j] = f.number(name, nil)
+		numbers[j] = f.number(name, func(m *metric) {
+			if f.units != nil {
+				m.unit = f.units[column.index]
+			}
+		})
 	}
 	f.known[string(f.key)] = numbers
 	return numbers, nil

@@ -43,6 +43,9 @@ func (i *Importer) Lines(name string, source io.Reader) error {
 	if how != "" {
 		i.options.Note(name + ": " + how)
 	}
+	if head, _ := text.Peek(csv.Peeked); len(head) > 0 && isJSON(head) && !isSeriesJSON(head) {
+		return i.records(name, "", newJSONReader(text))
+	}
 	var long []byte
 	for number := 1; ; number++ {
 		line, err := text.ReadSlice('\n')

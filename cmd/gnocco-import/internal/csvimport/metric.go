@@ -17,6 +17,7 @@ type metric struct {
 	valueType    string              // of a new metric; "": not known
 	granularity  float64             // of the aggregates in an export, in seconds; 0: not known
 	rows         int64               // in the files
+	read         carbonara.Timestamp // of the record before
 	newest       carbonara.Timestamp // of these, and of the server's
 
 	id            string

@@ -186,7 +186,8 @@ func (e *extent) String() string {
 	}
 	if e.replaced > 0 {
 		text += fmt.Sprintf("\n%d measures have the time of a later line of their metric, which replaces them, first %s: if they "+
-			"belong to several metrics, say --metric-column, --resource-column or --label-column", e.replaced, e.firstEqual)
+			"belong to several metrics, say --metric-column, --resource-column or --label-column; if clocks were put back, "+
+			"--timezone", e.replaced, e.firstEqual)
 	}
 	return text
 }
@@ -266,7 +267,15 @@ func divisor(a, b time.Duration) time.Duration {
 // its time if one does.
 func (i *Importer) choose(candidates []*archivePolicy, e *extent) error {
 	slices.SortStableFunc(candidates, func(a, b *archivePolicy) int {
-		moves := func(p *archivePolicy) int { return int(min(p.moved(), 1)) }
+		moves := func(p *archivePolicy) int {
+			switch {
+			case p.moved() == 0:
+				return 0
+			case p.finest() <= e.step:
+				return 1 // by less than a step
+			}
+			return 2
+		}
 		return cmp.Or(cmp.Compare(b.kept(), a.kept()), cmp.Compare(moves(a), moves(b)),
 			cmp.Compare(b.finest(), a.finest()))
 	})

@@ -31,6 +31,9 @@ func (s seriesName) check() error {
 	if utf8.RuneCountInString(s.name) > maxName {
 		return fmt.Errorf("the name of metric %.40s… is longer than %d characters", s.name, maxName)
 	}
+	if !utf8.ValidString(s.name) || !utf8.ValidString(s.resource) || !utf8.ValidString(s.labels) {
+		return fmt.Errorf("the name of metric %q is not in UTF-8", s.name)
+	}
 	if s.labels != "" && s.name == "" {
 		return fmt.Errorf("series %s has no name", s.labels)
 	}
