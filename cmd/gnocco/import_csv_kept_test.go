@@ -97,6 +97,15 @@ func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
 		"archive policy low keeps each of 2 measures of 1 metrics")
 	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,2\n", []string{"--metric", "n"}, 0,
 		"1 measures are there again in a later line")
+	// A metric stays in its archive policy, and a name must be that of one.
+	const more = "time,value\n2026-02-03,1\n"
+	s.csv(more, []string{"--metric", "n", "--archive-policy", "nope"}, 1, "Archive policy nope does not exist")
+	s.csv(more, []string{"--metric", "n", "--archive-policy", "high"}, 0,
+		"1 metrics exist with archive policy low, and stay in it")
+	const years = "time,value\n2024-01-01T00:00:00Z,1\n2024-01-01T00:00:01Z,2\n2026-01-01T00:00:00Z,3\n"
+	s.csv(years, []string{"--metric", "c", "--create-archive-policy"}, 0,
+		"archive policy every-1s-for-1463d is to be created, and keeps each measure", "sent 3 measures of 1 metrics")
+	s.csv(years, []string{"--metric", "c"}, 0, "archive policy every-1s-for-1463d keeps each of 3 measures", "refused 0")
 }
 
 // An import says how many groups archives have: of any times, in policies with one item or several, named or chosen.

@@ -176,7 +176,7 @@ func TestImportCSVDryRun(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f(2, []string{"no archive policy keeps these measures, not even the best one: archive policy high keeps 61 of 120",
-		`create one, such as {"name": "every-1s-for-1d"`}, "--dry-run", "--time-format", "%M.%d.%Y 15:%S")
+		`create one, such as {"name":"every-1s-for-1d"`}, "--dry-run", "--time-format", "%M.%d.%Y 15:%S")
 	months := "time,v\n2005-01-01,1\n2005-02-01,2\n2005-03-04,3\n2006-01-01,4\n"
 	_, stderr, _ := run(t, months, "import", "csv", "--url", s.url, "--archive-policy", "auto", "-")
 	_, proposed, _ := strings.Cut(stderr, "create one, such as ") // the server takes it

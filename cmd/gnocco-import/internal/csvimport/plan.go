@@ -103,6 +103,11 @@ func (i *Importer) assignPolicies(ctx context.Context) (candidates []*archivePol
 			candidates = append(candidates, &candidate)
 		}
 	}
+	if named := i.options.ArchivePolicy; named != "" && named != policyAuto && named != policyRules {
+		if _, err := i.policyNamed(named); err != nil {
+			return nil, err
+		}
+	}
 	for _, m := range i.metrics {
 		if m.policy == policyRules {
 			m.policy = ""
@@ -310,8 +315,11 @@ type newPolicy struct {
 }
 
 func (p *newPolicy) String() string {
-	return fmt.Sprintf(`{"name": "%s", "definition": [{"granularity": "%s", "timespan": "%s"}]}`, p.Name,
-		p.Definition[0]["granularity"], p.Definition[0]["timespan"])
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // proposal returns an archive policy that keeps each measure in a group of its own, for twice as long as the files are.
@@ -328,8 +336,13 @@ func (e *extent) proposal() *newPolicy {
 	}
 	days := 2*int(e.span/(24*time.Hour)) + 1
 	seconds := strconv.FormatFloat(granularity.Seconds(), 'f', -1, 64)
-	return &newPolicy{Name: strings.ReplaceAll(fmt.Sprintf("every-%ss-for-%dd", seconds, days), ".", "_"),
+	policy := &newPolicy{Name: strings.ReplaceAll(fmt.Sprintf("every-%ss-for-%dd", seconds, days), ".", "_"),
 		Definition: []map[string]string{{"granularity": seconds + "s", "timespan": fmt.Sprint(days) + "d"}}}
+	if granularity < time.Hour && time.Hour%granularity == 0 { // history goes in by periods of the coarsest granularity
+		policy.Definition = append(policy.Definition, map[string]string{"granularity": "1h",
+			"timespan": fmt.Sprint(days) + "d"})
+	}
+	return policy
 }
 
 // NoteKept notes what archive policies keep, of metrics of which the user was not told yet.
