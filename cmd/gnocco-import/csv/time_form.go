@@ -105,6 +105,11 @@ func (f *TimeForm) parse(s string, days int) (at, again carbonara.Timestamp, err
 	if f.upper {
 		s = strings.ToUpper(s)
 	}
+	if i := strings.LastIndexByte(s, ' '); len(s)-i == len(" 905") || len(s)-i == len(" 90500") {
+		if strings.HasSuffix(f.layout, " 1504") || strings.HasSuffix(f.layout, " 150405") {
+			s = s[:i+1] + "0" + s[i+1:]
+		}
+	}
 	t, err := time.Parse(f.layout, s)
 	if err != nil && f.also != "" {
 		t, err = time.Parse(f.also, s)

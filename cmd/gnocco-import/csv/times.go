@@ -272,8 +272,11 @@ func isHour(cell []byte) bool {
 	return err == nil && n >= 0 && n <= 24 && len(cell) <= 2
 }
 
-// isDigitClock reports whether a cell is a time of day of four or six digits.
+// isDigitClock reports whether a cell is a time of day in digits, such as 905, 0905 or 090500.
 func isDigitClock(cell []byte) bool {
+	if len(cell) == 3 || len(cell) == 5 {
+		cell = append([]byte{'0'}, cell...)
+	}
 	return (len(cell) == 4 || len(cell) == 6) && isDigits(cell) && view(cell) <= "240000" && cell[2] < '6'
 }
 

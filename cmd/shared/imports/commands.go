@@ -27,6 +27,7 @@ type Options struct {
 	Timezone        string   // IANA's name of the zone of times that name none; "": UTC
 	Decimal         byte     // decimal separator of numbers; 0: by the cells
 	NaN             bool     // NaN is a value, not a gap
+	Gaps            []string // cells that stand for no value, beside the usual ones
 	MetricColumns   []string // columns whose cells name the metric of a row; with a point between several
 	ResourceColumn  string   // column whose cells name the resource; "": Resource
 	LabelColumns    []string // columns whose cells are labels: metrics are series with labels, without a resource
@@ -83,9 +84,10 @@ first measure.
 The first 10,000 rows decide how the file is read, and the command says how: separators, the column
 of times and their form (ISO 8601, seconds to nanoseconds since 1970, dates as most countries write
 them), decimal commas, units. It refuses anything ambiguous, and names the flag that decides.
-Empty cells, NA, null and - are gaps. Columns without a name or a number, and of IDs, are left out. A
-line of units below the header gives units. JSON objects, one a line or in an array, are rows as well.
-Files may be compressed (gzip, zstd, bzip2, xz), in UTF-16 or in Windows-1252. --dry-run stops before anything is sent.
+Empty cells, NA, null and - are gaps; --gap names others. Columns without a name or a number, and of
+IDs, are left out. A line of units below the header gives units. JSON objects, one a line or in an
+array, are rows as well. Files may be compressed (gzip, zstd, bzip2, xz), in UTF-16 or in Windows-1252.
+--dry-run stops before anything is sent.
 
 Lines may stand in any order: the command reads all files first, and then sends all in order
 of time. More than 2^20 measures wait in a temporary file (20 bytes each; TMPDIR). Measures older
@@ -131,6 +133,7 @@ func (o *Options) defineColumns(f *pflag.FlagSet) {
 			"%d.%m.%Y %H:%M (default: by the cells)")
 	f.StringVar(&o.Timezone, "timezone", "", "zone of times that name none, such as Europe/Paris (default: UTC)")
 	f.BoolVar(&o.NaN, "nan", false, "NaN is a value, not a gap")
+	f.StringSliceVar(&o.Gaps, "gap", nil, "cell that stands for no value, such as -9999 (may be repeated)")
 	f.StringSliceVar(&o.MetricColumns, "metric-column", nil, "column that names the metric of a row (may be repeated)")
 	f.StringVar(&o.ResourceColumn, "resource-column", "", "column that names the resource of a row")
 	f.StringSliceVar(&o.LabelColumns, "label-column", nil,

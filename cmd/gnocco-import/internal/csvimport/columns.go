@@ -26,6 +26,7 @@ type columns struct {
 	nameless   int      // columns without a name, left out
 	text       []string // columns left out, since no cell is a number
 	ids        []string // of these, columns of whole numbers that identify something
+	likelyGaps []string // columns with numbers that often stand for no value
 	renamed    []string // metrics whose columns are called otherwise
 	descending bool     // most times are before those of the record before
 	leftOut    []string // columns left out by name
@@ -198,6 +199,17 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 				return fmt.Errorf("column %s: %w", name, err)
 			}
 			c.values = append(c.values, valueColumn{i, metricName(name), form})
+			for _, sign := range gapSigns {
+				n := 0
+				for _, cell := range cells[i] {
+					if string(cell) == sign && !slices.Contains(o.Gaps, sign) {
+						n++
+					}
+				}
+				if n > 0 && n < len(cells[i]) {
+					c.likelyGaps = append(c.likelyGaps, fmt.Sprintf("%s (%d times %s)", name, n, sign))
+				}
+			}
 		}
 	}
 	return nil
@@ -269,6 +281,10 @@ func (c *columns) appendKey(key []byte, r record) []byte {
 	}
 	return key
 }
+
+// gapSigns are numbers that loggers and archives of weather write where they have none.
+var gapSigns = []string{"-99", "-99.9", "-999", "-999.0", "-999.9", "-999.99", "-9999", "-9999.0", "-9999.9", "-99999",
+	"-6999", "-7999", "9999", "9999.9", "99999", "999999"}
 
 // metricName returns a name that the API accepts: without slashes.
 func metricName(name string) string { return strings.ReplaceAll(name, "/", "_") }

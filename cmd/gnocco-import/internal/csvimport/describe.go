@@ -37,6 +37,9 @@ func (f *file) describe() {
 	if f.resource >= 0 {
 		say("column %s names the resource", f.names[f.resource])
 	}
+	if len(f.likelyGaps) > 0 {
+		say("numbers that often stand for no value, and are sent: %s (see --gap)", someOf(f.likelyGaps))
+	}
 	if len(f.renamed) > 0 {
 		say("named otherwise: %s", someOf(f.renamed))
 	}

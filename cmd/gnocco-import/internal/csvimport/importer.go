@@ -314,6 +314,9 @@ func (f *file) add(r record) error {
 	for j := range f.values {
 		column := &f.values[j]
 		text := bytes.TrimSpace(r.fields[column.index])
+		if slices.Contains(f.options.Gaps, view(text)) {
+			continue
+		}
 		if csv.IsGap(text) && !((f.options.NaN || f.exported) && strings.EqualFold(view(text), "nan")) {
 			continue
 		}
