@@ -194,18 +194,30 @@ func (d *Distribution) Count() uint64 {
 func (d *Distribution) Percentile(p float64) float64 { return d.Quantile(p / 100) }
 
 // Quantile is Percentile of a share from 0 to 1.
-func (d *Distribution) Quantile(q float64) float64 {
+func (d *Distribution) Quantile(q float64) float64 { return d.quantile(q, d.at) }
+
+// QuantileNaNFirst is Quantile where NaN comes before all other values, as Prometheus has it.
+func (d *Distribution) QuantileNaNFirst(q float64) float64 {
+	return d.quantile(q, func(rank uint64) float64 {
+		if rank < d.nans {
+			return math.NaN()
+		}
+		return d.at(rank - d.nans)
+	})
+}
+
+func (d *Distribution) quantile(q float64, at func(rank uint64) float64) float64 {
 	n := d.Count()
 	if n == 0 {
 		return math.NaN()
 	}
 	rank := float64(float64(n-1) * q)
 	floor := math.Floor(rank)
-	low := d.at(uint64(floor))
+	low := at(uint64(floor))
 	if floor == rank {
 		return low
 	}
-	high := d.at(uint64(floor) + 1)
+	high := at(uint64(floor) + 1)
 	return float64(low*(floor+1-rank)) + float64(high*(rank-floor))
 }
 

@@ -90,7 +90,7 @@ func TestPipelinesAreLikeTheEngine(t *testing.T) {
 // requireSame compares a result with the engine's. At more than one time the engine's order of series is that of a map,
 // and then so are its sums: an expression by which the engine differs from itself says nothing. A map of two keys has
 // its rarer order once in eight times.
-func requireSame(t *testing.T, what string, got *upstream.Result, engine func() *upstream.Result) {
+func requireSame(t testing.TB, what string, got *upstream.Result, engine func() *upstream.Result) {
 	t.Helper()
 	a, want := shown(got), shown(engine())
 	for range 200 {

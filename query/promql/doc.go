@@ -17,7 +17,8 @@
 // allows.
 //
 // 2. Time. The group [s, s+g) is a sample at s+g, rounded up to a millisecond, once that time has passed, and never
-// before. A range (t-r, t] then takes whole groups. Raw measures, where they are kept, are samples at their own times.
+// before. A range (t-r, t] of multiples of g then takes whole groups. Raw measures, where they are kept, are samples at
+// their own times. The section below has the other ranges.
 //
 // 3. Granularity. A time is served by the finest granularity that is kept there, by raw measures before any. Two
 // granularities join at a multiple of the coarser. The metric's newest measure determines the kept groups, as package
@@ -36,20 +37,20 @@
 //
 // 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
 // counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
-// sums and second moments (moments.go: the engine sees places of groups as values, and our function looks there). If
-// the policy lacks a function's column, the function reads the column of selectors, and a warning says so.
-// quantile_over_time reads raw measures if the range is a granularity and the archive policy has the percentile; where
-// they are no longer kept, it is the percentile of the group that ended last. Otherwise it is the quantile of all
-// measures from sketches, if the policy has them (sketches.go), within 1.1 %, and an info says so; else the quantile of
-// the column of selectors, and a warning says so. Selectors read last if the policy has it, else mean. rate, irate,
-// increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the first four from
-// max and the others from mean, which a note says; if it has neither, the query fails. Resets and changes within groups
-// are not seen then: a warning says so wherever groups answer the first four, or changes.
+// sums and second moments (moments.go). If the policy lacks a function's column, the function reads the column of
+// selectors, and a warning says so. quantile_over_time is the stored percentile where each range of the query is one
+// group and the archive policy has that percentile. Otherwise it is the quantile of all measures from sketches, if the
+// policy has them (sketches.go), within 1.1 %, and an info says so. Without sketches a range as long as a group has
+// the percentile of the group that ended last, and another range the quantile of the column of selectors, and a
+// warning says so. Selectors read last if the policy has it, else mean. rate, irate, increase, resets, delta, idelta,
+// deriv and predict_linear read last. A policy without it answers the first four from max and the others from mean; if
+// it has neither, the query fails. A warning says so wherever groups answer: resets and changes within groups are not
+// seen then. The same goes for changes and other functions of single values.
 //
 // A policy with increase and resets (carbonara/counter.go) answers rate, increase, delta and resets exactly: from
 // counts, first and last measures with their own times, and the resets between them, as the engine would from the
-// measures (counters.go). irate and idelta are exact for groups of two measures at most; else
-// they are the mean of the last group.
+// measures (counters.go). irate and idelta are exact for groups of two measures at most; else they are the mean of the
+// last group, and a warning says so.
 //
 // Groups from before their archive policy had the columns count as one measure each, or are left out: a warning says
 // so, once the groups are read (reading.go).
@@ -59,4 +60,35 @@
 // which.
 //
 // An info says which granularities answered a selector, unless raw measures alone did.
+//
+// # Any age, time and range
+//
+// The law: an answer does not change with the age of its measures, beyond what its warning says. It is one from heads,
+// from raw measures and from groups of any granularity. Three rules make it so.
+//
+// At multiples of the granularity the columns are exact. The sum of a group is rounded to a float64: sum_over_time is
+// off by 2^-53 of the sums of its groups together, at most, and avg_over_time by as much over the count. Sums that
+// cancel across groups show it. A column max is NaN if its group holds NaN, where Prometheus leaves NaN out: a warning
+// says so.
+//
+// Elsewhere a range may have parts of two groups. With f the share of a group in the range:
+//
+//	sum, count              each group's, times f
+//	avg, stddev, stdvar     of moments times f
+//	increase, delta, resets those of the ranges between the bounds of the groups that hold its two ends, by bilinear
+//	                        interpolation; rate is increase over the range
+//	min, max, quantile      those of all groups touched
+//	first                   of the first group that begins in the range, else of the one that holds it
+//	last                    of the group that ended last, even before the range
+//	irate, idelta           of the group that holds the end
+//	present, absent         whether a group is touched
+//	others                  of the groups that end in the range, else of the one that holds it
+//
+// So sums of adjacent ranges add up, increases are continuous in time and range, and where a group covers the time
+// there is an answer. A counter's group of one or two measures is these measures; one at the very start of its group
+// counts as a millisecond later, as groups have it. A range shorter than a group gets a warning, and so does any part
+// of a group for min, max and quantiles; else an info says it. Groups count as evenly filled.
+//
+// A millisecond is a small group. Functions over time that groups answer have all measures of it; selectors, changes,
+// deriv and their like have the last one, and so has each part of a native histogram.
 package promql

@@ -103,6 +103,7 @@ type Query struct {
 	Staleness   *query.Staleness // how old the answer may be; nil: fresh
 	Granularity time.Duration    // the coarsest that serves selectors without __granularity__; 0: rule 3
 	Lookback    time.Duration    // after which series end; 0: rule 5
+	Repeats     bool             // a range by itself has all measures of a ms, and not the last alone
 	Origins     bool             // an info says which granularities answered each selector
 }
 

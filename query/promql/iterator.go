@@ -13,9 +13,11 @@ import (
 
 // iterator is the samples of a series. It implements chunkenc.Iterator.
 type iterator struct {
-	times   []int64 // ms, ascending strictly
+	times   []int64 // ms, ascending; strictly, unless all measures of a ms count
+	begins  []int64 // ms, since when each sample covers time; nil: all are measures
+	marks   []int64 // ms: of a range that needs more than values, the samples that the engine sees; nil: all
 	values  []float64
-	moments []moments // instead of values: the value of a sample is its place here
+	moments []moments // instead of values
 	counts  []counter // likewise
 	shares  []share   // likewise
 	native  *nativeSamples
@@ -28,12 +30,14 @@ type iterator struct {
 	err                        error
 	loaded                     bool
 	plain                      bool // moments are those of single measures: they are values
+	every                      bool // all measures of a ms are samples, and not the last alone
+	ranged                     *ranged
 }
 
 // bytes is the memory that the samples have.
 func (it *iterator) bytes() int64 {
-	return int64(8*(cap(it.times)+cap(it.values))+24*cap(it.moments)+counterBytes*cap(it.counts)+
-		shareBytes*cap(it.shares)+it.sketchBytes) + it.native.bytes()
+	return int64(8*(cap(it.times)+cap(it.begins)+cap(it.marks)+cap(it.values))+24*cap(it.moments)+
+		counterBytes*cap(it.counts)+shareBytes*cap(it.shares)+it.sketchBytes) + it.native.bytes()
 }
 
 func (it *iterator) reset() {
@@ -56,8 +60,23 @@ func (it *iterator) grow(n int, kind readingKind) {
 	}
 }
 
-// add appends a sample. One at the same millisecond as the last replaces it.
+// add appends a sample. One at the same ms as the last replaces it, unless all count.
 func (it *iterator) add(t int64, v float64) { it.values = set(it.values, it.place(t), v) }
+
+// addGroup says that the sample that comes next is a group, which ends at a time and has covered time since begin.
+func (it *iterator) addGroup(t, begin int64) {
+	if begin < t-1 {
+		it.cover()
+		it.begins = append(it.begins, begin)
+	}
+}
+
+// cover makes begins complete: samples without are measures.
+func (it *iterator) cover() {
+	for i := len(it.begins); i < len(it.times); i++ {
+		it.begins = append(it.begins, it.times[i]-1)
+	}
+}
 
 // bounds are what addValues asks of measures, in ms: they count later by after, and are samples from start to end. The
 // series ends by staleAfter after each.
@@ -77,7 +96,7 @@ func (it *iterator) addValues(at []carbonara.Timestamp, values []float64, b boun
 		switch {
 		case t < b.start || t > b.end:
 			continue
-		case t == last:
+		case t == last && !it.every:
 			added[len(added)-1] = values[i]
 			continue
 		case t-last > b.staleAfter:
@@ -95,7 +114,8 @@ func (it *iterator) addMoments(t int64, m moments) {
 		it.add(t, m.sum)
 		return
 	}
-	it.moments = set(it.moments, it.place(t), m)
+	it.place(t)
+	it.moments = append(it.moments, m)
 }
 
 // addCounter is add for groups of counters.
@@ -109,8 +129,10 @@ func (it *iterator) addCounter(t int64, c counter) {
 
 // place returns where the sample of a time belongs.
 func (it *iterator) place(t int64) int {
-	if n := len(it.times); n == 0 || it.times[n-1] < t {
+	if n := len(it.times); n == 0 || it.times[n-1] < t || it.every {
 		it.times = append(it.times, t)
+	} else if len(it.begins) > n {
+		it.begins = it.begins[:n]
 	}
 	return len(it.times) - 1
 }
@@ -133,17 +155,25 @@ func (it *iterator) endBefore(t int64) {
 
 // Next implements chunkenc.Iterator, as all of these do.
 func (it *iterator) Next() chunkenc.ValueType {
-	if it.at < len(it.times) {
+	if it.at < len(it.shown()) {
 		it.at++
 	}
 	return it.kind()
 }
 
+// shown returns the times of the samples that the engine sees.
+func (it *iterator) shown() []int64 {
+	if it.marks != nil {
+		return it.marks
+	}
+	return it.times
+}
+
 func (it *iterator) kind() chunkenc.ValueType {
-	if it.at < 0 || it.at >= len(it.times) || it.err != nil {
+	if it.at < 0 || it.at >= len(it.shown()) || it.err != nil {
 		return chunkenc.ValNone
 	}
-	if it.native != nil && it.native.isHistogram(it.at) {
+	if it.marks == nil && it.native != nil && it.native.isHistogram(it.at) {
 		return chunkenc.ValFloatHistogram
 	}
 	return chunkenc.ValFloat
@@ -154,9 +184,9 @@ type milli = int64
 
 // Seek is of chunkenc.Iterator.
 func (it *iterator) Seek(t milli) chunkenc.ValueType {
-	from := max(it.at, 0)
-	if from < len(it.times) && it.times[from] < t {
-		next, _ := slices.BinarySearch(it.times[from:], t)
+	from, times := max(it.at, 0), it.shown()
+	if from < len(times) && times[from] < t {
+		next, _ := slices.BinarySearch(times[from:], t)
 		from += next
 	}
 	it.at = from
@@ -165,17 +195,17 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 
 // At is of chunkenc.Iterator.
 func (it *iterator) At() (int64, float64) {
+	if it.marks != nil {
+		return it.marks[it.at], float64(it.marks[it.at])
+	}
 	if it.native != nil {
 		return it.times[it.at], it.native.numberAt(it)
-	}
-	if len(it.moments)+len(it.counts)+len(it.shares) > 0 {
-		return it.times[it.at], float64(it.at)
 	}
 	return it.times[it.at], it.values[it.at]
 }
 
 // AtT is of chunkenc.Iterator.
-func (it *iterator) AtT() int64 { return it.times[it.at] }
+func (it *iterator) AtT() int64 { return it.shown()[it.at] }
 
 // AtST is of chunkenc.Iterator: the start of counters is unknown.
 func (it *iterator) AtST() int64 { return 0 }

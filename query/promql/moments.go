@@ -4,11 +4,6 @@ import (
 	"math"
 	"strings"
 
-	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/util/annotations"
-
 	"github.com/gnocco-db/gnocco/internal/compensated"
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
@@ -21,37 +16,22 @@ type moments struct{ count, sum, m2 float64 }
 var overMoments = map[string]func([]moments) float64{avgFunction: average, stddevFunction: deviation,
 	stdvarFunction: variance}
 
-// callOverMoments returns such a function as the engine calls it. The engine's own function of this name answers if
-// each group is one measure, or if a series has plain values.
-func callOverMoments(name string, of func([]moments) float64) upstream.FunctionCall {
-	plain := upstream.FunctionCalls[name]
-	return func(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
-		enh *upstream.EvalNodeHelper) (
-		upstream.Vector, annotations.Annotations) {
-		it := iteratorOf(args)
-		if it == nil || len(it.moments) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
-			return plain(vectors, matrix, args, enh)
-		}
-		// The engine asks for a range of samples, whose values are their places.
-		from := int(matrix[0].Floats[0].F)
-		groups := it.moments[from : from+len(matrix[0].Floats)]
-		if !areSingle(groups) {
-			return append(enh.Out, upstream.Sample{F: of(groups)}), nil
-		}
-		raw := upstream.Series{Metric: matrix[0].Metric, Floats: make([]upstream.FPoint, len(groups))}
-		for i, m := range groups {
-			raw.Floats[i] = upstream.FPoint{T: matrix[0].Floats[i].T, F: m.sum}
-		}
-		return plain(vectors, upstream.Matrix{raw}, args, enh)
-	}
-}
-
-// combining returns the function over ranges of an iterator that has moments, as callOverMoments has it.
+// combining returns the function over ranges of an iterator that has moments. Groups count by their shares in the
+// range. If each is one measure, the function is the engine's.
 func combining(it *iterator, function string) func(columns.Window) float64 {
 	of := overMoments[function]
 	var values []float64
+	var shares []moments
 	return func(w columns.Window) float64 {
 		groups := it.moments[w.From:w.To]
+		if !w.IsWhole() {
+			shares = append(shares[:0], groups...)
+			shares[0] = groups[0].times(w.First)
+			if last := len(groups) - 1; last > 0 {
+				shares[last] = groups[last].times(w.Last)
+			}
+			return of(shares)
+		}
 		if !areSingle(groups) {
 			return of(groups)
 		}
@@ -63,6 +43,14 @@ func combining(it *iterator, function string) func(columns.Window) float64 {
 	}
 }
 
+// times returns the moments of a share of the measures.
+func (m moments) times(share float64) moments {
+	if !math.IsInf(m.sum, 0) { // else m2 may be a mean
+		m.m2 *= share
+	}
+	return moments{m.count * share, m.sum * share, m.m2}
+}
+
 // areSingle reports whether each group is one measure.
 func areSingle(groups []moments) bool {
 	for _, m := range groups {
@@ -71,34 +59,6 @@ func areSingle(groups []moments) bool {
 		}
 	}
 	return true
-}
-
-// iteratorOf returns the samples that the engine goes through for a call of a function, nil if they are not ours.
-func iteratorOf(args parser.Expressions) *iterator {
-	matrix, ok := unwrap(args[len(args)-1]).(*parser.MatrixSelector)
-	if !ok {
-		return nil
-	}
-	selector, ok := matrix.VectorSelector.(*parser.VectorSelector)
-	if !ok || len(selector.Series) == 0 {
-		return nil
-	}
-	set := selector.UnexpandedSeriesSet
-	if wrapper, ok := set.(interface{ Unwrap() storage.SeriesSet }); ok { // another storage in front of ours
-		set = wrapper.Unwrap()
-	}
-	s, ok := set.(interface{ current() *iterator }) // the engine may wrap its series
-	if !ok {                                        // of a subquery
-		return nil
-	}
-	return s.current()
-}
-
-func (s *seriesSet) current() *iterator {
-	if s.selection == nil {
-		return nil
-	}
-	return s.selection.current
 }
 
 // average is the sum of all measures over their number. Where a sum overflows and the average does not, sums are taken
@@ -126,7 +86,7 @@ func average(groups []moments) float64 {
 		}
 	}
 	if infinite != 0 {
-		return infinite
+		return infinite + sum.Float() // NaN is more
 	}
 	return sum.Over(count).Float() * 0x1p64
 }

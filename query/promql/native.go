@@ -67,7 +67,7 @@ func (f *nativeFound) join(all []*series, hashes []uint64) ([]*series, []uint64,
 	kept := 0
 	for i, s := range all {
 		if with := find(hashes[i], s.labels); with != nil && with.native.floats == nil {
-			with.native.floats = s
+			with.native.floats, s.joined = s, true
 			if sel := s.selection; sel.method == 0 && len(sel.methods) == 0 {
 				r, err := sel.readingOf(readingKey{policy: s.metric.ArchivePolicy, native: true})
 				if err != nil {
@@ -192,6 +192,10 @@ func (a *readAhead) loadNative(ctx context.Context, s *series) *iterator {
 	})
 	if err == nil {
 		out.joinParts(s, its)
+		if out.begins != nil {
+			out.cover()
+		}
+		s.selection.mark(out)
 		err = s.selection.source.cover(ctx, out)
 	}
 	out.err, out.loaded = err, true

@@ -1,8 +1,6 @@
 package promql
 
 import (
-	"slices"
-
 	"github.com/prometheus/prometheus/model/histogram"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -10,69 +8,122 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// overGroupsOfHistograms is rate or increase of a range of groups of native histograms. Each part increases as a
-// counter of its own, and all are extrapolated as the count is.
-func overGroupsOfHistograms(name string, it *iterator, vectors []upstream.Vector, matrix upstream.Matrix,
-	args parser.Expressions, enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
-	if len(matrix) == 0 || len(matrix[0].Floats) == 0 {
-		return plainCalls[name](vectors, matrix, args, enh)
+// overHistograms is a function of a range (start, end] of native histograms. Of groups of counters each part increases
+// as a counter of its own, and all are extrapolated as the count is.
+func (sel *selection) overHistograms(name string, start, end int64, plain upstream.FunctionCall,
+	vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions, enh *upstream.EvalNodeHelper) (
+	upstream.Vector, annotations.Annotations) {
+	it := sel.current
+	n, samples := it.native, &columns.Samples{Times: it.times, Begins: it.begins}
+	w, ok := samples.Window(start, end, enh.Ts)
+	if !ok {
+		return enh.Out, nil
 	}
-	ranged := args[len(args)-1].(*parser.MatrixSelector)
-	selector := ranged.VectorSelector.(*parser.VectorSelector)
-	n, from := it.native, int(matrix[0].Floats[0].F)
-	places := n.at[from : from+len(matrix[0].Floats)]
-	first, last := places[0], places[len(places)-1]
-	mixed := last.row-first.row != len(places)-1
-	for _, p := range places {
-		mixed = mixed || p.family != first.family
+	sel.noteCut(samples)
+	if n.grouped {
+		places := n.at[w.From:w.To]
+		mixed := places[len(places)-1].row-places[0].row != len(places)-1
+		for _, p := range places {
+			mixed = mixed || p.family != places[0].family
+		}
+		if !mixed && (!w.IsWhole() || haveGroups(n.leads(places), it.times[w.From:w.To])) {
+			return n.rate(name, samples, w, args, enh)
+		}
 	}
-	if mixed || selector.Anchored || selector.Smoothed {
-		return plainCalls[name](vectors, n.lasts(it, matrix[0], from), args, enh)
+	w = samples.Chosen(name, w)
+	out, mark := upstream.Series{Metric: matrix[0].Metric}, matrix[0].Floats[0]
+	shift := int64(mark.F) - mark.T
+	for i := w.From; i < w.To; i++ {
+		t, p, share := it.times[i]-shift, n.at[i], 1.0
+		if name == "sum_over_time" {
+			share = w.Share(i)
+		}
+		if p.family < 0 {
+			out.Floats = append(out.Floats, upstream.FPoint{T: t, F: it.values[p.row] * share})
+			continue
+		}
+		f := n.families[p.family]
+		h := f.lastOf
+		if !n.grouped {
+			h = func(int) *histogram.FloatHistogram { return n.histogramAt(p, nil) }
+		}
+		of := h(p.row)
+		if share < 1 {
+			of.Mul(share)
+		}
+		out.Histograms = append(out.Histograms, upstream.HPoint{T: t, H: of})
 	}
+	return plain(vectors, upstream.Matrix{out}, args, enh)
+}
+
+// leads returns the counts of histograms, or the numbers, at some places of one family.
+func (n *nativeSamples) leads(places []nativePlace) []counter {
+	first := places[0]
 	lead := n.numbers
 	if first.family >= 0 {
 		lead = n.families[first.family].counts[0]
 	}
-	lead = lead[first.row : last.row+1]
-	if !slices.ContainsFunc(lead, counter.isGroup) {
-		return plainCalls[name](vectors, n.lasts(it, matrix[0], from), args, enh)
-	}
-	end := enh.Ts - selector.Offset.Milliseconds()
-	v, ok := overCounters[name](lead, end-ranged.Range.Milliseconds(), end, ranged.Range)
-	if !ok {
-		return enh.Out, nil
-	}
-	if first.family < 0 {
-		return append(enh.Out, upstream.Sample{F: v}), nil
-	}
-	f := n.families[first.family]
-	factor := 0.0
-	if by := increase(lead, true).By; by != 0 {
-		factor = v / by
-	}
-	h, notes := f.increaseOf(first.row, last.row+1, selector.PosRange)
-	if h == nil {
-		return enh.Out, notes
-	}
-	h.Mul(factor)
-	h.CounterResetHint = histogram.GaugeType
-	return append(enh.Out, upstream.Sample{H: h.Compact(0)}), notes
+	return lead[first.row : first.row+len(places)]
 }
 
-// lasts returns the last measures of groups as plain samples.
-func (n *nativeSamples) lasts(it *iterator, of upstream.Series, from int) upstream.Matrix {
-	out := upstream.Series{Metric: of.Metric}
-	for i := range of.Floats {
-		t, p := of.Floats[i].T, n.at[from+i]
-		if p.family < 0 {
-			out.Floats = append(out.Floats, upstream.FPoint{T: t, F: it.values[p.row]})
-			continue
-		}
-		out.Histograms = append(out.Histograms, upstream.HPoint{T: t, H: n.families[p.family].lastOf(p.row)})
+// rate is rate or increase of a window of groups of one family.
+func (n *nativeSamples) rate(name string, samples *columns.Samples, w columns.Window, args parser.Expressions,
+	enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
+	family := n.at[w.From].family
+	seconds := float64(w.End-w.Start) / 1000
+	of, scale := overCounters[name], 1.0
+	if !w.IsWhole() && name == "rate" {
+		of, scale = overCounters["increase"], 1/seconds
 	}
-	return upstream.Matrix{out}
+	ranges, _ := unwrap(args[len(args)-1]).(*parser.MatrixSelector)
+	var sum *histogram.FloatHistogram
+	var notes annotations.Annotations
+	number, failed := 0.0, false
+	ok := samples.Interpolate(w, func(w columns.Window, weight float64) bool {
+		if w.From == w.To {
+			return false
+		}
+		places := n.at[w.From:w.To]
+		lead := n.leads(places)
+		v := of(lead, w.Start, w.End, seconds)
+		if columns.IsAbsent(v) {
+			return false
+		}
+		if number += v * weight * scale; family < 0 {
+			return true
+		}
+		factor := 0.0
+		if by := increase(lead, true).By; by != 0 {
+			factor = v / by
+		}
+		first := places[0].row
+		h, more := n.families[family].increaseOf(first, first+len(places), ranges.PositionRange())
+		if notes.Merge(more); h == nil {
+			failed = true
+			return true
+		}
+		h.Mul(factor * weight * scale)
+		if sum == nil {
+			sum = h
+			return true
+		}
+		var err error
+		sum, _, _, err = sum.Add(h)
+		notes.Merge(mixedLayouts(err, ranges.PositionRange()))
+		failed = failed || err != nil
+		return true
+	})
+	switch {
+	case !ok || failed:
+		return enh.Out, notes
+	case family < 0:
+		return append(enh.Out, upstream.Sample{F: number}), notes
+	}
+	sum.CounterResetHint = histogram.GaugeType
+	return append(enh.Out, upstream.Sample{H: sum.Compact(0)}), notes
 }
 
 // lastOf returns the last histogram of a group.
@@ -95,7 +146,7 @@ func (f *histograms) firstOf(row int) *histogram.FloatHistogram {
 func (f *histograms) increaseOf(from, to int, at posrange.PositionRange) (
 	*histogram.FloatHistogram, annotations.Annotations) {
 	lead := f.counts[0][from:to]
-	resets, _ := resetsOf(lead, 0, 0, 0)
+	resets := resetsOf(lead, 0, 0, 0)
 	by, present := make([]float64, len(f.parts)), make([]bool, len(f.parts))
 	layouts, carried := 0, 0.0
 	for i, part := range f.parts {

@@ -13,7 +13,7 @@ import (
 
 // nativeSamples are the histograms of an iterator.
 type nativeSamples struct {
-	grouped  bool          // histograms are groups of counters: the number of a sample is its place
+	grouped  bool          // histograms are groups of counters
 	at       []nativePlace // beside the iterator's times
 	families []*histograms
 	numbers  []counter // beside the iterator's values, if grouped
@@ -59,14 +59,16 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 	n := &nativeSamples{}
 	it.native = n
 	type sample struct {
-		t int64
+		t, begin int64
 		nativePlace
 	}
 	var all []sample
 	floats := s.native.floats
-	n.grouped = floats != nil && slices.ContainsFunc(its[floats].counts, counter.isGroup)
+	extended := s.selection.extended
+	n.grouped = !extended && floats != nil && haveGroups(its[floats].counts, its[floats].times)
 	for _, family := range s.native.families {
-		n.grouped = n.grouped || slices.ContainsFunc(its[family.parts[0].series].counts, counter.isGroup)
+		lead := its[family.parts[0].series]
+		n.grouped = n.grouped || !extended && haveGroups(lead.counts, lead.times)
 	}
 	for _, family := range s.native.families {
 		h := &histograms{gauge: family.gauge, sums: s.selection.function == "sum_over_time"}
@@ -79,9 +81,12 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 			} else {
 				h.values = append(h.values, of.valuesAt(h.times))
 			}
+			if of := its[part.series]; extended && len(of.counts) > 0 { // the last histogram of each group
+				h.dropEarlier(of, lead)
+			}
 		}
 		for row, t := range h.times {
-			all = append(all, sample{t, nativePlace{len(n.families), row}})
+			all = append(all, sample{t, lead.beginOf(row), nativePlace{len(n.families), row}})
 		}
 		n.families = append(n.families, h)
 	}
@@ -92,7 +97,7 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 			n.numbers = of.countersAt(of.times)
 		}
 		for row, t := range of.times {
-			all = append(all, sample{t, nativePlace{-1, row}})
+			all = append(all, sample{t, of.beginOf(row), nativePlace{-1, row}})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b sample) int { return int(min(max(a.t-b.t, -1), 1)) })
@@ -104,22 +109,46 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 			}
 			continue
 		}
+		it.addGroup(one.t, one.begin)
 		it.times, n.at = append(it.times, one.t), append(n.at, one.nativePlace)
 	}
 }
 
+// dropEarlier takes the values of a part that come before the last of its group.
+func (f *histograms) dropEarlier(part, lead *iterator) {
+	values, leads := f.values[len(f.values)-1], lead.countersAt(f.times)
+	for row, c := range part.countersAt(f.times) {
+		if c.lastTime != leads[row].lastTime {
+			values[row] = staleValue
+		}
+	}
+}
+
+// beginOf returns since when a sample covers time.
+func (it *iterator) beginOf(i int) int64 {
+	if it.begins == nil {
+		return it.times[i] - 1
+	}
+	return it.begins[i]
+}
+
 // joinCounts makes samples of the numbers of histograms.
 func (it *iterator) joinCounts(s *series, its map[*series]*iterator) {
-	at := map[int64]float64{}
+	type sample struct {
+		begin int64
+		v     float64
+	}
+	at := map[int64]sample{}
 	s.each(func(one *series) {
 		if of := its[one]; one == s.native.floats || s.isCount(one) {
 			for i, t := range of.times {
-				at[t] = of.values[i]
+				at[t] = sample{of.beginOf(i), of.values[i]}
 			}
 		}
 	})
 	for _, t := range slices.Sorted(maps.Keys(at)) {
-		it.add(t, at[t])
+		it.addGroup(t, at[t].begin)
+		it.add(t, at[t].v)
 	}
 }
 
@@ -138,12 +167,9 @@ func (n *nativeSamples) isHistogram(i int) bool {
 	return p.family >= 0 && !n.grouped && !value.IsStaleNaN(n.families[p.family].values[0][p.row])
 }
 
-// numberAt returns the current number. Of groups of counters it is the sample's place.
+// numberAt returns the current number.
 func (n *nativeSamples) numberAt(it *iterator) float64 {
-	switch p := n.at[it.at]; {
-	case n.grouped:
-		return float64(it.at)
-	case p.family < 0:
+	if p := n.at[it.at]; p.family < 0 {
 		return it.values[p.row]
 	}
 	return staleValue

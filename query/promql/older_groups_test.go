@@ -87,8 +87,9 @@ func TestOlderGroupsWarn(t *testing.T) {
 		warns(f+"(last_total[2m])", 2*time.Minute, "each count as one measure of "+f)
 		warns("sum("+f+"(last_total[2m]))", 2*time.Minute, `archive policy "last"`)
 		warns(f+"(mean_total[2m])", 2*time.Minute, "have no last, and are left out")
-		warns(f+"(last_total[2m])", 6*time.Hour+2*time.Minute, "")
-		warns(f+"(mean_total[2m])", 6*time.Hour+2*time.Minute, "")
+		of := map[string]string{"irate": "more than two measures", "idelta": "more than two measures"}[f]
+		warns(f+"(last_total[2m])", 6*time.Hour+2*time.Minute, of)
+		warns(f+"(mean_total[2m])", 6*time.Hour+2*time.Minute, of)
 	}
 	for expr, method := range map[string]string{
 		`sum_over_time(last_total{__aggregation__="increase"}[2m])`: "increase",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // part is the time for which a series takes its samples from one granularity.
@@ -149,7 +150,22 @@ func (s *series) startOf(granularity time.Duration) carbonara.Timestamp {
 	if granularity == 0 {
 		return timestampOf(first)
 	}
+	if s.readsBefore(granularity) {
+		first -= granularity.Milliseconds()
+	}
 	return timestampOf(first).Add(-granularity - time.Millisecond)
+}
+
+// readsBefore reports whether a range may need the group before those that it touches.
+func (s *series) readsBefore(granularity time.Duration) bool {
+	sel := s.selection
+	rates := s.reading.kind == readMethod && columns.Rates[sel.function] != nil
+	return (rates || sel.function == "last_over_time") && sel.length < granularity.Milliseconds() && s.divides(granularity)
+}
+
+// divides reports whether ranges may have parts of groups of a granularity.
+func (s *series) divides(granularity time.Duration) bool {
+	return !s.reading.ends && s.selection.divides(granularity)
 }
 
 // rangesOfGroups reports whether a range (t-r, t] has the measures of [t-r, t), as the groups of these times and the
@@ -167,7 +183,11 @@ func (s *series) clip(p part) part {
 		p.to = min(p.to, timestampOf(sel.end).Add(time.Millisecond))
 		return p
 	}
-	p.to = min(p.to, sel.now, timestampOf(sel.end)).Add(1 - p.granularity)
+	if end := timestampOf(sel.end); s.divides(p.granularity) {
+		p.to = min(min(p.to, sel.now).Add(1-p.granularity), end) // groups that begin in a range
+	} else {
+		p.to = min(p.to, sel.now, end).Add(1 - p.granularity)
+	}
 	return p
 }
 

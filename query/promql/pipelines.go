@@ -67,7 +67,7 @@ var errSameLabels = errors.New("promql: series have the same labels without name
 // Exec implements upstream.Query.
 func (q *charged) Exec(ctx context.Context) *upstream.Result {
 	result := q.evaluate(ctx)
-	result.Warnings.Merge(q.source.older.notes)
+	result.Warnings.Merge(q.source.older.all())
 	return result
 }
 

@@ -128,10 +128,11 @@ func (sel *selection) note(s *series) {
 		if p.from >= p.to {
 			continue
 		}
-		if s.reading.note != nil && p.granularity > 0 {
+		ended := p.to.Add(p.granularity)
+		if s.reading.note != nil && p.granularity > 0 && (sel.length == 0 || ended > served.Add(-time.Millisecond)) {
 			sel.notes.Add(s.reading.note)
 		}
-		if p.to.Add(p.granularity) > served && !slices.Contains(sel.origins, p.granularity) {
+		if ended > served && !slices.Contains(sel.origins, p.granularity) {
 			sel.origins = append(sel.origins, p.granularity)
 		}
 	}

@@ -105,6 +105,7 @@ func (a *readAhead) iterator() *iterator {
 func (a *readAhead) loadRun(ctx context.Context, memory *scratch, run []*series, done func(*iterator) bool) error {
 	into := func(s *series) *iterator { return a.read[s.place] }
 	return readParts(ctx, memory, run, into, func(s *series, it *iterator) error {
+		s.selection.mark(it)
 		if err := s.selection.source.cover(ctx, it); err != nil {
 			return err
 		}
@@ -127,14 +128,17 @@ func readParts(ctx context.Context, memory *scratch, run []*series, into func(*s
 	var sources []source
 	for _, s := range run {
 		n := len(reads)
+		it := into(s)
+		it.plain = true
 		for _, p := range s.parts {
 			if p.from < p.to {
+				it.plain = it.plain && p.granularity == 0
 				reads, sources = append(reads, s.readOf(p)), append(sources, source{series: s, part: p})
 			}
 		}
 		if len(reads) > n {
 			sources[len(sources)-1].last = true
-		} else if err := done(s, into(s)); err != nil {
+		} else if err := done(s, it); err != nil {
 			return err
 		}
 	}

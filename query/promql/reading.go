@@ -8,12 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // reading is what is read of the series of an archive policy.
@@ -23,6 +25,7 @@ type reading struct {
 	columns     []carbonara.Column
 	exact       bool          // coarser groups answer the same
 	raw         bool          // so do raw measures
+	ends        bool          // a range takes a group whole if it ends there
 	note        error         // what is to be said if groups are read; nil: nothing
 	granularity time.Duration // the only one that does; 0: any
 
@@ -152,14 +155,14 @@ func (sel *selection) chooseReading(key readingKey) (*reading, error) {
 		return sel.baseReading(policy, missing)
 	case "quantile_over_time":
 		return sel.quantileReading(policy)
-	case "changes":
-		r, err := sel.baseReading(policy, "")
-		if err == nil {
-			r.note = warning("changes is that of one value a group; changes within groups are not seen")
-		}
-		return r, err
+	case "", "present_over_time", "absent_over_time":
+		return sel.baseReading(policy, "")
 	}
-	return sel.baseReading(policy, "")
+	r, err := sel.baseReading(policy, "")
+	if err == nil {
+		r.note = warning("%s is that of one value a group; changes within groups are not seen", sel.function)
+	}
+	return r, err
 }
 
 // overTimeReading reads the method that answers a function over time exactly, if the policy stores it.
@@ -180,33 +183,29 @@ func (sel *selection) overTimeReading(policy *model.ArchivePolicy, m carbonara.M
 // has instead.
 func (sel *selection) rateReading(policy *model.ArchivePolicy, instead carbonara.Method) (*reading, error) {
 	if overCounters[sel.function] != nil && stores(policy, carbonara.Increase) && stores(policy, carbonara.Resets) {
-		r := &reading{kind: readCounter, columns: counterColumns, exact: true, raw: true}
-		if instant := sel.function == "irate" || sel.function == "idelta"; instant {
-			r.exact = false
-			r.note = info("%s is the mean over the last group where that has more than two measures", sel.function)
-		}
-		return r, nil
+		instant := sel.function == "irate" || sel.function == "idelta"
+		return &reading{kind: readCounter, columns: counterColumns, exact: !instant, raw: true}, nil
 	}
 	if sel.function == "delta" && stores(policy, carbonara.First) && stores(policy, carbonara.Last) &&
 		stores(policy, carbonara.Count) {
 		return &reading{kind: readCounter, columns: counterColumns[:3], raw: true}, nil
 	}
-	note := info
-	unseen := ""
+	unseen := "changes"
 	if instead == carbonara.Max {
-		note, unseen = warning, "; resets within groups are not seen"
+		unseen = "resets"
 	}
 	switch {
 	case policy.HasMethod(carbonara.Last):
 		r := readingOfMethod(carbonara.Last)
-		if unseen != "" {
-			r.note = note("%s is that of one measure a group%s. To add increase and resets: PATCH "+
+		r.note = warning("%s is that of one measure a group; %s within groups are not seen", sel.function, unseen)
+		if instead == carbonara.Max {
+			r.note = warning("%s is that of one measure a group; %s within groups are not seen. To add increase and resets: PATCH "+
 				"/v1/archive_policy/%s?rebuild=true with aggregation_methods", sel.function, unseen, policy.Name)
 		}
 		return r, nil
 	case policy.HasMethod(instead):
 		r := readingOfMethod(instead)
-		r.note = note("archive policy %q has no last: %s is that of its %s%s. To add last: "+
+		r.note = warning("archive policy %q has no last: %s is that of its %s; %s within groups are not seen. To add last: "+
 			"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, sel.function,
 			instead, unseen, policy.Name)
 		return r, nil
@@ -240,19 +239,26 @@ func (sel *selection) shownFunction() string {
 	return name
 }
 
-// quantileReading reads the extremes that two quantiles are; or a percentile's column, if the policy has it and the
-// range is a granularity: a range then has one group. Else it reads sketches.
+// quantileReading reads the extremes that two quantiles are; or a percentile's column, if the policy has it and each
+// range is one group. Else it reads sketches. Without these, a range of the length of a group has the group that ended
+// last.
 func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
 	if m := sel.percentile; (m == carbonara.Min || m == carbonara.Max) && stores(policy, m) {
-		return sel.overTimeReading(policy, m)
+		r, err := sel.overTimeReading(policy, m)
+		return r.withMax(policy), err
 	}
-	granularity := time.Duration(sel.length) * time.Millisecond
-	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) {
-		r := readingOfMethod(sel.percentile)
-		r.granularity = granularity
+	granularity, sketch := time.Duration(sel.length)*time.Millisecond, policy.Plan().HasSketch()
+	aligned := sel.isAligned(granularity)
+	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) &&
+		(aligned || !sketch) {
+		r := readingOfMethod(sel.percentile).withMax(policy)
+		if r.granularity, r.ends = granularity, true; !aligned {
+			r.note = warning("archive policy %q has no sketch: quantile_over_time is that of the group that ended last. "+
+				"To add sketch: PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, policy.Name)
+		}
 		return r, nil
 	}
-	if policy.Plan().HasSketch() {
+	if sketch {
 		return &reading{kind: readSketch, columns: []carbonara.Column{carbonara.ColumnSketch}, exact: true, raw: true,
 			note: sketchNote("quantile_over_time")}, nil
 	}
@@ -263,6 +269,15 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 	r.note = warning("archive policy %q has no such percentile of this range, and no sketch: quantile_over_time is that of its %s. "+
 		"To add sketch: PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, r.method, policy.Name)
 	return r, nil
+}
+
+// withMax also reads max, which says which groups hold NaN.
+func (r *reading) withMax(policy *model.ArchivePolicy) *reading {
+	if r != nil && stores(policy, carbonara.Max) && !slices.Contains(r.columns, carbonara.ColumnMax) {
+		r.columns = append(slices.Clone(r.columns), carbonara.ColumnMax)
+		slices.Sort(r.columns)
+	}
+	return r
 }
 
 func sketchNote(what string) error {
@@ -282,6 +297,7 @@ func warning(format string, args ...any) error {
 type olderGroups struct {
 	sync.Mutex
 	notes annotations.Annotations
+	cuts  map[*selection]int64 // ms: the widest groups of which a range had a part
 }
 
 // noteOlder warns that the answer has such groups, and how they count.
@@ -297,6 +313,51 @@ func (s *series) note(note error) {
 	older.Lock()
 	defer older.Unlock()
 	older.notes.Add(note)
+}
+
+// noteCut remembers the widest group of which a range had a part.
+func (sel *selection) noteCut(s *columns.Samples) {
+	if s.Cut == 0 {
+		return
+	}
+	older := &sel.source.older
+	older.Lock()
+	defer older.Unlock()
+	if older.cuts == nil {
+		older.cuts = map[*selection]int64{}
+	}
+	older.cuts[sel], s.Cut = max(older.cuts[sel], s.Cut), 0
+}
+
+// all returns all notes, once no more groups are read.
+func (o *olderGroups) all() annotations.Annotations {
+	for sel, width := range o.cuts {
+		function, length := sel.shownFunction(), time.Duration(sel.length)*time.Millisecond
+		of := fmt.Sprintf("%s[%s]", sel.selector, common.Duration(length))
+		granularity := common.Duration(time.Duration(width) * time.Millisecond)
+		switch {
+		case sel.length < width:
+			o.notes.Add(warning("%s is shorter than granularity %s: rates and averages are the group's, sums and counts in "+
+				"proportion, min, max and quantiles those of whole groups", of, granularity))
+		case function == "min_over_time" || function == "max_over_time" || function == quantileFunction:
+			o.notes.Add(warning("%s of %s is that of all groups of granularity %s that the range touches", function, of,
+				granularity))
+		default:
+			o.notes.Add(info("%s begins or ends within groups of granularity %s: these count in proportion", of,
+				granularity))
+		}
+	}
+	return o.notes
+}
+
+// noteNaN warns of groups that hold NaN, where the answer from measures would not tell it from other values.
+func (s *series) noteNaN(groups *carbonara.Groups) {
+	f := s.selection.function
+	if f != "max_over_time" && f != quantileFunction || !slices.ContainsFunc(groups.Column(carbonara.ColumnMax),
+		func(v float64) bool { return v != v && !carbonara.IsAbsent(v) }) {
+		return
+	}
+	s.note(warning("%s of groups that hold NaN is not that of their measures", f))
 }
 
 // noteLeftOut warns that such groups have no part in the answer.

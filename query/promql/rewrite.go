@@ -30,35 +30,20 @@ const (
 	granularityMatcher = "__granularity__"
 	quantileMatcher    = "__quantile__"
 	offsetMatcher      = "__offset__"   // in ms, of a selector in a subquery
+	extendedMatcher    = "__extended__" // of a range that its modifier makes longer
 	computedMatcher    = "__computed__" // of the result of a pipeline
 )
 
 // ofGroups ends the names of our functions. Without it, a name is that of the engine's function of single measures.
 const ofGroups = " of groups"
 
-// plainCalls are the engine's own functions that installFunctions replaces.
-var plainCalls = make(map[string]upstream.FunctionCall)
-
-// installFunctions adds our functions to the table of the imported engine, which all engines of the process share, and
-// replaces some of the engine's own. Only installFunctions writes to the table.
+// installFunctions makes the engine's functions over ranges ours, and adds those of groups.
 var installFunctions = sync.OnceFunc(func() {
-	add := func(name, like string, call upstream.FunctionCall) {
-		upstream.FunctionCalls[name] = call
-		columns.Register(name, like)
+	added := map[string]string{countFunction: "sum_over_time"}
+	for name := range overMoments {
+		added[name] = strings.TrimSuffix(name, ofGroups)
 	}
-	add(countFunction, "sum_over_time", upstream.FunctionCalls["sum_over_time"])
-	for name, of := range overMoments {
-		like := strings.TrimSuffix(name, ofGroups)
-		add(name, like, callOverMoments(like, of))
-	}
-	replace := func(name string, call func(name string) upstream.FunctionCall) {
-		plainCalls[name] = upstream.FunctionCalls[name]
-		upstream.FunctionCalls[name] = call(name)
-	}
-	for name := range overCounters {
-		replace(name, overGroupsOfCounters)
-	}
-	replace(quantileFunction, func(string) upstream.FunctionCall { return quantileOverShares })
+	columns.Install(added, overRanges)
 })
 
 // A rewriter parses expressions and makes of them what archives answer exactly. It is the engine's parser.
@@ -73,6 +58,10 @@ func (r rewriter) ParseExpr(text string) (parser.Expr, error) {
 	parser.Inspect(expr, func(node parser.Node, path []parser.Node) error {
 		switch n := node.(type) {
 		case *parser.VectorSelector:
+			if n.Anchored || n.Smoothed {
+				m := pseudoMatcher(extendedMatcher, "")
+				n.LabelMatchers = append(n.LabelMatchers, m, m)
+			}
 			if n.Timestamp == nil && n.StartOrEnd == 0 && slices.ContainsFunc(path, isSubquery) {
 				offset := n.OriginalOffset.Milliseconds()
 				if n.OriginalOffsetExpr != nil {

@@ -297,18 +297,14 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 	if err := memory.charge(ctx); err != nil || len(it.times) == 0 {
 		return err
 	}
-	samples := columns.Samples{Labels: s.labels, Times: it.times, Values: it.values}
-	switch {
-	case len(it.moments) > 0:
-		samples.Combine = combining(it, c.Function())
-	case len(it.counts) > 0:
-		samples.Combine = combiningCounters(it, c.Function(), c.Range)
-	case len(it.shares) > 0:
-		q := c.Parameter()
-		samples.Combine = combiningShares(it, q)
-		samples.Notes = noteQuantile(q, c.RangePosition())
+	samples := it.samples(s.labels, c.Pipeline)
+	if len(it.shares) > 0 {
+		samples.Notes = noteQuantile(c.Parameter(), c.RangePosition())
 	}
-	filled, called, used := c.Row(&memory.row, &samples, c.at, c.source.longest, c.row(s))
+	filled, called, used := c.Row(&memory.row, samples, c.at, c.source.longest, c.row(s))
+	if c.sel != nil {
+		c.sel.noteCut(samples)
+	}
 	c.used.Add(used)
 	c.filled[s.place-c.first] = filled
 	isRate := called && (c.Function() == "rate" || c.Function() == "increase")

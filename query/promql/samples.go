@@ -3,6 +3,7 @@ package promql
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/prometheus/prometheus/model/value"
 	upstream "github.com/prometheus/prometheus/promql"
@@ -52,12 +53,34 @@ func (s *series) appendPart(it *iterator, memory *scratch, p part) error {
 		return upstream.ErrTooManySamples("reading a series")
 	}
 	it.grow(memory.groups.Len(), s.reading.kind)
+	it.every = it.every || s.countsEvery()
+	if f := s.selection.function; s.gauge && p.granularity > 0 && memory.groups.Len() > 0 &&
+		(f == "" || f == "first_over_time" || f == "last_over_time") {
+		s.note(warning("gauge histograms of groups also show buckets that were populated at another time of the group"))
+	}
 	s.append(it, memory, p)
 	return nil
 }
 
+// countsAll are the functions for which all measures of a ms count. Others have the last of them.
+var countsAll = []string{countFunction, avgFunction, stddevFunction, stdvarFunction, quantileFunction, "sum_over_time",
+	"min_over_time", "max_over_time", "first_over_time", "last_over_time", "rate", "increase", "delta", "resets"}
+
+// countsEvery reports whether all measures of a ms count. The parts of a native histogram have the last one.
+func (s *series) countsEvery() bool {
+	sel := s.selection
+	return sel.length > 0 && !sel.extended && !s.joined &&
+		(slices.Contains(countsAll, sel.function) || sel.function == "" && sel.source.Repeats)
+}
+
 // finish ends the series after its last sample.
 func (s *series) finish(it *iterator) {
+	if it.begins != nil {
+		it.cover()
+	}
+	if s.selection.extended && len(it.counts) > 0 && !s.joined {
+		it.setEnds()
+	}
 	if s.selection.length == 0 {
 		it.endBefore(math.MaxInt64)
 	}
@@ -67,19 +90,31 @@ func (s *series) finish(it *iterator) {
 func (s *series) append(it *iterator, memory *scratch, p part) {
 	sel, groups := s.selection, &memory.groups
 	it.partStaleAfter = s.endsAfter(p.granularity)
-	inside := func(t int64) bool { return t >= sel.start && t <= sel.end }
+	least, most, divides := sel.start, sel.end, p.granularity > 0 && s.divides(p.granularity)
+	if divides {
+		if most += p.granularity.Milliseconds() - 1; s.readsBefore(p.granularity) {
+			least -= p.granularity.Milliseconds()
+		}
+	}
+	inside := func(t int64) bool { return t >= least && t <= most }
+	begin := func(start carbonara.Timestamp) int64 {
+		if divides {
+			return milliseconds(start)
+		}
+		return math.MaxInt64
+	}
 	switch {
 	case p.granularity == 0:
 		s.appendRaw(it, groups, p)
 		return
 	case s.reading.kind == readMoments:
-		s.appendMoments(it, groups, p, inside)
+		s.appendMoments(it, groups, p, inside, begin)
 		return
 	case s.reading.kind == readCounter:
-		s.appendCounters(it, groups, p, inside)
+		s.appendCounters(it, groups, p, inside, begin)
 		return
 	case s.reading.kind == readSketch:
-		s.appendSketches(it, groups, p, inside)
+		s.appendSketches(it, groups, p, inside, begin)
 		return
 	}
 	memory.starts, memory.values = groups.Aggregate(s.reading.method, memory.starts[:0], memory.values[:0])
@@ -94,13 +129,17 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 			if s.reading.kind == readOne {
 				v = 1
 			}
+			it.addGroup(t, begin(start))
 			s.add(it, t, v)
 		}
 	}
+	s.noteNaN(groups)
 }
 
-// appendMoments makes samples of groups' moments; inside reports whether a time is asked for.
-func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool) {
+// appendMoments makes samples of groups' moments; inside reports whether a time is asked for, and begin returns since
+// when a group covers time.
+func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool,
+	begin func(carbonara.Timestamp) int64) {
 	count, sum := groups.Column(carbonara.ColumnCount), groups.Column(carbonara.ColumnSum)
 	m2 := groups.Column(carbonara.ColumnM2)
 	leftOut := false
@@ -115,6 +154,7 @@ func (s *series) appendMoments(it *iterator, groups *carbonara.Groups, p part, i
 		switch whole := m.count > 0 && !carbonara.IsAbsent(m.sum) && !carbonara.IsAbsent(m.m2); {
 		case !inside(t):
 		case whole:
+			it.addGroup(t, begin(start))
 			it.addMoments(t, m)
 		default:
 			leftOut = true

@@ -23,6 +23,7 @@ type selection struct {
 	length      int64 // ms, of a range; 0: a selector of instants
 	function    string
 	selector    string              // as the client wrote it, about
+	extended    bool                // the range is longer than length, by its modifier
 	offset      *int64              // of a selector in a subquery, whose times are multiples of step, before the offset
 	method      carbonara.Method    // chosen by __aggregation__; 0: rule 6
 	methods     []*labels.Matcher   // of __aggregation__, other than =: those that all match, each as a series
@@ -91,6 +92,8 @@ func (sel *selection) popPseudo(matchers []*labels.Matcher) ([]*labels.Matcher, 
 			if sel.granularity, err = model.ParseTimespan(m.Value); err != nil || sel.granularity <= 0 {
 				return nil, fmt.Errorf("%s: %q is no granularity", m.Name, m.Value)
 			}
+		case extendedMatcher:
+			sel.extended = true
 		case offsetMatcher:
 			offset, err := strconv.ParseInt(m.Value, 10, 64)
 			if err != nil {
@@ -125,6 +128,11 @@ func selectorText(matchers []*labels.Matcher) string {
 		return name
 	}
 	return name + "{" + strings.Join(rest, ",") + "}"
+}
+
+// divides reports whether ranges of the selector may have parts of groups of a granularity.
+func (sel *selection) divides(granularity time.Duration) bool {
+	return sel.length > 0 && sel.function != "" && !sel.extended && !sel.isAligned(granularity)
 }
 
 // isAligned reports whether the range and all times of a selector over time are multiples of a granularity. Ranges that

@@ -53,6 +53,8 @@ type series struct {
 	place     int   // among the selector's series
 	group     int32 // of an aggregation
 	native    *native
+	joined    bool // into native histograms
+	gauge     bool // part of one
 }
 
 // Labels implements storage.Series.

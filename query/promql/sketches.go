@@ -5,8 +5,6 @@ import (
 	"slices"
 	"unsafe"
 
-	upstream "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 	"github.com/prometheus/prometheus/util/annotations"
 
@@ -26,20 +24,6 @@ type share struct {
 
 const shareBytes = int(unsafe.Sizeof(share{}))
 
-// quantileOverShares is quantileFunction as the engine calls it. Without shares it is the engine's own.
-func quantileOverShares(vectors []upstream.Vector, matrix upstream.Matrix, args parser.Expressions,
-	enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
-	it := iteratorOf(args)
-	if it == nil || len(it.shares) == 0 || len(matrix) == 0 || len(matrix[0].Floats) == 0 {
-		return plainCalls[quantileFunction](vectors, matrix, args, enh)
-	}
-	// The engine asks for a range of samples, whose values are their places.
-	from := int(matrix[0].Floats[0].F)
-	q := vectors[0][0].F
-	return append(enh.Out, upstream.Sample{F: quantile(q, it.shares[from:from+len(matrix[0].Floats)])}),
-		noteQuantile(q, args[0].PositionRange())
-}
-
 // noteQuantile warns of a quantile that is none, as the engine does.
 func noteQuantile(q float64, at posrange.PositionRange) (notes annotations.Annotations) {
 	if !(q >= 0 && q <= 1) {
@@ -48,9 +32,10 @@ func noteQuantile(q float64, at posrange.PositionRange) (notes annotations.Annot
 	return notes
 }
 
-// combiningShares returns the quantile over ranges of an iterator that has shares.
-func combiningShares(it *iterator, q float64) func(columns.Window) float64 {
-	return func(w columns.Window) float64 { return quantile(q, it.shares[w.From:w.To]) }
+// combiningShares returns the quantile over ranges of an iterator that has shares. All groups that a range touches
+// count whole.
+func combiningShares(it *iterator, p *columns.Pipeline) func(columns.Window) float64 {
+	return func(w columns.Window) float64 { return quantile(p.Parameter(), it.shares[w.From:w.To]) }
 }
 
 // quantile returns the quantile of all measures of groups: exactly if each is one measure.
@@ -78,7 +63,7 @@ func quantile(q float64, shares []share) float64 {
 	for _, v := range values {
 		d.AddValue(v)
 	}
-	return d.Quantile(q)
+	return d.QuantileNaNFirst(q)
 }
 
 // quantileOfValues is the engine's quantile, to the last bit.
@@ -100,11 +85,13 @@ func (it *iterator) addShare(t int64, s share) {
 		return
 	}
 	it.sketchBytes += len(s.sketch)
-	it.shares = set(it.shares, it.place(t), s)
+	it.place(t)
+	it.shares = append(it.shares, s)
 }
 
-// appendSketches makes samples of groups' sketches; inside reports whether a time is asked for.
-func (s *series) appendSketches(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool) {
+// appendSketches makes samples of groups' sketches; inside and begin as in appendMoments.
+func (s *series) appendSketches(it *iterator, groups *carbonara.Groups, p part, inside func(int64) bool,
+	begin func(carbonara.Timestamp) int64) {
 	leftOut := false
 	for i, start := range groups.Starts {
 		t := milliseconds(start.Add(p.granularity))
@@ -113,6 +100,7 @@ func (s *series) appendSketches(it *iterator, groups *carbonara.Groups, p part, 
 		case sketch == "":
 			leftOut = true
 		default:
+			it.addGroup(t, begin(start))
 			it.addShare(t, share{sketch: sketch})
 		}
 	}

@@ -120,6 +120,7 @@ func (sel *selection) find(ctx context.Context, sorted bool, matchers []*labels.
 			one := &memory[len(memory)-1]
 			one.choose()
 			if isPart {
+				one.joined, one.gauge = true, part.Gauge
 				parts.parts = append(parts.parts, nativePart{part, one})
 				parts.hashes = append(parts.hashes, shown.Hash())
 				continue

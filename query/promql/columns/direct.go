@@ -22,14 +22,14 @@ var direct = map[string]bool{"sum_over_time": true, "avg_over_time": true, "min_
 // Direct reports whether RowOfMeasures may know the pipeline's rows.
 func (p *Pipeline) Direct() bool { return p.call == nil || p.direct }
 
-// RowOfMeasures is Row of raw measures. ok is false if samples have to be made of them: for NaNs, and for two measures
-// of one ms, which are one sample. Out means nothing then.
+// RowOfMeasures is Row of raw measures. ok is false if samples have to be made of them: for NaNs. Out means nothing
+// then.
 func RowOfMeasures[T ~int64](p *Pipeline, of *Measures[T], at Times, lookback int64, out []float64) (any bool,
 	used int64, ok bool) {
 	if p.call == nil {
 		used, ok = of.instants(p.offset(), at, lookback, out)
 	} else {
-		used, ok = of.windows(valueWindows[p.call.Func.Name], p.Range, p.offset(), at, out)
+		used, ok = of.windows(valueWindows[plainName(p.call.Func.Name)], p.Range, p.offset(), at, out)
 	}
 	return ok && p.before.apply(out), used, ok
 }
@@ -76,10 +76,6 @@ func (m *Measures[T]) windows(f func([]float64) float64, length, offset int64, a
 			from = to
 		}
 		for to < len(times) && times[to] < end {
-			if to > 0 && times[to]-times[to-1] < perMillisecond &&
-				times[to]/perMillisecond == times[to-1]/perMillisecond {
-				return 0, false
-			}
 			to++
 		}
 		for from < to && times[from] < start {

@@ -37,6 +37,9 @@ var absent = math.Float64frombits(value.StaleNaN)
 // Absent is the value of a row where there is none.
 func Absent() float64 { return absent }
 
+// IsAbsent reports whether a row has no value.
+func IsAbsent(v float64) bool { return isAbsent(v) }
+
 func isAbsent(v float64) bool { return math.Float64bits(v) == value.StaleNaN }
 
 // Inner reports whether an expression can be evaluated in the place of a selector; sub: as that of a subquery.

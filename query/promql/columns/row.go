@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
@@ -26,20 +27,24 @@ func (t Times) Place(at int64) int {
 	return int((at - t.Start) / t.Step)
 }
 
-// Samples are those of a series, in order of time.
+// Samples are those of a series, in order of time. A sample covers the time from its begin (exclusive) to its time: a
+// measure covers a ms, and a group its width. A range has the samples that it touches.
 type Samples struct {
 	Labels labels.Labels
-	Times  []int64 // ms, ascending strictly
+	Times  []int64 // ms, ascending
+	Begins []int64 // ms, ascending; nil: all samples are measures
 	Values []float64
 	// Combine returns the function over a range, where samples are not single values. Otherwise it is nil.
 	Combine func(Window) float64
 	// Notes are added to; nil: there are none yet.
 	Notes annotations.Annotations
+	Cut   int64 // ms: the width of the widest group that some range had a part of; 0: none
 }
 
 // Scratch is the memory of a goroutine that computes rows.
 type Scratch struct {
 	times  []int64
+	begins []int64
 	values []float64
 	points []upstream.FPoint
 	matrix upstream.Matrix
@@ -47,7 +52,7 @@ type Scratch struct {
 }
 
 // Bytes returns how much memory it has.
-func (m *Scratch) Bytes() int { return 8*(cap(m.times)+cap(m.values)) + 16*cap(m.points) }
+func (m *Scratch) Bytes() int { return 8*(cap(m.times)+cap(m.begins)+cap(m.values)) + 16*cap(m.points) }
 
 // Row sets out to the values of a series at all times, those from before an aggregation. lookback is how long a sample
 // is a selector's value. It reports whether there is any, whether the function over the range gave any, and how many
@@ -86,12 +91,8 @@ func (p *Pipeline) instants(s *Samples, at Times, lookback int64, out []float64)
 
 // windows sets out to the function over the range at each time, and returns how many samples the ranges have.
 func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (used int64) {
-	times, values := s.Times, s.Values
-	if s.Combine == nil {
-		times, values = m.withoutEnds(times, values)
-	}
-	of := p.over(m, s, times, values)
-	offset := p.offset()
+	of := p.over(m, s)
+	times, offset := s.Times, p.offset()
 	from, to := 0, 0
 	if first := at.At(0) - offset - p.Range; len(times) > 0 && times[0] <= first {
 		from = sort.Search(len(times), func(i int) bool { return times[i] > first })
@@ -100,7 +101,7 @@ func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (use
 	for i := range out {
 		end := at.At(i) - offset
 		start := end - p.Range
-		for to < len(times) && times[to] <= end {
+		for to < len(times) && s.begin(to) < end {
 			to++
 		}
 		for from < to && times[from] <= start {
@@ -109,65 +110,101 @@ func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (use
 		if from == to {
 			out[i] = absent
 		} else {
-			out[i] = of(Window{from, to, start, end, at.At(i)})
+			out[i] = of(s.window(from, to, start, end, at.At(i)))
 			used += int64(to - from)
 		}
 	}
 	return used
 }
 
-// withoutEnds returns samples without those that mark the end of a series.
-func (m *Scratch) withoutEnds(times []int64, values []float64) ([]int64, []float64) {
-	for i, v := range values {
+// withoutEnds takes those away that mark the end of a series.
+func (m *Scratch) withoutEnds(s *Samples) {
+	m.times, m.begins, m.values = m.times[:0], m.begins[:0], m.values[:0]
+	for i, v := range s.Values {
 		if isAbsent(v) {
-			m.times, m.values = append(m.times[:0], times[:i]...), append(m.values[:0], values[:i]...)
-			for j := i; j < len(values); j++ {
-				if !isAbsent(values[j]) {
-					m.times, m.values = append(m.times, times[j]), append(m.values, values[j])
+			m.times, m.values = append(m.times, s.Times[:i]...), append(m.values, s.Values[:i]...)
+			if s.Begins != nil {
+				m.begins = append(m.begins, s.Begins[:i]...)
+			}
+			for j := i; j < len(s.Values); j++ {
+				if isAbsent(s.Values[j]) {
+					continue
+				}
+				m.times, m.values = append(m.times, s.Times[j]), append(m.values, s.Values[j])
+				if s.Begins != nil {
+					m.begins = append(m.begins, s.Begins[j])
 				}
 			}
-			return m.times, m.values
+			s.Times, s.Values = m.times, m.values
+			if s.Begins != nil {
+				s.Begins = m.begins
+			}
+			return
 		}
 	}
-	return times, values
-}
-
-// Window is a range (Start, End], its samples by their places, From up to To (exclusive), and the time of the query.
-type Window struct {
-	From, To        int
-	Start, End, Now int64
 }
 
 // over returns the function over windows of these samples.
-func (p *Pipeline) over(m *Scratch, s *Samples, times []int64, values []float64) func(Window) float64 {
+func (p *Pipeline) over(m *Scratch, s *Samples) func(Window) float64 {
 	if s.Combine != nil {
 		return s.Combine
 	}
-	if f := valueWindows[p.call.Func.Name]; f != nil {
-		return func(w Window) float64 { return f(values[w.From:w.To]) }
-	}
-	if r := Rates[p.call.Func.Name]; r != nil {
+	m.withoutEnds(s)
+	times, values, name := s.Times, s.Values, plainName(p.call.Func.Name)
+	of := func(Window) float64 { return absent }
+	if f := valueWindows[name]; f != nil {
+		of = func(w Window) float64 { return f(values[w.From:w.To]) }
+	} else if r := Rates[name]; r != nil {
 		seconds := (time.Duration(p.Range) * time.Millisecond).Seconds()
-		return func(w Window) float64 {
+		of = func(w Window) float64 {
 			return r.of(times[w.From:w.To], values[w.From:w.To], w.Start, w.End, seconds)
 		}
+	} else {
+		of = p.overPoints(m, s)
 	}
-	return p.overPoints(m, s, times, values)
+	if s.Begins == nil {
+		return of
+	}
+	return s.overGroups(name, of)
+}
+
+// Ranges returns the function over ranges (start, end] of these samples at some time of a query, absent where there is
+// nothing. The parameters of the function are those of its last call.
+func (p *Pipeline) Ranges(m *Scratch, s *Samples) func(parameters []upstream.Vector, end, now int64) float64 {
+	of := p.over(m, s)
+	return func(parameters []upstream.Vector, end, now int64) float64 {
+		for i := range p.parameters {
+			p.parameters[i] = parameters[i][0].F
+		}
+		if w, ok := s.Window(end-p.Range, end, now); ok {
+			return of(w)
+		}
+		return absent
+	}
+}
+
+// OfCall returns a pipeline for [Pipeline.Ranges] alone, of a function by its name in the engine's table.
+func OfCall(name string, args parser.Expressions, length int64) *Pipeline {
+	return &Pipeline{call: &parser.Call{Func: &parser.Function{Name: name}, Args: args}, args: args, Range: length,
+		parameters: make([]float64, len(args)-1)}
 }
 
 // overPoints returns the engine's own function over windows.
-func (p *Pipeline) overPoints(m *Scratch, s *Samples, times []int64, values []float64) func(Window) float64 {
+func (p *Pipeline) overPoints(m *Scratch, s *Samples) func(Window) float64 {
 	m.points = m.points[:0]
-	for i, t := range times {
-		m.points = append(m.points, upstream.FPoint{T: t, F: values[i]})
+	for i, t := range s.Times {
+		m.points = append(m.points, upstream.FPoint{T: t, F: s.Values[i]})
 	}
 	m.matrix = append(m.matrix[:0], upstream.Series{Metric: s.Labels})
 	vectors := make([]upstream.Vector, len(p.parameters))
-	for i, v := range p.parameters {
-		vectors[i] = upstream.Vector{{F: v}}
+	for i := range vectors {
+		vectors[i] = upstream.Vector{{}}
 	}
-	function := upstream.FunctionCalls[p.call.Func.Name]
+	function := plainCalls[plainName(p.call.Func.Name)]
 	return func(w Window) float64 {
+		for i, v := range p.parameters {
+			vectors[i][0].F = v
+		}
 		m.matrix[0].Floats = m.points[w.From:w.To:w.To]
 		m.helper.Ts = w.Now
 		result, notes := function(vectors, m.matrix, p.args, &m.helper)

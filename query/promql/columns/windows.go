@@ -1,9 +1,12 @@
 package columns
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/kahansum"
 )
 
@@ -17,12 +20,28 @@ var overRanges = map[string]bool{
 	"ts_of_max_over_time": true, "ts_of_first_over_time": true, "ts_of_last_over_time": true,
 }
 
-// Register adds a function over ranges by its name in the engine's table, which evaluates it where the samples are not
-// single values. Of single values it is the function called like.
-func Register(name, like string) {
-	overRanges[name] = true
-	if f := valueWindows[like]; f != nil {
-		valueWindows[name], direct[name] = f, direct[like]
+var (
+	plainCalls = make(map[string]upstream.FunctionCall) // the engine's own
+	likes      = make(map[string]string)                // which of these other functions are, of single values
+)
+
+// plainName returns the name of the engine's own function.
+func plainName(name string) string { return cmp.Or(likes[name], name) }
+
+// Install replaces the engine's functions over ranges in its table, and adds others: each name in added is of single
+// values like the function named there. Only Install writes to the table, which all engines of the process share.
+func Install(added map[string]string, replace func(name string, plain upstream.FunctionCall) upstream.FunctionCall) {
+	for name, f := range parser.Functions {
+		if slices.Contains(f.ArgTypes, parser.ValueTypeMatrix) {
+			plainCalls[name] = upstream.FunctionCalls[name]
+		}
+	}
+	for name, like := range added {
+		likes[name], overRanges[name], direct[name] = like, overRanges[like], direct[like]
+		upstream.FunctionCalls[name] = replace(name, plainCalls[like])
+	}
+	for name, plain := range plainCalls {
+		upstream.FunctionCalls[name] = replace(name, plain)
 	}
 }
 
@@ -47,8 +66,15 @@ func Over(function string, values []float64) float64 {
 	for i, v := range values {
 		points[i].F = v
 	}
-	result, _ := upstream.FunctionCalls[function](nil, upstream.Matrix{{Floats: points}}, nil,
-		&upstream.EvalNodeHelper{})
+	return OfPoints(function, points)
+}
+
+// OfPoints returns one of the engine's functions over the samples of a range, absent where it gives nothing.
+func OfPoints(function string, points []upstream.FPoint) float64 {
+	result, _ := plainCalls[function](nil, upstream.Matrix{{Floats: points}}, nil, &upstream.EvalNodeHelper{})
+	if len(result) == 0 {
+		return absent
+	}
 	return result[0].F
 }
 
