@@ -47,6 +47,31 @@ func TestFederateAndExport(t *testing.T) {
 	}
 }
 
+// Measures of one ms count alike after an export and its import.
+func TestMeasuresOfAMillisecondComeBack(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2,3,4],"timestamps":[1000,1000,1000,2000]}`,
+		http.StatusNoContent, "", "user", "jd")
+	line := func(selector string) string {
+		s.refreshAll(t, "jd")
+		return s.want(t, "GET /api/v1/export?match[]="+selector+"&start=1&end=2", "", http.StatusOK, "~", "user", "jd").Body.String()
+	}
+	first := line("a")
+	if want := `"values":[1,2,3,4],"timestamps":[1000,1000,1000,2000]}`; !strings.Contains(first, want) {
+		t.Errorf("%s lacks %s", first, want)
+	}
+	s.want(t, "POST /api/v1/import", strings.Replace(first, `"a"`, `"b"`, 1), http.StatusNoContent, "", "user", "jd")
+	if again := line("b"); strings.Replace(again, `"b"`, `"a"`, 1) != first {
+		t.Errorf("%s comes back as %s", first, again)
+	}
+	if one := s.want(t, "GET /api/v1/export?match[]=a&start=1&end=1", "", http.StatusOK, "~", "user", "jd").Body.String(); !strings.Contains(one,
+		`"values":[1,2,3],"timestamps":[1000,1000,1000]}`) {
+		t.Errorf("of one ms: %s", one)
+	}
+	s.want(t, "GET /api/v1/query?time=2&query=sum_over_time(b[5s])", "", http.StatusOK, `~"10"`, "user", "jd")
+	s.want(t, "GET /api/v1/query?time=1&query=b", "", http.StatusOK, `~"3"`, "user", "jd")
+}
+
 // Samples of a query are lines for clients that ask for them, and warnings are headers.
 func TestQueriesAsLines(t *testing.T) {
 	s := newServer(t, nil)

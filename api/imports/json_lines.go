@@ -72,6 +72,7 @@ func (b *body) jsonLine(text []byte) error {
 	if t, v := count(times), count(values); t != v || t == 0 {
 		return refuse("%d timestamps and %d values", t, v)
 	}
+	last, repeated := carbonara.Timestamp(-1), carbonara.Timestamp(0)
 	for len(times) > 0 {
 		var time, number []byte
 		time, times, _ = bytes.Cut(times, []byte(","))
@@ -81,8 +82,11 @@ func (b *body) jsonLine(text []byte) error {
 			b.batch.Discard()
 			return refuse("%s", err)
 		}
+		if repeated++; at != last { // else it is another measure of the same ms
+			last, repeated = at, 0
+		}
 		if ok {
-			if err := b.batch.Measure(at, value); err != nil {
+			if err := b.batch.Measure(at+min(repeated, 999_999), value); err != nil {
 				return err
 			}
 		}

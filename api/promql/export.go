@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -128,10 +129,10 @@ func (a Handlers) selectSeries(r *request) ([]selected, error) {
 }
 
 // instant evaluates an expression at one time, and calls use with its result, whose memory is the engine's.
-func (a Handlers) instant(ctx context.Context, r *request, expr string, at time.Time,
+func (a Handlers) instant(ctx context.Context, r *request, q *evaluation.Query, at time.Time,
 	use func(*upstream.Result) error) error {
-	prepared, err := a.Engine.Instant(ctx, &evaluation.Query{Expr: expr, Sees: r.sees,
-		Staleness: web.StalenessOf(ctx)}, at)
+	q.Sees, q.Staleness = r.sees, web.StalenessOf(ctx)
+	prepared, err := a.Engine.Instant(ctx, q, at)
 	if err != nil {
 		return err
 	}
@@ -144,6 +145,7 @@ func (a Handlers) instant(ctx context.Context, r *request, expr string, at time.
 }
 
 // export serves GET and POST /api/v1/export: all samples of series, an object a line, as VictoriaMetrics exports them.
+// The time of several measures of a ms repeats.
 func (a Handlers) export(r *request) (*Answer, error) {
 	start, err := r.Time("start", time.Unix(0, 0))
 	if err != nil {
@@ -156,8 +158,8 @@ func (a Handlers) export(r *request) (*Answer, error) {
 	if start.Unix() < 0 {
 		start = time.Unix(0, 0)
 	}
-	length := end.Sub(start).Milliseconds() + 1 // a range does not include its beginning
-	if length <= 0 {
+	length := end.Sub(start).Milliseconds() + 2 // a range does not include its beginning, and one of its end alone
+	if length <= 1 {
 		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
 	}
 	all, err := a.selectSeries(r)
@@ -166,11 +168,13 @@ func (a Handlers) export(r *request) (*Answer, error) {
 	}
 	out := r.stream("application/x-ndjson")
 	for _, one := range all {
-		err := a.instant(r.Context(), r, fmt.Sprintf("%s[%dms]", one.selector, length), end,
+		q := &evaluation.Query{Expr: fmt.Sprintf("%s[%dms]", one.selector, length), Repeats: true}
+		err := a.instant(r.Context(), r, q, end.Add(time.Millisecond),
 			func(result *upstream.Result) error {
 				matrix, err := result.Matrix()
 				for _, s := range matrix {
-					out.body = appendExported(out.body, s.Metric, s.Floats)
+					n := sort.Search(len(s.Floats), func(i int) bool { return s.Floats[i].T > end.UnixMilli() })
+					out.body = appendExported(out.body, s.Metric, s.Floats[:n])
 				}
 				return err
 			})

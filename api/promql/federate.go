@@ -12,6 +12,7 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 
 	"github.com/gnocco-db/gnocco/model"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
 
 // federate serves GET /federate: the latest sample of each series with its time, as text that Prometheus scrapes.
@@ -28,7 +29,7 @@ func (a Handlers) federate(r *request) (*Answer, error) {
 	for i, one := range all {
 		at, value := math.NaN(), 0.0
 		for expr, into := range map[string]*float64{one.selector: &value, "timestamp(" + one.selector + ")": &at} {
-			err := a.instant(r.Context(), r, expr, now, func(result *upstream.Result) error {
+			err := a.instant(r.Context(), r, &evaluation.Query{Expr: expr}, now, func(result *upstream.Result) error {
 				vector, err := result.Vector()
 				if len(vector) > 0 {
 					*into = vector[0].F

@@ -130,10 +130,15 @@ func (i *Importer) line(text []byte) error {
 	if m.granularity != in.Gnocco.Granularity {
 		return reject("metric %s has other lines of granularity %g s: import one of an export's granularities", m, m.granularity)
 	}
+	last, repeated := carbonara.Timestamp(-1), carbonara.Timestamp(0)
 	for j, t := range times {
 		if t < 0 {
 			continue // null
 		}
+		if repeated++; t != last { // else it is another measure of the same ms
+			last, repeated = t, 0
+		}
+		t += min(repeated, 999_999)
 		m.newest = max(m.newest, t)
 		m.rows++
 		if err := i.rows.add(t, values[j], number); err != nil {

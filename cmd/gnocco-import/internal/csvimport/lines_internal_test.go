@@ -42,6 +42,8 @@ func TestLines(t *testing.T) {
 	f(up+`,"values":[1,0.5e-3],"timestamps":[1,2]}`, `|up{job="a\"b"}|| 1000000 1`+"\n"+`|up{job="a\"b"}|| 2000000 0.0005`)
 	f(up+`, "values": [ 1 , null,"NaN"], "timestamps": [1.25, 2, 3]}`+"\n\n", `|up{job="a\"b"}|| 1250000 1`+"\n"+
 		`|up{job="a\"b"}|| 3000000 NaN`)
+	f(up+`,"values":[5,7,9,1],"timestamps":[1,1,1,2]}`, `|up{job="a\"b"}|| 1000000 5`+"\n"+
+		`|up{job="a\"b"}|| 1000001 7`+"\n"+`|up{job="a\"b"}|| 1000002 9`+"\n"+`|up{job="a\"b"}|| 2000000 1`)
 	f(`{"metric":{"__name__":"up"},"values":[1],"timestamps":[1],"gnocco":{"resource":"r","name":"n","unit":"B",`+
 		`"archive_policy":"low","granularity":60}}`+"\n"+
 		`{"metric":{},"values":[1],"timestamps":[1],"gnocco":{"resource":"r","name":"n","granularity":3600}}`,
