@@ -59,7 +59,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 		return tookNothing(datafolder.IndexName, err)
 	}
 	epoch, _ := e.ownership.holds(datafolder.IndexName)
-	local := &localIndex{store, epoch, semaphore.NewWeighted(allUsers)}
+	local := &localIndex{store, epoch, semaphore.NewWeighted(allUsers), r.logger}
 	if err := r.taken(local.Store); err != nil {
 		return errors.Join(err, store.Close(), e.ownership.giveBack(ctx, datafolder.IndexName))
 	}

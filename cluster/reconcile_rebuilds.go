@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -21,6 +22,7 @@ import (
 // rebuilding is the background work on a held index.
 type rebuilding struct {
 	index    *localIndex
+	types    latetypes.Mover
 	archives *Router
 	logger   *slog.Logger
 	stop     func()
@@ -33,6 +35,7 @@ const (
 
 func startRebuilding(local *localIndex, archives *Router, logger *slog.Logger) *rebuilding {
 	r := &rebuilding{index: local, archives: archives, logger: logger}
+	r.types = latetypes.Mover{Index: local.Store, Rebuild: r.batch, Logger: logger}
 	r.stop = pause.Go(r.run)
 	return r
 }
@@ -47,7 +50,7 @@ func (r *rebuilding) run(ctx context.Context) {
 		case <-retry:
 		}
 		retry = nil
-		if err := r.reconcile(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.types.Work(ctx), r.reconcile(ctx)); err != nil && ctx.Err() == nil {
 			r.logger.Warn("rebuild waits; trying again", "error", err)
 			retry = time.After(rebuildRetry)
 		}
@@ -64,13 +67,14 @@ func (r *rebuilding) reconcile(ctx context.Context) error {
 		}
 		worked := false
 		for i := len(jobs) - 1; i >= 0; i-- {
-			if jobs[i].State != model.RebuildRunning || waiting[jobs[i].ID] != nil {
+			id := jobs[i].ID
+			if jobs[i].State != model.RebuildRunning || waiting[id] != nil || id == model.RebuildOfLateTypes {
 				continue
 			}
 			worked = true
 			// An invalid rebuild has become another one: it was cancelled, or started anew.
 			if err := r.work(ctx, jobs[i]); err != nil && !errors.Is(err, model.ErrInvalid) {
-				waiting[jobs[i].ID] = err
+				waiting[id] = err
 			}
 		}
 		if !worked || ctx.Err() != nil {

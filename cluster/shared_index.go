@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -24,6 +26,8 @@ type localIndex struct {
 	*index.Store
 	epoch uint64
 	users *semaphore.Weighted // one for each request under way, allUsers for closing the store
+
+	logger *slog.Logger
 }
 
 const allUsers = 1 << 32
@@ -84,6 +88,15 @@ func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara
 		return local.Revive(ctx, newest, at)
 	}
 	return x.remote.Revive(ctx, newest, at)
+}
+
+// Growing implements metricd.Index.
+func (x *SharedIndex) Growing(ctx context.Context, ids []uuid.UUID) error {
+	if local := x.use(); local != nil {
+		defer local.release()
+		return latetypes.Growing(ctx, local.Store, ids, local.logger)
+	}
+	return x.remote.Growing(ctx, ids)
 }
 
 // DeletedMetrics implements metricd.Index.

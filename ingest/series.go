@@ -6,6 +6,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // createSeries is create for rows whose names are labels: each set of labels is a metric of its own, without a
@@ -92,6 +93,9 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 	}
 	for i, metric := range created {
 		metrics[places[i]] = c.Index.Lookup(metric.ID)
+		if policies[model.TypeOfLabels(metric.Labels, c.protocol.Kind).Grows()] != metric.ArchivePolicy { // meanwhile
+			c.Index.Retype(index.SeriesName{Project: model.ProjectOf(c.user), Name: metric.Name})
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
@@ -20,7 +21,8 @@ func (p *Metricd) Content(ctx context.Context, r *model.ContentRequest) (content
 		return content, err
 	}
 	ids := []uuid.UUID{r.Metric}
-	err = s.rewrite(ctx, ids, func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error) {
+	err = s.rewrite(ctx, ids, (*heads.Heads).IsDirty, func(found []*model.Metric, c *archive.Checkpoint) (
+		changed []uuid.UUID, err error) {
 		if found[0] == nil {
 			return nil, model.ContentRefused("metric %s does not exist", r.Metric)
 		}

@@ -37,7 +37,8 @@ func TestSackIsAbandoned(t *testing.T) {
 	id := newMetric(t, n, 10, 1)
 	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
 	damaged := make(chan error, 10)
-	w, err := metricd.New(metricd.Options{Sacks: 1, Index: n.Index, Incoming: n.Incoming, FS: fs,
+	w, err := metricd.New(metricd.Options{Sacks: 1, Index: testnode.WorkersIndex{Store: n.Index},
+		Incoming: n.Incoming, FS: fs,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour, Damaged: func(_ int, err error) { damaged <- err }})
 	fatal.If(t, err)
 	defer w.Close(context.Background())

@@ -91,7 +91,7 @@ func testReadsDoNotWaitForTheIndex(t *testing.T) {
 	defer n.Stop(context.Background())
 	known, unknown := newMetric(t, n, 0, 1, "count"), newMetric(t, n, 0, 1, "count")
 	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
-	index := &awayIndex{Index: n.Index}
+	index := &awayIndex{Index: testnode.WorkersIndex{Store: n.Index}}
 	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	fatal.If(t, err)
@@ -152,7 +152,8 @@ func TestReadsDoNotWaitForTheirTurn(t *testing.T) {
 		fatal.If(t, n.Index.CreateMetric(t.Context(), metric))
 		post(t, n, ids[sack], map[int]float64{1: 1, 2: 1})
 	}
-	index := &heldIndex{Index: n.Index, metric: ids[0], asked: make(chan struct{}, 1), release: make(chan struct{})}
+	index := &heldIndex{Index: testnode.WorkersIndex{Store: n.Index},
+		metric: ids[0], asked: make(chan struct{}, 1), release: make(chan struct{})}
 	w, err := metricd.New(metricd.Options{Sacks: 2, Workers: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	fatal.If(t, err)

@@ -53,6 +53,9 @@ type Index interface {
 	Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error
 	// Revive takes the end of resources that ended no later than the timestamp given for them.
 	Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error
+	// Growing moves series whose first measures never fell, but for resets, to the policy of counters, if their types
+	// are unknown. Find returns them as they are then, or a little later.
+	Growing(ctx context.Context, ids []uuid.UUID) error
 	// DeletedMetrics returns up to limit metrics that are marked deleted.
 	DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error)
 	// Expunge forgets deleted metrics, whose archives are gone.

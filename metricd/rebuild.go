@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -18,10 +19,15 @@ import (
 // processed between two metrics.
 func (p *Metricd) Rebuild(ctx context.Context, metrics []uuid.UUID, policies []*model.ArchivePolicy) (
 	done model.RebuildCounts, err error) {
-	done, err = rewriteAll(ctx, p, metrics, func(s *sack, found []*model.Metric, c *archive.Checkpoint) (
-		n int, changed []uuid.UUID, some model.RebuildCounts, err error) {
+	done, err = rewriteAll(ctx, p, metrics, (*heads.Heads).MustWrite, func(s *sack, found []*model.Metric,
+		c *archive.Checkpoint) (n int, changed []uuid.UUID, some model.RebuildCounts, err error) {
 		if err := agree(found, policies); err != nil {
 			return 0, nil, some, err
+		}
+		for i, m := range found {
+			if m != nil && s.heads.IsDirty(m.ID) {
+				found[i] = nil // its head has the schema of its policy, and so has its archive
+			}
 		}
 		b := p.rebuilds.Get().(*rebuild.Batch)
 		defer p.rebuilds.Put(b)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
@@ -31,8 +32,8 @@ func (p *Metricd) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Rep
 	if r.Empty {
 		return p.fill(ctx, metrics[0], r)
 	}
-	return rewriteAll(ctx, p, metrics, func(s *sack, found []*model.Metric, c *archive.Checkpoint) (
-		n int, changed []uuid.UUID, some model.Replaced, err error) {
+	return rewriteAll(ctx, p, metrics, (*heads.Heads).IsDirty, func(s *sack, found []*model.Metric,
+		c *archive.Checkpoint) (n int, changed []uuid.UUID, some model.Replaced, err error) {
 		options := &rebuild.Options{Store: s.store, KeepsUnsettled: s.heads.KeepsUnsettled(), Plain: p.reader}
 		started := time.Now()
 		for ; n < len(found) && (n == 0 || time.Since(started) < replacedTime && c.Bytes() < replacedBytes); n++ {
@@ -67,7 +68,8 @@ func (p *Metricd) fill(ctx context.Context, id uuid.UUID, r *model.Replacement) 
 	s, err := p.sackOf(id)
 	for err == nil && r != nil {
 		given, generation := r, p.options.Index.Generation()
-		err = s.rewrite(ctx, []uuid.UUID{id}, func(found []*model.Metric, c *archive.Checkpoint) ([]uuid.UUID, error) {
+		err = s.rewrite(ctx, []uuid.UUID{id}, (*heads.Heads).IsDirty, func(found []*model.Metric,
+			c *archive.Checkpoint) ([]uuid.UUID, error) {
 			if r = nil; found[0] == nil {
 				return nil, nil
 			}

@@ -18,11 +18,12 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // movingIndex is one that has changed each time that it is asked, as one may have that another process holds.
 type movingIndex struct {
-	*index.Store
+	testnode.WorkersIndex
 	generation atomic.Uint64
 }
 
@@ -93,7 +94,8 @@ func TestRefreshMissesAStoreThatMoves(t *testing.T) {
 	fatal.If(t, err)
 	defer store.Close()
 	source := &movingSource{listSource: listSource{ready: make(chan struct{}, 1)}, moved: func() {}}
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: store, Incoming: source,
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Incoming: source,
+		Index:              testnode.WorkersIndex{Store: store},
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	fatal.If(t, err)
 	defer p.Close(context.Background())
@@ -120,7 +122,9 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 	}
 	source := &listSource{ready: make(chan struct{}, 1)}
 	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(),
-		Index: &movingIndex{Store: store}, Incoming: source, CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+		Incoming:           source,
+		Index:              &movingIndex{WorkersIndex: testnode.WorkersIndex{Store: store}},
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	fatal.If(t, err)
 	defer p.Close(context.Background())
 	want := make(map[uuid.UUID]float64)
@@ -150,7 +154,7 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 
 // slowIndex takes a while for each request.
 type slowIndex struct {
-	*index.Store
+	testnode.WorkersIndex
 	asked atomic.Int64
 	begun chan struct{} // closed when it is asked for the first time
 }
@@ -168,7 +172,7 @@ func TestStopEndsBetweenRequests(t *testing.T) {
 	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
 	fatal.If(t, err)
 	defer store.Close()
-	slow := &slowIndex{Store: store, begun: make(chan struct{})}
+	slow := &slowIndex{WorkersIndex: testnode.WorkersIndex{Store: store}, begun: make(chan struct{})}
 	source := &listSource{ready: make(chan struct{}, 1)}
 	const requests = 5000
 	source.put(0, slices.Repeat([][]uuid.UUID{{uuid.New()}}, requests)...)

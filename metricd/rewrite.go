@@ -8,15 +8,16 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/rebuild"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
 // rewrite changes archives of the sack in one commit, by turns with the sack's other work. change gets the metrics as
-// the index has them, nil for one that is gone; all their measures are in their archives. It adds to c what changes,
-// and returns whose archives do.
-func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID,
+// the index has them, nil for one that is gone. All measures of those that waits reports are in their archives. It adds
+// to c what changes, and returns whose archives do.
+func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID, waits waiting,
 	change func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error)) error {
 	if err := s.parent.slots.Acquire(ctx, 1); err != nil {
 		return err
@@ -24,10 +25,13 @@ func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID,
 	defer s.parent.slots.Release(1)
 	s.work.Lock()
 	defer s.work.Unlock()
-	return s.error(s.rewriteLocked(ctx, ids, change))
+	return s.error(s.rewriteLocked(ctx, ids, waits, change))
 }
 
-func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID,
+// waiting reports whether a metric has measures that its archive must have before it is changed.
+type waiting = func(hs *heads.Heads, id uuid.UUID) bool
+
+func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID, waits waiting,
 	change func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error)) error {
 	if s.view.IsClosed() {
 		return notOwned(s.number)
@@ -36,7 +40,12 @@ func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID,
 	if err := s.parent.options.Index.Find(ctx, ids, found); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(ids, s.heads.IsDirty) {
+	for _, m := range found {
+		if m != nil {
+			s.heads.Follow(m) // before it is written for the first time
+		}
+	}
+	if slices.ContainsFunc(ids, func(id uuid.UUID) bool { return waits(s.heads, id) }) {
 		if err := s.checkpointLocked(ctx); err != nil {
 			return err
 		}
@@ -60,7 +69,7 @@ func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID,
 func rewriteAll[Done any, Adds interface {
 	*Done
 	Add(*Done)
-}](ctx context.Context, p *Metricd, metrics []uuid.UUID,
+}](ctx context.Context, p *Metricd, metrics []uuid.UUID, waits waiting,
 	change func(s *sack, found []*model.Metric, c *archive.Checkpoint) (
 		n int, changed []uuid.UUID, some Done, err error)) (done Done, err error) {
 	bySack := make(map[*sack][]uuid.UUID)
@@ -79,7 +88,7 @@ func rewriteAll[Done any, Adds interface {
 			for most := rebuild.MostMetrics; len(metrics) > 0; {
 				var n int
 				var some Done
-				err := s.rewrite(ctx, metrics[:min(len(metrics), most)],
+				err := s.rewrite(ctx, metrics[:min(len(metrics), most)], waits,
 					func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error) {
 						n, changed, some, err = change(s, found, c)
 						return changed, err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/metricd/view"
@@ -27,7 +29,8 @@ type sack struct {
 	view            *view.View
 	request         request
 	revivals        revivals
-	checkpointBytes int // of the last one; the next is made for about as many
+	growing         []uuid.UUID // metrics that look like counters, until the index knows
+	checkpointBytes int         // of the last one; the next is made for about as many
 }
 
 // background is the work on a sack that no call waits for.

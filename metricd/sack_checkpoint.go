@@ -2,10 +2,13 @@ package metricd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gnocco-db/gnocco/metricd/heads"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // checkpoint makes the archives of the sack hold all that its heads hold.
@@ -29,6 +32,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 		s.hear()
 		s.heads.Settle()
 	}
+	s.chooseCounters(ctx)
 	b := s.parent.getBatch()
 	defer s.parent.putBatch(b)
 	recent := s.view.Parts()
@@ -60,6 +64,35 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	figures.checkpointBytes.Add(float64(bytes))
 	figures.checkpointGroups.Add(float64(groups))
 	return s.acknowledge()
+}
+
+// chooseCounters tells the index which series look like counters by their first measures, and has their heads follow
+// if it moves them: there is nothing to rebuild then. If the index is away, it is told before a later checkpoint.
+func (s *sack) chooseCounters(ctx context.Context) {
+	s.growing = append(s.growing, s.heads.Growing()...)
+	slices.SortFunc(s.growing, model.CompareIDs)
+	s.growing = slices.Compact(s.growing)
+	if len(s.growing) == 0 {
+		return
+	}
+	index, found := s.parent.options.Index, make([]*model.Metric, len(s.growing))
+	err := index.Growing(ctx, s.growing)
+	if err == nil {
+		err = index.Find(ctx, s.growing, found)
+	}
+	if errors.Is(err, model.ErrUnavailable) || ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.parent.options.Logger.Error("series that look like counters keep their archive policy", "sack", s.number,
+			"series", len(s.growing), "error", err)
+	}
+	s.growing = nil
+	for _, m := range found {
+		if m != nil {
+			s.heads.Follow(m)
+		}
+	}
 }
 
 // getBatch returns memory for a checkpoint. In a process with little to do one is kept apart from the pool, where each

@@ -23,7 +23,8 @@ import (
 // worker starts a second Metricd beside a node's, which takes from the same stores.
 func worker(t *testing.T, n *testnode.Node, fs vfs.FS, sacks int) *metricd.Metricd {
 	t.Helper()
-	w, err := metricd.New(metricd.Options{Sacks: sacks, Index: n.Index, Incoming: n.Incoming, FS: fs,
+	w, err := metricd.New(metricd.Options{Sacks: sacks, Index: testnode.WorkersIndex{Store: n.Index},
+		Incoming: n.Incoming, FS: fs,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
 	fatal.If(t, err)
 	return w

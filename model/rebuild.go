@@ -39,6 +39,9 @@ const (
 // rebuilds is the name space of their IDs.
 var rebuilds = uuid.MustParse("7c1e3b7a-5d6f-4b39-9d5e-1f0f3a0c8e52")
 
+// RebuildOfLateTypes is the ID of the rebuild of series that moved to the policy of counters.
+var RebuildOfLateTypes = uuid.NewSHA1(rebuilds, []byte("late types"))
+
 // RebuildOfPolicy returns the ID of the rebuild of a policy's metrics.
 func RebuildOfPolicy(name string) uuid.UUID {
 	return uuid.NewSHA1(rebuilds, []byte("archive policy "+name))

@@ -128,7 +128,19 @@ const manyRises = 8
 // half of the first n steps, or often, and never fall, but for few that begin again below half of the value before. It
 // is a guess.
 func GrowsByValues(values []float64, n int) bool {
-	rises, all, resets, steps := 0, 0, 0, 0
+	rises, steps, never := countRises(values, n)
+	return steps > 0 && (2*rises >= steps || rises >= manyRises) && never
+}
+
+// NeverFalls reports whether values never fall, but for few that begin again below half of the value before.
+func NeverFalls(values []float64) bool {
+	_, _, never := countRises(values, len(values))
+	return never
+}
+
+// countRises returns how many of the first n steps of values rise, how many there are, and NeverFalls of all.
+func countRises(values []float64, n int) (rises, steps int, never bool) {
+	all, resets := 0, 0
 	last := math.NaN()
 	for i, v := range values {
 		if v != v {
@@ -142,14 +154,14 @@ func GrowsByValues(values []float64, n int) bool {
 		case v < last/2 && v >= 0:
 			resets++
 		case v < last:
-			return false
+			return 0, 0, false
 		}
 		if i < n && last == last {
 			steps++
 		}
 		last = v
 	}
-	return steps > 0 && (2*rises >= steps || rises >= manyRises) && resets <= all/10
+	return rises, steps, resets <= all/10
 }
 
 // Metadata describes the pushed series of a name. Kind is a type in Prometheus' words.

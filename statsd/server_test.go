@@ -21,6 +21,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 const sacks = 4
@@ -46,7 +47,7 @@ func openStores(t *testing.T) *stores {
 		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
 	fatal.If(t, err)
 	t.Cleanup(func() { fatal.If(t, s.incoming.Close()) })
-	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: s.index,
+	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: testnode.WorkersIndex{Store: s.index},
 		Incoming: s.incoming, FS: fs})
 	fatal.If(t, err)
 	t.Cleanup(func() { fatal.If(t, s.metricd.Close(context.Background())) })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
@@ -78,6 +79,7 @@ func (p *Process) Handler() http.Handler {
 	at("deleted", ofIndex(p, p.deleted))
 	at("expunge", ofIndex(p, p.expunge))
 	at("revive", ofIndex(p, p.revive))
+	at("growing", ofIndex(p, p.growing))
 	at("push", p.push)
 	at("wake", inJSON(func(ctx context.Context, notice *Notice) (none, error) { return none{}, p.Notice(ctx, notice) }))
 	at("ping", func(http.ResponseWriter, *http.Request) error { return nil })
@@ -202,6 +204,10 @@ func (p *Process) deleted(ctx context.Context, store *index.Store, _ version, re
 
 func (p *Process) revive(ctx context.Context, store *index.Store, _ version, request *reviveRequest) (none, error) {
 	return none{}, store.Revive(ctx, request.Newest, request.At)
+}
+
+func (p *Process) growing(ctx context.Context, store *index.Store, _ version, request *idsRequest) (none, error) {
+	return none{}, latetypes.Growing(ctx, store, request.IDs, p.Logger)
 }
 
 func (p *Process) expunge(ctx context.Context, store *index.Store, _ version, request *idsRequest) (none, error) {

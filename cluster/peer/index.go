@@ -226,6 +226,13 @@ func (x *Index) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Times
 	})
 }
 
+// Growing implements metricd.Index.
+func (x *Index) Growing(ctx context.Context, ids []uuid.UUID) error {
+	return x.holder(ctx, false, func(address string) error {
+		return x.client.call(ctx, address, "growing", idsRequest{ids}, nil)
+	})
+}
+
 // DeletedMetrics implements metricd.Index.
 func (x *Index) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	var answer idsRequest

@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // A late measure after the move changes a group that begins before the back window only if all its measures are known.
@@ -81,8 +82,8 @@ func countsAfter(t *testing.T, path string, id uuid.UUID, at carbonara.Timestamp
 	waiting, err := incoming.Open(filepath.Join(t.TempDir(), "incoming"), incoming.Options{Sacks: 4})
 	fatal.If(t, err)
 	defer waiting.Close()
-	sacks, err := metricd.New(metricd.Options{Dir: filepath.Join(path, "sacks"), Sacks: 4, Workers: 1, Index: metrics,
-		Incoming: waiting})
+	sacks, err := metricd.New(metricd.Options{Dir: filepath.Join(path, "sacks"), Sacks: 4, Workers: 1,
+		Index: testnode.WorkersIndex{Store: metrics}, Incoming: waiting})
 	fatal.If(t, err)
 	defer func() {
 		if err := sacks.Close(context.Background()); err != nil {

@@ -12,7 +12,7 @@ import (
 // Metadata describes the series of a name.
 type Metadata = model.Metadata
 
-// Describe keeps metadata from a creator of series.
+// Describe keeps metadata from a creator of series. Those that are there move if it says that they grow.
 func (w *Writer) Describe(ctx context.Context, creator string, list []Metadata) {
 	project := model.ProjectOf(creator)
 	changed := w.metadata.add(project, list)
@@ -22,8 +22,19 @@ func (w *Writer) Describe(ctx context.Context, creator string, list []Metadata) 
 	if err := w.Ingester.Index.PutMetadata(ctx, project, changed); err != nil {
 		w.Logger.Warn("metadata of series is not stored; senders repeat it", "error", err)
 		w.metadata.forget(project, changed)
+		return
 	}
+	names := make([]index.SeriesName, 0, len(familyEndings)*len(changed))
+	for _, m := range changed {
+		for _, ending := range familyEndings {
+			names = append(names, index.SeriesName{Project: project, Name: m.Name + ending})
+		}
+	}
+	w.Ingester.Index.Retype(names...)
 }
+
+// familyEndings are those of the series whose types follow from the metadata of a name.
+var familyEndings = []string{"", "_total", "_count", "_sum", "_bucket"}
 
 // Metadata returns the metadata that senders of a creator's project sent, by name.
 func (w *Writer) Metadata(creator string) map[string]Metadata {

@@ -86,6 +86,7 @@ var layers = table(
 	"internal/idset:",
 	"internal/keyhash:",
 	"internal/keystone:",
+	"internal/latetypes: storage/index model",
 	"internal/parallel:",
 	"internal/roster: internal/keyhash",
 	"internal/quota: model",

@@ -68,6 +68,14 @@ func (hs *Heads) IsDirty(metric uuid.UUID) bool {
 	return h != nil && h.dirty
 }
 
+// MustWrite reports whether the next checkpoint writes a metric whose archive has another schema than its policy.
+func (hs *Heads) MustWrite(metric uuid.UUID) bool {
+	hs.RLock()
+	defer hs.RUnlock()
+	h := hs.heads[metric]
+	return h != nil && h.dirty && !h.matchesPolicy()
+}
+
 // AnyDirty reports whether the next checkpoint writes any metric.
 func (hs *Heads) AnyDirty() bool {
 	hs.RLock()

@@ -31,6 +31,16 @@ func (s *documents) PutMetadata(ctx context.Context, project string, list []mode
 	})
 }
 
+// MetadataKind returns the type of a name by metadata, "" for none.
+func (s *documents) MetadataKind(of SeriesName) string {
+	value, err := s.log.Get(keyspace.MetadataKey(of.Project, of.Name))
+	var stored storedMetadata
+	if err != nil || value == nil || records.DecodeJSON(value, &stored) != nil {
+		return "" // EachMetadata tells of damage
+	}
+	return stored.Kind
+}
+
 // EachMetadata calls f for the metadata of all projects. Values that do not decode are left out.
 func (s *documents) EachMetadata(ctx context.Context, f func(project string, m model.Metadata)) error {
 	return s.log.Scan(ctx, []byte{keyspace.Metadata}, nil, func(key, value []byte) (bool, error) {

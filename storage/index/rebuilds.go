@@ -24,6 +24,7 @@ type rebuildTable struct {
 	policies *policyTable
 	metrics  *metrics.Table
 	changed  chan struct{} // capacity 1: some may have been started
+	late     lateTypes
 }
 
 // ChangeArchivePolicy replaces a policy by the result of change, which may differ in any field. The same write starts
@@ -99,20 +100,7 @@ func (s *rebuildTable) ChangeMetric(ctx context.Context, id uuid.UUID, policy st
 		if was.Deleted {
 			return model.NotFound(model.NounMetric, id.String())
 		}
-		is := *was
-		if is.ArchivePolicy = s.policies.current.Load().policies[policy]; is.ArchivePolicy == nil {
-			return model.NotFound(model.NounArchivePolicy, policy)
-		}
-		is.OwnSchemaPending = true
-		m = &is
-		c.TouchMetric(id)
-		if err := c.Delete(keyspace.PolicyMetricKey(was.ArchivePolicy.Name, id), nil); err != nil {
-			return err
-		}
-		if err := c.Set(keyspace.PolicyMetricKey(policy, id), nil, nil); err != nil {
-			return err
-		}
-		if err := c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil); err != nil {
+		if m, err = s.setPolicy(c, was, policy); err != nil {
 			return err
 		}
 		job, err = s.start(c.Batch, &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id}, now)
@@ -124,6 +112,19 @@ func (s *rebuildTable) ChangeMetric(ctx context.Context, id uuid.UUID, policy st
 	s.metrics.Forget(id)
 	s.wake()
 	return m, job, nil
+}
+
+// setPolicy gives a metric another archive policy, or the one that it has.
+func (s *rebuildTable) setPolicy(c *commits.Change, was *model.Metric, policy string) (*model.Metric, error) {
+	is := *was
+	if is.ArchivePolicy = s.policies.current.Load().policies[policy]; is.ArchivePolicy == nil {
+		return nil, model.NotFound(model.NounArchivePolicy, policy)
+	}
+	is.OwnSchemaPending = true
+	c.TouchMetric(is.ID)
+	return &is, errors.Join(c.Delete(keyspace.PolicyMetricKey(was.ArchivePolicy.Name, is.ID), nil),
+		c.Set(keyspace.PolicyMetricKey(policy, is.ID), nil, nil),
+		c.Set(keyspace.IDKey(keyspace.Metric, is.ID), records.AppendMetric(nil, &is), nil))
 }
 
 // start writes a job that starts, from the beginning. The log's lock is held.

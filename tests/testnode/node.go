@@ -3,6 +3,7 @@ package testnode
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -70,11 +72,19 @@ func (n *Node) open() (err error) {
 	n.Metricd, err = metricd.New(metricd.Options{
 		Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
 		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, BatchMeasures: n.options.BatchMeasures,
-		Index: n.Index, Incoming: n.Incoming,
+		Index: WorkersIndex{n.Index}, Incoming: n.Incoming,
 		Resampler: n.options.Resampler, ClockError: n.options.ClockError,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
 	})
 	return err
+}
+
+// WorkersIndex is an index as the workers of its process see it.
+type WorkersIndex struct{ *index.Store }
+
+// Growing implements metricd.Index.
+func (x WorkersIndex) Growing(ctx context.Context, ids []uuid.UUID) error {
+	return latetypes.Growing(ctx, x.Store, ids, slog.New(slog.DiscardHandler))
 }
 
 func (n *Node) closeStores() {
