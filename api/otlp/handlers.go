@@ -6,7 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -30,6 +30,8 @@ type Handlers struct {
 	*web.Env
 	writer *series.Writer
 	pool   budget.Pool[scratch]
+
+	resources resources
 }
 
 // scratch is the memory that a request needs.
@@ -76,7 +78,7 @@ func (a *Handlers) post(w http.ResponseWriter, r *http.Request) {
 // attempt may mend concerns the whole request: the exporter repeats it.
 func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Identity, form *form) (err error) {
 	s := a.pool.Get()
-	defer func() { a.pool.Put(s, cap(s.body)+s.batch.Bytes()+8*cap(s.translator.pointOf)) }()
+	defer func() { a.pool.Put(s, cap(s.body)+s.batch.Bytes()+8*cap(s.translator.pointOf)+40*s.translator.points) }()
 	if s.body, err = a.ReadBody(w, r, a.MaxBodyBytes, budget.Measures, form.factor, s.body[:0]); err != nil {
 		return err
 	}
@@ -99,7 +101,10 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	dropped := map[int]bool{}
 	push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Rows: &s.batch,
 		MaxFuture: ingest.MaxFutureOfRemoteWrite,
-		Drop:      func(row int, _ error) { dropped[t.pointOf[row]] = true }}
+		Drop: func(row int, err error) {
+			dropped[t.pointOf[row]] = true
+			t.tell(web.AsError(err).Description())
+		}}
 	outcome, err := a.writer.Append(r.Context(), &push, &s.batch.Named)
 	if err != nil {
 		return err
@@ -108,16 +113,18 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 		return outcome.First
 	}
 	delete(dropped, -1) // target_info
-	refused, first := len(dropped), t.first
+	refused := len(dropped)
 	for reason, points := range t.refused {
-		a.writer.Refuse(protocol, reason, points, t.first)
+		a.writer.Refuse(protocol, reason, points, strings.Join(t.texts, "; "))
 		refused += points
 	}
-	a.writer.KeepExemplars(who.User, protocol, &t.exemplars)
-	if first == "" && outcome.First != nil {
-		first = web.AsError(outcome.First).Description()
+	for key, is := range t.resources {
+		if a.resources.alternate(who.User, key, is) {
+			t.note(key.String())
+		}
 	}
-	form.write(w, http.StatusOK, form.success(refused, t.points, first))
+	a.writer.KeepExemplars(who.User, protocol, &t.exemplars)
+	form.write(w, http.StatusOK, form.success(refused, t))
 	return nil
 }
 
@@ -131,12 +138,18 @@ type form struct {
 	status  func(status int, message string) []byte // a google.rpc.Status
 }
 
-// success returns the answer to a request with refused points.
-func (f *form) success(refused, points int, first string) []byte {
-	if refused == 0 && first == "" {
-		return f.partial(0, "")
+// success returns the answer to a request with refused points. It names them, and what else is not as it was sent.
+func (f *form) success(refused int, t *translator) []byte {
+	texts := t.notes
+	if refused > 0 {
+		told := fmt.Sprintf("%d of %d points were refused, the others stored: %s", refused, t.points,
+			strings.Join(t.texts, "; "))
+		if len(t.texts) == maxTexts {
+			told += "; and perhaps others"
+		}
+		texts = append([]string{told}, texts...)
 	}
-	return f.partial(refused, fmt.Sprintf("%d of %d points were refused, the others stored: %s", refused, points, first))
+	return f.partial(refused, strings.Join(texts, "; "))
 }
 
 func (f *form) write(w http.ResponseWriter, status int, body []byte) {
@@ -169,12 +182,7 @@ var forms = map[string]*form{
 			return protowire.AppendString(protowire.AppendTag(answer, 2, protowire.BytesType), message)
 		}},
 	"application/json": {contentType: "application/json", factor: jsonFactor,
-		decode: func(body []byte, v visitor) error {
-			if !utf8.Valid(body) {
-				return errUTF8
-			}
-			return decodeJSON(body, v)
-		},
+		decode: decodeJSON,
 		partial: func(refused int, message string) []byte {
 			if message == "" {
 				return []byte("{}")
@@ -186,5 +194,3 @@ var forms = map[string]*form{
 			return fmt.Appendf(nil, `{"code":%s,"message":%s}`, strconv.Itoa(codes[status]), text.AppendJSON(nil, message))
 		}},
 }
-
-var errUTF8 = errors.New("it is not valid UTF-8")

@@ -2,194 +2,431 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
+	"io"
 	"strconv"
+	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 )
 
-// The messages as JSON: names in lowerCamelCase, 64-bit integers as text or numbers, and doubles beyond JSON as text.
-type (
-	jsonRequest struct {
-		ResourceMetrics []struct {
-			Resource     struct{ Attributes []jsonAttribute }
-			ScopeMetrics []struct{ Metrics []jsonMetric }
-		}
-	}
-	jsonMetric struct {
-		Name, Description, Unit                              string
-		Gauge, Sum, Histogram, ExponentialHistogram, Summary *jsonData
-	}
-	jsonData struct {
-		DataPoints             []jsonPoint
-		AggregationTemporality int
-		IsMonotonic            bool
-	}
-	jsonPoint struct {
-		Attributes     []jsonAttribute
-		TimeUnixNano   jsonUint
-		Flags          uint64
-		Exemplars      []jsonExemplar
-		AsDouble       *jsonDouble
-		AsInt          *jsonInt
-		Count          jsonUint
-		Sum            *jsonDouble
-		BucketCounts   []jsonUint
-		ExplicitBounds []jsonDouble
-		QuantileValues []struct{ Quantile, Value jsonDouble }
+// The messages as JSON: names in lowerCamelCase, 64-bit integers as text or numbers, doubles beyond JSON as text, enums
+// as numbers or names. An element that is otherwise costs itself: a point, all points of a metric, or an exemplar.
 
-		Scale              int32
-		ZeroCount          jsonUint
-		ZeroThreshold      jsonDouble
-		Positive, Negative jsonBuckets
-	}
-	jsonExemplar struct {
-		FilteredAttributes []jsonAttribute
-		TimeUnixNano       jsonUint
-		AsDouble           *jsonDouble
-		AsInt              *jsonInt
-		TraceID, SpanID    string
-	}
-	jsonBuckets struct {
-		Offset       int32
-		BucketCounts []jsonUint
-	}
-	jsonAttribute struct {
-		Key   string
-		Value jsonValue
-	}
-	jsonValue struct {
-		StringValue *string
-		BoolValue   *bool
-		IntValue    *jsonInt
-		DoubleValue *jsonDouble
-		ArrayValue  *struct{ Values []jsonValue }
-		KvlistValue *struct{ Values []jsonAttribute }
-		BytesValue  *string
-	}
+var (
+	errObject = errors.New("it is no object")
+	errUTF8   = errors.New("it is not valid UTF-8")
 )
 
-type (
-	jsonUint   uint64
-	jsonInt    int64
-	jsonDouble float64
-)
-
-// unquoted returns the text of a number, which may stand in quotes.
-func unquoted(text []byte) string {
-	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' {
-		text = text[1 : n-1]
+// decodeJSON visits the points of an ExportMetricsServiceRequest.
+func decodeJSON(body []byte, v visitor) error {
+	root, err := parseJSON(body)
+	if err != nil {
+		return err
 	}
-	return string(text)
-}
-
-// UnmarshalJSON implements json.Unmarshaler, as these all do.
-func (n *jsonUint) UnmarshalJSON(text []byte) (err error) {
-	*(*uint64)(n), err = strconv.ParseUint(unquoted(text), 10, 64)
-	return err
-}
-
-// UnmarshalJSON is of json.Unmarshaler.
-func (n *jsonInt) UnmarshalJSON(text []byte) (err error) {
-	*(*int64)(n), err = strconv.ParseInt(unquoted(text), 10, 64)
-	return err
-}
-
-// UnmarshalJSON is of json.Unmarshaler.
-func (n *jsonDouble) UnmarshalJSON(text []byte) (err error) {
-	switch plain := unquoted(text); plain {
-	case "NaN":
-		*n = jsonDouble(math.NaN())
-	default: // also Infinity and -Infinity
-		*(*float64)(n), err = strconv.ParseFloat(plain, 64)
+	request := object{of: root}
+	err = request.each("resourceMetrics", v, func(r *object) error { return r.resourceMetrics(v) })
+	if err == nil {
+		err = request.fault
 	}
 	return err
 }
 
-// plain returns the value as protobuf's decoder does.
-func (v *jsonValue) plain() any {
-	switch {
-	case v.StringValue != nil:
-		return *v.StringValue
-	case v.BoolValue != nil:
-		return *v.BoolValue
-	case v.IntValue != nil:
-		return int64(*v.IntValue)
-	case v.DoubleValue != nil:
-		return float64(*v.DoubleValue)
-	case v.ArrayValue != nil:
-		list := []any{}
-		for i := range v.ArrayValue.Values {
-			list = append(list, v.ArrayValue.Values[i].plain())
+// parseJSON reads a body into maps, lists and numbers as they came. Python's encoder writes NaN and infinities as
+// words.
+func parseJSON(body []byte) (map[string]any, error) {
+	if !utf8.Valid(body) { // encoding/json would replace invalid bytes by another character
+		return nil, errUTF8
+	}
+	var root any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	err := decoder.Decode(&root)
+	if _, odd := errors.AsType[*json.SyntaxError](err); odd {
+		if quoted := quoteWords(body); len(quoted) > len(body) {
+			return parseJSON(quoted)
 		}
-		return list
-	case v.KvlistValue != nil:
-		fields := map[string]any{}
-		for i := range v.KvlistValue.Values {
-			fields[v.KvlistValue.Values[i].Key] = v.KvlistValue.Values[i].Value.plain()
+	}
+	if err == nil {
+		if _, after := decoder.Token(); after != io.EOF {
+			err = errors.New("text follows it")
 		}
-		return fields
-	case v.BytesValue != nil:
-		if content, err := base64.StdEncoding.DecodeString(*v.BytesValue); err == nil {
-			return content
+	}
+	if err != nil {
+		return nil, err
+	}
+	of, ok := root.(map[string]any)
+	if !ok {
+		return nil, errObject
+	}
+	return of, nil
+}
+
+// quoteWords puts NaN, Infinity and -Infinity into quotes where they stand outside of texts.
+func quoteWords(body []byte) []byte {
+	var out []byte
+	for at := 0; at < len(body); {
+		if body[at] == '"' {
+			end := at + 1
+			for end < len(body) && body[end] != '"' {
+				if body[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(body))
+			out, at = append(out, body[at:end]...), end
+			continue
+		}
+		word := ""
+		for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
+			if bytes.HasPrefix(body[at:], []byte(w)) {
+				word = w
+			}
+		}
+		if word == "" {
+			out, at = append(out, body[at]), at+1
+			continue
+		}
+		out = append(append(append(out, '"'), word...), '"')
+		at += len(word)
+	}
+	return out
+}
+
+// An object is a message of which fields are read. fault is of the first field that is not as the message has it.
+type object struct {
+	of    map[string]any
+	fault error
+}
+
+// odd notes a field that is not what it has to be.
+func (m *object) odd(name, want string) {
+	if m.fault == nil {
+		text, _ := json.Marshal(m.of[name]) // it was read from JSON
+		m.fault = fmt.Errorf("%s %.60s is not %s", name, text, want)
+	}
+}
+
+// fieldOf returns a field of a type. null is as good as none.
+func fieldOf[T any](m *object, name, want string) (value T, ok bool) {
+	if m.of[name] == nil {
+		return value, false
+	}
+	if value, ok = m.of[name].(T); !ok {
+		m.odd(name, want)
+	}
+	return value, ok
+}
+
+func (m *object) text(name string) string {
+	text, _ := fieldOf[string](m, name, "text")
+	return text
+}
+
+func (m *object) list(name string) []any {
+	list, _ := fieldOf[[]any](m, name, "a list")
+	return list
+}
+
+// object returns a field that is an object, nil for none.
+func (m *object) object(name string) *object {
+	of, ok := fieldOf[map[string]any](m, name, "an object")
+	if !ok {
+		return nil
+	}
+	return &object{of: of}
+}
+
+// each calls do for the objects of a list, and refuses what is none.
+func (m *object) each(name string, v visitor, do func(*object) error) error {
+	for i, item := range m.list(name) {
+		of, ok := item.(map[string]any)
+		if !ok {
+			v.refuse(1, fmt.Errorf("%s[%d] is not an object", name, i))
+			continue
+		}
+		if err := do(&object{of: of}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func plainAttributes(list []jsonAttribute) []attribute {
-	attributes := make([]attribute, len(list))
-	for i := range list {
-		attributes[i] = attribute{list[i].Key, textOf(list[i].Value.plain())}
+// number returns the text of a number, which may stand in quotes.
+func (m *object) number(name, want string) (text string, ok bool) {
+	switch v := m.of[name].(type) {
+	case nil:
+		return "", false
+	case json.Number:
+		return string(v), true
+	case string:
+		return v, true
+	}
+	m.odd(name, want)
+	return "", false
+}
+
+func (m *object) uint(name string) uint64 {
+	const want = "an unsigned integer of 64 bits"
+	text, ok := m.number(name, want)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseUint(plaintext.Whole(text), 10, 64)
+	if err != nil {
+		m.odd(name, want)
+	}
+	return n
+}
+
+func (m *object) int(name string, bits int) (n int64, ok bool) {
+	want := fmt.Sprintf("an integer of %d bits", bits)
+	text, ok := m.number(name, want)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(plaintext.Whole(text), 10, bits)
+	if err != nil {
+		m.odd(name, want)
+	}
+	return n, true
+}
+
+func (m *object) float(name string) (value float64, ok bool) {
+	const want = "a number of 64 bits"
+	text, ok := m.number(name, want)
+	if !ok {
+		return 0, false
+	}
+	value, err := plaintext.ParseValue(text)
+	if err != nil {
+		m.odd(name, want)
+	}
+	return value, true
+}
+
+// floats returns the numbers of a list.
+func (m *object) floats(name string) (values []float64) {
+	for _, item := range m.list(name) {
+		one := object{of: map[string]any{name: item}}
+		value, ok := one.float(name)
+		if !ok || one.fault != nil {
+			m.odd(name, "a list of numbers of 64 bits")
+			return nil
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// uints returns the unsigned integers of a list.
+func (m *object) uints(name string) (values []uint64) {
+	for _, item := range m.list(name) {
+		one := object{of: map[string]any{name: item}}
+		value := one.uint(name)
+		if item == nil || one.fault != nil {
+			m.odd(name, "a list of unsigned integers of 64 bits")
+			return nil
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// temporality returns an AggregationTemporality, by number or by name.
+func (m *object) temporality() int {
+	const name = "aggregationTemporality"
+	if text, ok := m.of[name].(string); ok {
+		for i, known := range []string{"UNSPECIFIED", "DELTA", "CUMULATIVE"} {
+			if text == "AGGREGATION_TEMPORALITY_"+known {
+				return i
+			}
+		}
+	}
+	n, _ := m.int(name, 32)
+	return int(n)
+}
+
+// attributes returns a list of KeyValue. The fault of one of them is the message's.
+func (m *object) attributes(name string) (attributes []attribute) {
+	for i, item := range m.list(name) {
+		a, err := attributeOf(item, 0)
+		if err != nil {
+			if m.fault == nil {
+				m.fault = fmt.Errorf("%s[%d]: %w", name, i, err)
+			}
+			continue
+		}
+		attributes = append(attributes, attribute{a.key, textOf(a.value)})
 	}
 	return attributes
 }
 
-var errObject = errors.New("otlp: the body is no object")
-
-// decodeJSON visits the points of an ExportMetricsServiceRequest.
-func decodeJSON(body []byte, v visitor) error {
-	var request jsonRequest
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-		return errObject
+// attributeOf reads a KeyValue.
+func attributeOf(item any, depth int) (a keyValue, err error) {
+	of, ok := item.(map[string]any)
+	if !ok {
+		return a, errors.New("it is not an object")
 	}
-	if err := json.Unmarshal(body, &request); err != nil {
-		return err
-	}
-	for _, r := range request.ResourceMetrics {
-		if err := v.resource(plainAttributes(r.Resource.Attributes)); err != nil {
-			return err
-		}
-		for _, scope := range r.ScopeMetrics {
-			for i := range scope.Metrics {
-				if err := scope.Metrics[i].visit(v); err != nil {
-					return err
-				}
-			}
+	m := object{of: of}
+	a.key = m.text("key")
+	if value := m.object("value"); value != nil {
+		if a.value, err = value.plain(depth); err != nil {
+			return a, fmt.Errorf("key %.60q: %w", a.key, err)
 		}
 	}
-	return nil
+	return a, m.fault
 }
 
-func (j *jsonMetric) visit(v visitor) error {
-	m := metric{name: j.Name, description: j.Description, unit: j.Unit}
-	var data jsonData
-	for _, of := range []struct {
-		kind kind
-		data *jsonData
-	}{{gauge, j.Gauge}, {sum, j.Sum}, {histogram, j.Histogram}, {exponentialHistogram, j.ExponentialHistogram},
-		{summary, j.Summary}} {
-		if of.data != nil {
-			m.kind, data = of.kind, *of.data
+// plain returns an AnyValue as protobuf's decoder does.
+func (m *object) plain(depth int) (value any, err error) {
+	if depth > maxNesting {
+		return nil, errNesting
+	}
+	for _, name := range []string{"stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue",
+		"bytesValue"} {
+		if m.of[name] == nil {
+			continue
+		}
+		switch name {
+		case "stringValue":
+			value = m.text(name)
+		case "boolValue":
+			value, _ = fieldOf[bool](m, name, "true or false")
+		case "intValue":
+			value, _ = m.int(name, 64)
+		case "doubleValue":
+			value, _ = m.float(name)
+		case "bytesValue":
+			content, err := base64.StdEncoding.DecodeString(m.text(name))
+			if err != nil {
+				m.odd(name, "base64")
+			}
+			value = content
+		case "arrayValue":
+			list := []any{}
+			if inner := m.object(name); inner != nil {
+				for _, item := range inner.list("values") {
+					of, ok := item.(map[string]any)
+					if !ok {
+						return nil, errors.New("a value of a list is not an object")
+					}
+					one, err := (&object{of: of}).plain(depth + 1)
+					if err != nil {
+						return nil, err
+					}
+					list = append(list, one)
+				}
+				m.fault = cmp.Or(m.fault, inner.fault)
+			}
+			value = list
+		case "kvlistValue":
+			fields := map[string]any{}
+			if inner := m.object(name); inner != nil {
+				for _, item := range inner.list("values") {
+					a, err := attributeOf(item, depth+1)
+					if err != nil {
+						return nil, err
+					}
+					fields[a.key] = a.value
+				}
+				m.fault = cmp.Or(m.fault, inner.fault)
+			}
+			value = fields
 		}
 	}
-	m.temporality, m.monotonic = data.AggregationTemporality, data.IsMonotonic
-	if err := v.metric(&m); err != nil {
+	return value, m.fault
+}
+
+// resourceMetrics visits a ResourceMetrics.
+func (m *object) resourceMetrics(v visitor) error {
+	attributes, fault := m.resource(v)
+	if err := v.resource(attributes); err != nil {
 		return err
 	}
-	for i := range data.DataPoints {
-		p := data.DataPoints[i].plain()
+	err := m.each("scopeMetrics", v, func(of *object) error {
+		s := scope{schemaURL: of.text("schemaUrl")}
+		odd := cmp.Or(fault, of.fault)
+		if in := of.object("scope"); in != nil {
+			s.name, s.version, s.attributes = in.text("name"), in.text("version"), in.attributes("attributes")
+			odd = cmp.Or(odd, in.fault)
+		}
+		odd = cmp.Or(odd, of.fault)
+		if err := v.scope(&s); err != nil {
+			return err
+		}
+		err := of.each("metrics", v, func(metric *object) error { return metric.metric(v, odd) })
+		if err == nil && of.fault != nil {
+			v.refuse(1, of.fault)
+		}
+		return err
+	})
+	if err == nil && m.fault != nil && m.fault != fault {
+		v.refuse(1, m.fault)
+	}
+	return err
+}
+
+// resource returns the attributes of the resource. One that cannot be read is left out, unless it tells the resource
+// from others: then fault refuses all points.
+func (m *object) resource(v visitor) (attributes []attribute, fault error) {
+	in := m.object("resource")
+	if in == nil {
+		return nil, m.fault
+	}
+	for i, item := range in.list("attributes") {
+		a, err := attributeOf(item, 0)
+		switch {
+		case err == nil:
+			attributes = append(attributes, attribute{a.key, textOf(a.value)})
+		case a.key == "" || identifies(a.key):
+			fault = cmp.Or(fault, fmt.Errorf("resource: attributes[%d]: %w", i, err))
+		default:
+			v.note(fmt.Sprintf("resource: attributes[%d] was left out: %v", i, err))
+		}
+	}
+	return attributes, cmp.Or(fault, in.fault)
+}
+
+// metric visits a Metric. odd, if not nil, refuses its points.
+func (m *object) metric(v visitor, odd error) error {
+	of := metric{name: m.text("name"), description: m.text("description"), unit: m.text("unit")}
+	data := &object{}
+	for _, one := range []struct {
+		kind kind
+		name string
+	}{{gauge, "gauge"}, {sum, "sum"}, {histogram, "histogram"}, {exponentialHistogram, "exponentialHistogram"},
+		{summary, "summary"}} {
+		if found := m.object(one.name); found != nil {
+			of.kind, data = one.kind, found
+		}
+	}
+	of.temporality = data.temporality()
+	of.monotonic, _ = fieldOf[bool](data, "isMonotonic", "true or false")
+	points := data.list("dataPoints")
+	if odd = cmp.Or(odd, m.fault, data.fault); odd != nil {
+		v.refuse(max(1, len(points)), fmt.Errorf("%.200s: %w", of.name, odd))
+		return nil
+	}
+	if err := v.metric(&of); err != nil {
+		return err
+	}
+	for i, item := range points {
+		fields, ok := item.(map[string]any)
+		in := &object{of: fields}
+		p := in.point(v, of.name)
+		if !ok {
+			in.fault = errors.New("it is not an object")
+		}
+		if in.fault != nil {
+			v.refuse(1, fmt.Errorf("%.200s: dataPoints[%d]: %w", of.name, i, in.fault))
+			continue
+		}
 		if err := v.point(&p); err != nil {
 			return err
 		}
@@ -197,47 +434,61 @@ func (j *jsonMetric) visit(v visitor) error {
 	return nil
 }
 
-func (j *jsonPoint) plain() point {
-	p := point{attributes: plainAttributes(j.Attributes), at: uint64(j.TimeUnixNano), flags: j.Flags,
-		count: uint64(j.Count)}
-	for i := range j.Exemplars {
-		in := &j.Exemplars[i]
-		e := exemplar{at: uint64(in.TimeUnixNano), trace: in.TraceID, span: in.SpanID,
-			attributes: plainAttributes(in.FilteredAttributes)}
-		switch {
-		case in.AsDouble != nil:
-			e.value = float64(*in.AsDouble)
-		case in.AsInt != nil:
-			e.value = float64(*in.AsInt)
+// point reads a point of any kind. An exemplar that cannot be read is left out.
+func (m *object) point(v visitor, metric string) point {
+	p := point{attributes: m.attributes("attributes"), at: m.uint("timeUnixNano"), flags: m.uint("flags"),
+		count: m.uint("count"), buckets: m.uints("bucketCounts"), bounds: m.floats("explicitBounds")}
+	for i, item := range m.list("exemplars") {
+		of, ok := item.(map[string]any)
+		in := &object{of: of}
+		e := exemplar{at: in.uint("timeUnixNano"), trace: in.text("traceId"), span: in.text("spanId"),
+			attributes: in.attributes("filteredAttributes")}
+		e.value, _ = in.value()
+		if ok && in.fault == nil {
+			p.exemplars = append(p.exemplars, e)
+			continue
 		}
-		p.exemplars = append(p.exemplars, e)
+		v.note(fmt.Sprintf("%.200s: exemplars[%d] was left out: %v", metric, i, cmp.Or(in.fault, errObject)))
 	}
-	switch {
-	case j.AsDouble != nil:
-		p.value, p.hasValue = float64(*j.AsDouble), true
-	case j.AsInt != nil:
-		p.value, p.hasValue = float64(*j.AsInt), true
-	case j.Sum != nil:
-		p.value, p.hasValue = float64(*j.Sum), true
+	p.value, p.hasValue = m.value()
+	if !p.hasValue {
+		p.value, p.hasValue = m.float("sum")
 	}
-	for _, n := range j.BucketCounts {
-		p.buckets = append(p.buckets, uint64(n))
+	for _, item := range m.list("quantileValues") {
+		of, ok := item.(map[string]any)
+		in := &object{of: of}
+		var q quantile
+		q.quantile, _ = in.float("quantile")
+		q.value, _ = in.float("value")
+		if !ok || in.fault != nil {
+			m.odd("quantileValues", "a list of quantiles and values")
+		}
+		p.quantiles = append(p.quantiles, q)
 	}
-	for _, bound := range j.ExplicitBounds {
-		p.bounds = append(p.bounds, float64(bound))
-	}
-	for _, q := range j.QuantileValues {
-		p.quantiles = append(p.quantiles, quantile{float64(q.Quantile), float64(q.Value)})
-	}
-	p.exponential = exponential{j.Scale, uint64(j.ZeroCount), float64(j.ZeroThreshold), j.Positive.plain(),
-		j.Negative.plain()}
+	scale, _ := m.int("scale", 32)
+	p.exponential = exponential{scale: int32(scale), zeroCount: m.uint("zeroCount"), positive: m.buckets("positive"),
+		negative: m.buckets("negative")}
+	p.zeroThreshold, _ = m.float("zeroThreshold")
 	return p
 }
 
-func (j *jsonBuckets) plain() exponentialBuckets {
-	b := exponentialBuckets{offset: j.Offset}
-	for _, n := range j.BucketCounts {
-		b.counts = append(b.counts, uint64(n))
+// value returns the value of a number.
+func (m *object) value() (value float64, ok bool) {
+	if value, ok = m.float("asDouble"); ok {
+		return value, true
 	}
+	n, ok := m.int("asInt", 64)
+	return float64(n), ok
+}
+
+// buckets reads a message Buckets.
+func (m *object) buckets(name string) (b exponentialBuckets) {
+	in := m.object(name)
+	if in == nil {
+		return b
+	}
+	offset, _ := in.int("offset", 32)
+	b.offset, b.counts = int32(offset), in.uints("bucketCounts")
+	m.fault = cmp.Or(m.fault, in.fault)
 	return b
 }

@@ -79,14 +79,26 @@ const noValue = 1
 // An attribute has a value as text, as labels have it.
 type attribute struct{ key, value string }
 
+// A scope is the library that made metrics.
+type scope struct {
+	name, version, schemaURL string
+	attributes               []attribute
+}
+
 // A visitor gets the content of a body in order.
 type visitor interface {
 	// resource begins the metrics of a resource.
 	resource(attributes []attribute) error
+	// scope begins the metrics of a scope of that resource. The visitor keeps none of it.
+	scope(s *scope) error
 	// metric begins the points of a metric.
 	metric(m *metric) error
-	// point visits a point of that metric. The visitor keeps none of its slices.
+	// point visits a point of that metric. The visitor keeps none of its slices, whose attributes it sorts.
 	point(p *point) error
+	// refuse says why points could not be read.
+	refuse(points int, why error)
+	// note says what else is not stored.
+	note(text string)
 }
 
 // textOf returns the value of an attribute as a label has it: a list or a map as JSON, bytes as base64.

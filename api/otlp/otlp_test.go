@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -77,7 +78,7 @@ func rows(t testing.TB, decode func([]byte, visitor) error, body []byte) (string
 	if tr.batch.Len() != len(tr.pointOf) {
 		t.Fatalf("%d rows of %d points", tr.batch.Len(), len(tr.pointOf))
 	}
-	return lines.String(), tr.first
+	return lines.String(), strings.Join(append(tr.texts, tr.notes...), "; ")
 }
 
 // Each kind of point becomes the series that Prometheus makes of it.
@@ -220,4 +221,212 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/measure")
+}
+
+// A scope becomes labels, as OpenTelemetry's rules for Prometheus say. Wherever it stands in the message.
+func TestScope(t *testing.T) {
+	metric := message(2, message(1, "g", 5, message(1, message(3, uint64(1e9), 4, 1.5, 7, pair("otel_scope_name", "own")))))
+	f := func(want, told string, scope ...any) {
+		t.Helper()
+		body := message(1, message(2, append(append(metric, message(1, message(scope...))...), message(3, "https://s/1")...)))
+		got, first := rows(t, decodeProtobuf, body)
+		if got != want || first != told {
+			t.Errorf("%s%s\nwant:\n%s%s", got, first, want, told)
+		}
+	}
+	f("g{otel_scope_a_b=\"1\",otel_scope_name=\"lib\",otel_scope_schema_url=\"https://s/1\",otel_scope_version=\"2\",} 1.5 1000000000\n",
+		"", 1, "lib", 2, "2", 3, pair("a.b", "1"), 3, pair("name", "dropped"), 3, pair("version", "dropped"))
+	f("g{otel_scope_name=\"own\",otel_scope_schema_url=\"https://s/1\",} 1.5 1000000000\n", "")
+	f("", `g: attribute "k" of the resource or scope stands there twice`, 3, pair("k", "1"), 3, pair("k", "2"))
+}
+
+// Two points of one series and time are one, and the other is named: within a metric, two of the same name, two scopes
+// without a name, two resources. Points that differ by anything are both stored.
+func TestTwoPointsOfOneSeriesAndTime(t *testing.T) {
+	at := func(seconds int, value float64, fields ...any) []byte {
+		return message(1, message(append([]any{3, uint64(seconds) * 1e9, 4, value}, fields...)...))
+	}
+	scope := func(name string, metrics ...[]byte) []byte {
+		s := message(1, message(1, name))
+		for _, m := range metrics {
+			s = append(s, message(2, m)...)
+		}
+		return message(2, s)
+	}
+	gauge := func(name string, points ...[]byte) []byte {
+		var all []byte
+		for _, p := range points {
+			all = append(all, p...)
+		}
+		return append(message(1, name), message(5, all)...)
+	}
+	f := func(stored, refused int, resources ...[]byte) {
+		t.Helper()
+		var body []byte
+		for _, r := range resources {
+			body = append(body, message(1, r)...)
+		}
+		tr := translator{batch: &series.Batch{}}
+		tr.reset()
+		if err := decodeProtobuf(body, &tr); err != nil || tr.batch.Len() != stored || tr.refused["duplicate"] != refused {
+			t.Errorf("%x: %d rows, refused %v, %v, %v; want %d and %d", body, tr.batch.Len(), tr.refused, tr.texts, err, stored, refused)
+		}
+	}
+	f(1, 1, scope("a", gauge("g", at(1, 1), at(1, 2))))
+	f(2, 0, scope("a", gauge("g", at(1, 1), at(2, 2))))
+	f(1, 1, scope("a", gauge("g", at(1, 1)), gauge("g", at(1, 1))))
+	f(1, 1, scope("a", gauge("q.depth", at(1, 1)), gauge("q_depth", at(1, 2)))) // one name in Prometheus
+	f(2, 0, scope("a", gauge("g", at(1, 1))), scope("b", gauge("g", at(1, 2))))
+	f(1, 1, scope("", gauge("g", at(1, 1))), scope("", gauge("g", at(1, 2))))
+	f(2, 0, scope("a", gauge("g", at(1, 1, 7, pair("k", "1")), at(1, 2, 7, pair("k", "2")))))
+	f(1, 1, scope("a", gauge("g", at(1, 1, 7, pair("k", "1"), 7, pair("l", "2")), at(1, 2, 7, pair("l", "2"), 7, pair("k", "1")))))
+	f(0, 0, scope("a", gauge("g", at(1, 1, 8, 1), at(1, 2, 8, 1)))) // ends of series
+	if got, told := rows(t, decodeProtobuf, message(1, scope("a", gauge("g", at(1, 1, 7, pair("k", "1"), 7, pair("k", "1")))))); got != "" ||
+		told != `g: attribute "k" stands there twice` {
+		t.Error(got, told)
+	}
+}
+
+// Resources are told apart by their identifying attributes. Two that cannot be are named, also if they send by turns.
+func TestResources(t *testing.T) {
+	f := func(job, instance string, attributes ...string) {
+		t.Helper()
+		var list []attribute
+		for i := 0; i < len(attributes); i += 2 {
+			list = append(list, attribute{attributes[i], attributes[i+1]})
+		}
+		if gotJob, got := jobAndInstance(list); gotJob != job || got != instance {
+			t.Errorf("%q: %q, %q; want %q, %q", attributes, gotJob, got, job, instance)
+		}
+	}
+	f("", "")
+	f("shop/cart", "i", "service.name", "cart", "service.namespace", "shop", "service.instance.id", "i", "host.name", "h")
+	f("cart", "shop.cart-1.app", "service.name", "cart", "k8s.pod.name", "cart-1", "k8s.namespace.name", "shop",
+		"k8s.container.name", "app", "host.name", "h")
+	f("cart", "cart-1", "service.name", "cart", "k8s.pod.name", "cart-1")
+	f("", "h", "host.name", "h")
+	f("", "7", "host.name", "h", "host.id", "7")
+	f("cart", "c", "service.name", "cart", "host.name", "h", "container.id", "c")
+
+	resource := func(attributes ...[]byte) []byte {
+		var r []byte
+		for _, a := range attributes {
+			r = append(r, message(1, a)...)
+		}
+		return export(r, message(1, "g", 5, message(1, message(3, uint64(1e9), 4, 1.0))))
+	}
+	two := append(resource(pair("service.name", "s"), pair("zone", "a")), resource(pair("zone", "b"), pair("service.name", "s"))...)
+	if _, told := rows(t, decodeProtobuf, two); !strings.Contains(told, `the same job "s" and instance ""`) {
+		t.Error(told)
+	}
+	same := append(resource(pair("service.name", "s"), pair("zone", "a")), resource(pair("zone", "a"), pair("service.name", "s"))...)
+	if _, told := rows(t, decodeProtobuf, same); strings.Contains(told, "instance") {
+		t.Error(told)
+	}
+	if _, told := rows(t, decodeProtobuf, resource(pair("service.name", "s"), pair("service.name", "t"))); told !=
+		`g: attribute "service.name" of the resource or scope stands there twice` {
+		t.Error(told)
+	}
+
+	var seen resources
+	key := resourceKey{"s", ""}
+	a, b := fingerprint([]attribute{{"zone", "a"}}), fingerprint([]attribute{{"zone", "b"}})
+	for i, step := range []struct {
+		user string
+		is   keyhash.Hash
+		want bool
+	}{{"u", a, false}, {"u", a, false}, {"u", b, false}, {"v", a, false}, {"u", b, false}, {"u", a, true}, {"u", b, true}} {
+		if got := seen.alternate(step.user, key, step.is); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+	for i := range maxResources + 10 {
+		seen.alternate(fmt.Sprint(i), key, a)
+	}
+	if len(seen.last) != maxResources {
+		t.Errorf("%d are remembered", len(seen.last))
+	}
+}
+
+// An odd element of JSON costs itself, with its name, beside a good gauge that is stored in each case. No text names a
+// type of Go.
+func TestOddJSON(t *testing.T) {
+	const good = `{"name": "good", "gauge": {"dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}`
+	f := func(stored, told, metrics string) {
+		t.Helper()
+		body := `{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "s"}}]},
+			"scopeMetrics": [{"metrics": [` + metrics + "," + good + `]}]}]}`
+		got, first := rows(t, decodeJSON, []byte(body))
+		if got != stored+"good{job=\"s\",} 1 1\n" || !strings.Contains(first, told) || told == "" && first != "" ||
+			strings.Contains(first, "Go ") || strings.Contains(first, "json:") {
+			t.Errorf("%s:\n%s%s\nwant %s", metrics, got, first, told)
+		}
+	}
+	sum := func(fields string) string {
+		return `{"name": "c", "sum": {` + fields + `"dataPoints": [{"timeUnixNano": "2", "asInt": "5"}]}}`
+	}
+	f("c{job=\"s\",} 5 2\n", "", sum(`"aggregationTemporality": "AGGREGATION_TEMPORALITY_DELTA", `))
+	f("c_total{job=\"s\",} 5 2\n", "", sum(`"aggregationTemporality": "AGGREGATION_TEMPORALITY_CUMULATIVE", "isMonotonic": true, `))
+	f("c{job=\"s\",} 5 2\n", "", sum(`"aggregationTemporality": "1", `))
+	f("", "c: the metric has no aggregation temporality", sum(`"aggregationTemporality": "AGGREGATION_TEMPORALITY_UNSPECIFIED", `))
+	f("", `c: aggregationTemporality "delta" is not an integer of 32 bits`, sum(`"aggregationTemporality": "delta", `))
+	f("", `c: isMonotonic "yes" is not true or false`, sum(`"aggregationTemporality": 2, "isMonotonic": "yes", `))
+	gauge := func(points string) string { return `{"name": "g", "gauge": {"dataPoints": [` + points + `]}}` }
+	point := func(value string) string { return gauge(`{"timeUnixNano": 2, ` + value + `}`) }
+	f("g{job=\"s\",} 1 2\n", "", point(`"asInt": "1.0"`))
+	f("g{job=\"s\",} 1200 2\n", "", point(`"asInt": 1.2e3`))
+	f("", `g: dataPoints[0]: asInt "1.5" is not an integer of 64 bits`, point(`"asInt": "1.5"`))
+	f("", `g: dataPoints[0]: asInt 9223372036854775808 is not`, point(`"asInt": 9223372036854775808`))
+	f("", `g: dataPoints[0]: asInt "0x10" is not`, point(`"asInt": "0x10"`))
+	f("", `g: dataPoints[0]: asDouble 1e999 is not a number of 64 bits`, point(`"asDouble": 1e999`))
+	f("", `g: dataPoints[0]: asDouble 1e-999 is not a number of 64 bits`, point(`"asDouble": 1e-999`))
+	f("", `g: dataPoints[0]: asDouble {} is not a number of 64 bits`, point(`"asDouble": {}`))
+	f("", `g: dataPoints[0]: asDouble true is not a number of 64 bits`, point(`"asDouble": true`))
+	f("g{job=\"s\",} NaN 2\n", "", point(`"asDouble": NaN`))
+	f("g{job=\"s\",} -Inf 2\n", "", point(`"asDouble": -Infinity, "attributes": []`))
+	f("g{job=\"s\",k=\"a \\\\\\\" NaN\",} +Inf 2\n", "",
+		point(`"asDouble": Infinity, "attributes": [{"key": "k", "value": {"stringValue": "a \\\" NaN"}}]`))
+	f("g{job=\"s\",} 1 1795886392000000000\n", "", gauge(`{"timeUnixNano": 1.795886392e18, "asInt": 1}`))
+	f("", `g: dataPoints[0]: timeUnixNano -5 is not an unsigned integer of 64 bits`, gauge(`{"timeUnixNano": -5, "asInt": 1}`))
+	f("", `g: dataPoints[0]: timeUnixNano "2026-01-01" is not`, gauge(`{"timeUnixNano": "2026-01-01", "asInt": 1}`))
+	f("g{job=\"s\",} 7 3\n", `g: dataPoints[0]: it is not an object`, gauge(`5, {"timeUnixNano": 3, "asInt": 7}`))
+	f("g{job=\"s\",} 7 3\n", `g: dataPoints[1]: attributes[0]: key "k": intValue "a" is not an integer of 64 bits`,
+		gauge(`{"timeUnixNano": 3, "asInt": 7}, {"timeUnixNano": 4, "asInt": 7, "attributes": [{"key": "k", "value": {"intValue": "a"}}]}`))
+	f("", `g: dataPoints[0]: attributes[0]: it is not an object`, point(`"asInt": 1, "attributes": ["k"]`))
+	f("", `g: dataPoints[0]: attributes {} is not a list`, point(`"asInt": 1, "attributes": {}`))
+	f("g{job=\"s\",} 1 2\n", `g: exemplars[0] was left out: asInt "a" is not`, point(`"asInt": 1, "exemplars": [{"asInt": "a"}]`))
+	f("", "g: dataPoints 5 is not a list", `{"name": "g", "gauge": {"dataPoints": 5}}`)
+	f("", "gauge 5 is not an object", `{"name": "g", "gauge": 5}`)
+	f("", "name 5 is not text", `{"name": 5, "gauge": {"dataPoints": [{}]}}`)
+	f("", "metrics[0] is not an object", `"g"`)
+	histogram := func(fields string) string {
+		return `{"name": "h", "histogram": {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 2, "count": 1, ` + fields + `}]}}`
+	}
+	f("", `h: dataPoints[0]: bucketCounts ["a",1] is not a list of unsigned`, histogram(`"bucketCounts": ["a", 1], "explicitBounds": [1]`))
+	f("", `h: dataPoints[0]: explicitBounds [null] is not a list of numbers`, histogram(`"bucketCounts": [0, 1], "explicitBounds": [null]`))
+	f("", `h: dataPoints[0]: quantileValues`, `{"name": "h", "summary": {"dataPoints": [{"timeUnixNano": 2, "quantileValues": [5]}]}}`)
+	deep := strings.Repeat(`{"arrayValue": {"values": [`, 50) + strings.Repeat(`]}}`, 50)
+	f("", `nested too deep`, point(`"asInt": 1, "attributes": [{"key": "k", "value": `+deep+`}]`))
+
+	whole := func(stored, told, body string) {
+		t.Helper()
+		got, first := rows(t, decodeJSON, []byte(body))
+		if got != stored || !strings.Contains(first, told) || strings.Contains(first, "Go ") {
+			t.Errorf("%s:\n%s%s\nwant %s", body, got, first, told)
+		}
+	}
+	const metric = `"scopeMetrics": [{"metrics": [` + good + `]}]`
+	whole("good{} 1 1\n", "resourceMetrics[0] is not an object", `{"resourceMetrics": [7, {`+metric+`}]}`)
+	whole("", "resourceMetrics 7 is not a list", `{"resourceMetrics": 7}`)
+	whole("", "scopeMetrics 7 is not a list", `{"resourceMetrics": [{"scopeMetrics": 7}]}`)
+	whole("", "good: resource 7 is not an object", `{"resourceMetrics": [{"resource": 7, `+metric+`}]}`)
+	whole("", `good: resource: attributes[0]: key "service.name": intValue "x"`,
+		`{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value": {"intValue": "x"}}]}, `+metric+`}]}`)
+	whole("good{job=\"s\",} 1 1\n", `resource: attributes[0] was left out: key "process.pid": intValue "x"`,
+		`{"resourceMetrics": [{"resource": {"attributes": [{"key": "process.pid", "value": {"intValue": "x"}},
+		{"key": "service.name", "value": {"stringValue": "s"}}]}, `+metric+`}]}`)
+	whole("", "good: scope 7 is not an object", `{"resourceMetrics": [{"scopeMetrics": [{"scope": 7, "metrics": [`+good+`]}]}]}`)
+	whole("", "unexpected EOF", `{"resourceMetrics": [{`+metric)
+	whole("", "text follows it", `{"resourceMetrics": []} {}`)
+	whole("", "it is no object", `[]`)
 }

@@ -56,6 +56,13 @@ func decodeResource(message []byte, v visitor) error {
 		if !f.Is(2, protowire.BytesType) {
 			return nil
 		}
+		s, err := decodeScope(f.Bytes())
+		if err == nil {
+			err = v.scope(&s)
+		}
+		if err != nil {
+			return err
+		}
 		return wire.Each(f.Bytes(), func(f wire.Field) error { // of ScopeMetrics
 			if !f.Is(2, protowire.BytesType) {
 				return nil
@@ -63,6 +70,30 @@ func decodeResource(message []byte, v visitor) error {
 			return decodeMetric(f.Bytes(), v, &p)
 		})
 	})
+}
+
+// decodeScope decodes the scope of a message ScopeMetrics, which may stand behind its metrics.
+func decodeScope(message []byte) (s scope, err error) {
+	err = wire.Each(message, func(f wire.Field) error {
+		if f.Is(3, protowire.BytesType) {
+			s.schemaURL = f.Text()
+		}
+		if !f.Is(1, protowire.BytesType) {
+			return nil
+		}
+		return wire.Each(f.Bytes(), func(f wire.Field) (err error) {
+			switch {
+			case f.Is(1, protowire.BytesType):
+				s.name = f.Text()
+			case f.Is(2, protowire.BytesType):
+				s.version = f.Text()
+			case f.Is(3, protowire.BytesType):
+				s.attributes, err = appendAttribute(s.attributes, f.Bytes())
+			}
+			return err
+		})
+	})
+	return s, err
 }
 
 // decodeMetric decodes a message Metric, whose fields may stand behind its points.

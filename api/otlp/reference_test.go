@@ -21,8 +21,13 @@ func visitReference(request *metricspb.MetricsData, v visitor) error {
 		if err := v.resource(referenceAttributes(r.GetResource().GetAttributes())); err != nil {
 			return err
 		}
-		for _, scope := range r.ScopeMetrics {
-			for _, m := range scope.Metrics {
+		for _, in := range r.ScopeMetrics {
+			s := scope{name: in.GetScope().GetName(), version: in.GetScope().GetVersion(), schemaURL: in.SchemaUrl,
+				attributes: referenceAttributes(in.GetScope().GetAttributes())}
+			if err := v.scope(&s); err != nil {
+				return err
+			}
+			for _, m := range in.Metrics {
 				if err := visitReferenceMetric(m, v); err != nil {
 					return err
 				}
@@ -180,7 +185,7 @@ func FuzzReference(f *testing.F) {
 					values[from]))
 			}
 			slices.Sort(rows) // a map's fields have no order
-			return fmt.Sprint(strings.Join(rows, "\n"), tr.points, tr.exemplars, tr.refused, tr.first, tr.metadata), nil
+			return fmt.Sprint(strings.Join(rows, "\n"), tr.points, tr.exemplars, tr.refused, tr.texts, tr.metadata), nil
 		}
 		got, err := shown(func(v visitor) error { return decodeProtobuf(body, v) })
 		if err != nil {

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/exemplars"
 )
@@ -28,58 +30,97 @@ type translator struct {
 
 	points    int // visited
 	exemplars series.Exemplars
-	latest    carbonara.Timestamp // of exemplars
-	refused   map[string]int      // points, by reason
-	first     string              // what is wrong with the first refused point
+	latest    carbonara.Timestamp          // of exemplars
+	refused   map[string]int               // points, by reason
+	texts     []string                     // what is wrong with the first refused points
+	notes     []string                     // what else is not as it was sent
+	seen      map[keyhash.Hash]struct{}    // series and times of points
+	resources map[resourceKey]keyhash.Hash // fingerprints
 
-	resourceLabels series.Labels // job and instance
-	info           series.Labels // of target_info
-	infoAt         uint64        // of the newest point of the resource
+	resourceKey resourceKey
+	info        series.Labels // of target_info
+	infoAt      uint64        // of the newest point of the resource
+	twice       string        // the attribute that the resource, or the scope, has twice
+	scopeTwice  string
+	scopeLabels int    // of the scope
+	scopeHead   []byte // these, as a part of heads
 
 	of     *metric
 	name   string
-	reason string // why the metric's points are refused; "" for none
-	common []byte // of the heads of a point's series
+	reason string                 // why the metric's points are refused; "" for none
+	native *native.FloatHistogram // of a point
+	common []byte                 // of the heads of a point's series
 	head   []byte
 }
 
 // reset prepares the translator for another body.
 func (t *translator) reset() {
 	batch := t.batch
+	clear(t.seen)
 	*t = translator{batch: batch, names: map[string]string{}, refused: map[string]int{}, pointOf: t.pointOf[:0],
-		common: t.common[:0], head: t.head[:0]}
+		common: t.common[:0], head: t.head[:0], scopeHead: t.scopeHead[:0], seen: t.seen,
+		resources: map[resourceKey]keyhash.Hash{}}
+	if t.seen == nil {
+		t.seen = map[keyhash.Hash]struct{}{}
+	}
 	batch.Reset()
 	batch.Read = t.read
 }
 
-// resource implements visitor. service.namespace and service.name are the job, service.instance.id is the instance.
+// resource implements visitor.
 func (t *translator) resource(attributes []attribute) error {
 	if err := t.endResource(); err != nil {
 		return err
 	}
-	t.resourceLabels, t.info, t.infoAt = nil, nil, 0
-	job := ""
-	var others []attribute
-	for _, a := range attributes {
-		switch a.key {
-		case "service.name":
-			job += a.value
-		case "service.namespace":
-			job = a.value + "/" + job
-		case "service.instance.id":
-			t.resourceLabels.Set("instance", a.value)
-		default:
-			others = append(others, a)
-		}
+	t.info, t.infoAt = nil, 0
+	t.twice = sortAttributes(attributes)
+	key := resourceKey{}
+	key.job, key.instance = jobAndInstance(attributes)
+	t.resourceKey = key
+	is := fingerprint(attributes)
+	if had, ok := t.resources[key]; ok && had != is {
+		t.note(key.String())
 	}
-	t.resourceLabels.Set("job", job)
-	if len(others) > 0 && len(t.resourceLabels) > 0 {
+	t.resources[key] = is
+	others := slices.DeleteFunc(attributes, func(a attribute) bool {
+		return a.key == "service.name" || a.key == "service.namespace" || a.key == "service.instance.id"
+	})
+	if len(others) > 0 && (key != resourceKey{}) {
 		t.setAttributes(&t.info, others)
-		for _, name := range []string{"job", "instance"} {
-			t.info.Set(name, t.resourceLabels.Get(name))
-		}
+		t.info.Set("job", key.job)
+		t.info.Set("instance", key.instance)
 		t.info.Set(model.LabelName, "target_info")
 	}
+	return nil
+}
+
+// sortAttributes sorts attributes by key. It returns a key that stands there twice, "" for none.
+func sortAttributes(attributes []attribute) (twice string) {
+	slices.SortStableFunc(attributes, func(a, b attribute) int { return cmp.Compare(a.key, b.key) })
+	for i := 1; i < len(attributes); i++ {
+		if attributes[i].key == attributes[i-1].key {
+			return attributes[i].key
+		}
+	}
+	return ""
+}
+
+// scope implements visitor. The labels are those of OpenTelemetry's rules for Prometheus: the scope's name, version and
+// schema, and its attributes, of which these three give way.
+func (t *translator) scope(s *scope) error {
+	var labels series.Labels
+	t.scopeTwice = sortAttributes(s.attributes)
+	attributes := slices.DeleteFunc(s.attributes, func(a attribute) bool {
+		return a.key == "name" || a.key == "version" || a.key == "schema_url"
+	})
+	for i := range attributes {
+		attributes[i].key = "otel_scope_" + attributes[i].key
+	}
+	t.setAttributes(&labels, attributes)
+	labels.Set("otel_scope_name", s.name)
+	labels.Set("otel_scope_version", s.version)
+	labels.Set("otel_scope_schema_url", s.schemaURL)
+	t.scopeLabels, t.scopeHead = len(labels), labels.Append(t.scopeHead[:0])
 	return nil
 }
 
@@ -92,9 +133,8 @@ func (t *translator) endResource() error {
 	return t.batch.Add(t.info, carbonara.Timestamp(t.infoAt), 1)
 }
 
-// setAttributes sets labels of attributes. Keys with one name as labels have their values joined, in order of the keys.
+// setAttributes sets labels of sorted attributes. Keys with one name as labels have their values joined.
 func (t *translator) setAttributes(labels *series.Labels, attributes []attribute) {
-	slices.SortStableFunc(attributes, func(a, b attribute) int { return cmp.Compare(a.key, b.key) })
 	last := ""
 	for _, a := range attributes {
 		name := t.labelName(a.key)
@@ -139,6 +179,11 @@ func (t *translator) metric(m *metric) error {
 	if t.name, err = namer.Build(otlptranslator.Metric{Name: m.name, Unit: m.unit, Type: kind}); err != nil {
 		t.reason = "the metric has no name"
 	}
+	for _, twice := range []string{t.twice, t.scopeTwice} {
+		if twice != "" {
+			t.reason = fmt.Sprintf("attribute %.100q of the resource or scope stands there twice", twice)
+		}
+	}
 	if t.reason == "" {
 		unit := (&otlptranslator.UnitNamer{}).Build(m.unit)
 		t.metadata = append(t.metadata, series.Metadata{Name: strings.Clone(t.name), Kind: ofMetadata,
@@ -154,22 +199,40 @@ func (t *translator) point(p *point) error {
 	t.points++
 	switch {
 	case t.reason != "":
-		t.refuse("unreadable", t.reason)
+		t.refusePoint("unreadable", t.reason)
 		return nil
 	case p.flags&noValue != 0:
 		return nil
 	case p.at == 0 || p.at > math.MaxInt64:
-		t.refuse("time", errTime.Error())
+		t.refusePoint("time", errTime.Error())
 		return nil
 	case t.of.kind == histogram && len(p.buckets) > 0 && len(p.buckets) != len(p.bounds)+1:
-		t.refuse("unreadable", "a histogram has other than one bucket more than bounds")
+		t.refusePoint("unreadable", "a histogram has other than one bucket more than bounds")
 		return nil
 	}
-	t.infoAt = max(t.infoAt, p.at)
-	t.common = model.AppendLabel(t.common[:0], t.resourceLabels.Get("job"), t.resourceLabels.Get("instance"))
+	if twice := sortAttributes(p.attributes); twice != "" {
+		t.refusePoint("labels", fmt.Sprintf("attribute %.100q stands there twice", twice))
+		return nil
+	}
+	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
+	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
+	t.common = append(t.common, t.scopeHead...)
 	for _, a := range p.attributes {
 		t.common = model.AppendLabel(t.common, a.key, a.value)
 	}
+	if t.of.kind == gauge || t.of.kind == sum {
+		if !p.hasValue {
+			return nil
+		}
+	} else if reason := t.readHistogram(p); reason != "" {
+		t.refusePoint("exponential_histogram", reason)
+		return nil
+	}
+	if t.isRepeated(p) {
+		t.refusePoint("duplicate", "a point of the same series and time stands before it")
+		return nil
+	}
+	t.infoAt = max(t.infoAt, p.at)
 	for i := range p.exemplars {
 		if err := t.exemplar(p, &p.exemplars[i]); err != nil {
 			return err
@@ -177,9 +240,6 @@ func (t *translator) point(p *point) error {
 	}
 	switch t.of.kind {
 	case gauge, sum:
-		if !p.hasValue {
-			return nil
-		}
 		return t.add(p, "", "", "", p.value)
 	case histogram:
 		return t.histogram(p)
@@ -192,6 +252,22 @@ func (t *translator) point(p *point) error {
 		}
 	}
 	return t.totals(p)
+}
+
+// isRepeated reports whether the body has had a point of this series and time, and notes this one.
+func (t *translator) isRepeated(p *point) bool {
+	of := t.of.kind
+	if of == sum {
+		of = gauge
+	}
+	t.head = model.AppendLabel(t.head[:0], t.name, "")
+	t.head = binary.BigEndian.AppendUint64(append(append(t.head, byte(of)), t.common...), p.at)
+	key := keyhash.Of(t.head)
+	if _, ok := t.seen[key]; ok {
+		return true
+	}
+	t.seen[key] = struct{}{}
+	return false
 }
 
 // exemplar adds an exemplar of a point's series, of a histogram that of its bucket. As Prometheus does, it leaves out
@@ -209,6 +285,7 @@ func (t *translator) exemplar(p *point, in *exemplar) error {
 	if err := t.read(t.head, &labels); err != nil {
 		return err
 	}
+	sortAttributes(in.attributes)
 	e := exemplars.Exemplar{Series: labels.Append(nil), Bits: math.Float64bits(in.value), Millis: -1}
 	if in.at != 0 && in.at <= math.MaxInt64 {
 		e.Millis = int64(in.at / 1e6)
@@ -248,8 +325,12 @@ func (t *translator) histogram(p *point) error {
 // defaultZeroThreshold is that of Prometheus where OTLP tells none.
 const defaultZeroThreshold = 1e-128
 
-// exponentialHistogram adds a native histogram. Its bucket i is bucket i-1 of an exponential one.
-func (t *translator) exponentialHistogram(p *point) error {
+// readHistogram makes t.native of an exponential histogram, whose bucket i is bucket i-1 of an exponential one. The
+// reason refuses it. Other kinds have none.
+func (t *translator) readHistogram(p *point) (reason string) {
+	if t.of.kind != exponentialHistogram {
+		return ""
+	}
 	h := &native.FloatHistogram{Schema: p.scale, Count: float64(p.count), Sum: p.value,
 		ZeroThreshold: max(p.zeroThreshold, defaultZeroThreshold), ZeroCount: float64(p.zeroCount)}
 	if t.of.temporality == delta { // sum_over_time adds them up
@@ -257,22 +338,26 @@ func (t *translator) exponentialHistogram(p *point) error {
 	}
 	h.PositiveSpans, h.PositiveBuckets = p.positive.native()
 	h.NegativeSpans, h.NegativeBuckets = p.negative.native()
+	t.native = h
 	if p.scale > native.ExponentialSchemaMax && native.IsExponentialSchemaReserved(p.scale) {
 		if err := h.ReduceResolution(native.ExponentialSchemaMax); err != nil {
-			t.refuse("exponential_histogram", err.Error())
-			return nil
+			return err.Error()
 		}
 	}
 	if err := h.Validate(); err != nil {
-		t.refuse("exponential_histogram", err.Error())
-		return nil
+		return err.Error()
 	}
+	return ""
+}
+
+// exponentialHistogram adds t.native.
+func (t *translator) exponentialHistogram(p *point) error {
 	t.setHead("", "", "")
 	var labels series.Labels
 	if err := t.read(t.head, &labels); err != nil {
 		return err
 	}
-	err := t.batch.AddHistogram(&labels, carbonara.Timestamp(p.at), h)
+	err := t.batch.AddHistogram(&labels, carbonara.Timestamp(p.at), t.native)
 	for len(t.pointOf) < t.batch.Len() {
 		t.pointOf = append(t.pointOf, t.points)
 	}
@@ -306,7 +391,7 @@ func (t *translator) add(p *point, suffix, label, text string, value float64) er
 }
 
 // setHead makes the head of a series, in pairs as model.Labels: name and suffix, its own label, job and instance of the
-// resource, attributes.
+// resource, the number of labels of the scope, these, attributes.
 func (t *translator) setHead(suffix, label, text string) {
 	t.head = model.AppendLabel(model.AppendLabel(t.head[:0], t.name, suffix), label, text)
 	t.head = append(t.head, t.common...)
@@ -319,7 +404,14 @@ func (t *translator) read(head []byte, labels *series.Labels) error {
 		pairs = append(pairs, attribute{key, value})
 	}
 	name, own, resource := pairs[0], pairs[1], pairs[2]
-	t.setAttributes(labels, pairs[3:])
+	ofScope, err := strconv.Atoi(pairs[3].key)
+	if err != nil {
+		return err
+	}
+	t.setAttributes(labels, pairs[4+ofScope:])
+	for _, a := range pairs[4 : 4+ofScope] {
+		labels.Set(a.key, a.value)
+	}
 	labels.Set("job", cmp.Or(resource.key, labels.Get("job")))
 	labels.Set("instance", cmp.Or(resource.value, labels.Get("instance")))
 	labels.Set(own.key, own.value)
@@ -327,10 +419,33 @@ func (t *translator) read(head []byte, labels *series.Labels) error {
 	return nil
 }
 
-func (t *translator) refuse(reason, text string) {
+// refusePoint refuses the point that is visited.
+func (t *translator) refusePoint(reason, text string) {
 	t.refused[reason]++
-	if t.first == "" {
-		t.first = fmt.Sprintf("%.200s: %s", t.of.name, text)
+	t.tell(fmt.Sprintf("%.200s: %s", t.of.name, text))
+}
+
+// refuse implements visitor.
+func (t *translator) refuse(points int, why error) {
+	t.points += points
+	t.refused["unreadable"] += points
+	t.tell(why.Error())
+}
+
+// maxTexts is how many faults an answer names.
+const maxTexts = 20
+
+// tell names what is wrong with a point, as long as it is not the same as before.
+func (t *translator) tell(text string) {
+	if n := len(t.texts); n < maxTexts && !slices.Contains(t.texts, text) {
+		t.texts = append(t.texts, fmt.Sprintf("%.400s", text))
+	}
+}
+
+// note implements visitor.
+func (t *translator) note(text string) {
+	if len(t.notes) < maxTexts && !slices.Contains(t.notes, text) {
+		t.notes = append(t.notes, text)
 	}
 }
 
