@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +29,27 @@ func zstandard(t testing.TB, text string) string {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
 	check(t, err)
 	return string(encoder.EncodeAll([]byte(text), nil))
+}
+
+func deflated(t testing.TB, text string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, err := w.Write([]byte(text))
+	check(t, err)
+	check(t, w.Close())
+	return packed.String()
+}
+
+// framed is text in frames of snappy.
+func framed(t testing.TB, text string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	w := s2.NewWriter(&packed, s2.WriterSnappyCompat())
+	_, err := w.Write([]byte(text))
+	check(t, err)
+	check(t, w.Close())
+	return packed.String()
 }
 
 // changed adds 1 to a byte, counted from the end.
@@ -66,8 +88,25 @@ func TestCompressedBodies(t *testing.T) {
 			{400, "zstd", changed(zstandard(t, body), 1), "The body could not be uncompressed by zstd: CRC check failed"},
 			{413, "zstd", zstandard(t, body+strings.Repeat(" ", 1000)), ""},
 			{400, "zstd", "\x28\xb5\x2f\xfd\x00\x70" + strings.Repeat(" ", 20), "a window of 16777216 bytes, of 8388608 at most"},
-			{415, "br", body, "The Content-Encoding has to be gzip, zstd or identity"},
-			{415, "gzip, gzip", gzipped(t, gzipped(t, body)), "The Content-Encoding has to be gzip, zstd or identity"},
+			{status, "deflate", deflated(t, body), ""},
+			{status, "zlib", deflated(t, body), ""},
+			{status, "deflate", deflated(t, body)[2:], ""}, // without zlib's header
+			{400, "deflate", deflated(t, body)[:20], "The body could not be uncompressed by deflate: unexpected EOF"},
+			{400, "zlib", changed(deflated(t, body), 1), "The body could not be uncompressed by zlib: invalid checksum"},
+			{413, "deflate", deflated(t, body+strings.Repeat(" ", 1000)), ""},
+			{status, "snappy", string(s2.EncodeSnappy(nil, []byte(body))), ""},
+			{status, "snappy", framed(t, body), ""},
+			{status, "x-snappy-framed", framed(t, body), ""},
+			{400, "snappy", body, "The body could not be uncompressed by snappy"},
+			{400, "snappy", framed(t, body)[:20], "The body could not be uncompressed by snappy"},
+			{400, "snappy", string(s2.EncodeSnappy(nil, []byte(body)))[:10], "The body could not be uncompressed by snappy"},
+			{400, "x-snappy-framed", changed(framed(t, body), 1), "The body could not be uncompressed by x-snappy-framed"},
+			{413, "snappy", string(s2.EncodeSnappy(nil, []byte(body+strings.Repeat(" ", 1000)))), ""},
+			{413, "snappy", framed(t, body+strings.Repeat(" ", 1000)), ""},
+			{413, "snappy", string(s2.EncodeSnappy(nil, make([]byte, 33<<20)))[:900], ""},
+			{415, "lz4", body, "The Content-Encoding has to be gzip, zstd, deflate, zlib, snappy, x-snappy-framed or identity"},
+			{415, "br", body, "The Content-Encoding has to be gzip, zstd, deflate"},
+			{415, "gzip, gzip", gzipped(t, gzipped(t, body)), "The Content-Encoding has to be gzip, zstd, deflate"},
 		} {
 			w := s.call(t, request, c.body,
 				append([]string{"Content-Encoding", c.encoding, "Accept", wantsJSON}, headers...)...)
@@ -85,7 +124,8 @@ func TestCompressedBodies(t *testing.T) {
 	f(http.StatusOK, "POST /v1/search/resource/generic", `{"=":{"id":"r"}}`)
 	f(http.StatusOK, "PATCH /v1/resource/generic/r", `{"metrics":{"m":{"archive_policy_name":"p"}}}`)
 	const form = "application/x-www-form-urlencoded"
-	for encoding, compress := range map[string]func(testing.TB, string) string{"gzip": gzipped, "zstd": zstandard} {
+	for encoding, compress := range map[string]func(testing.TB, string) string{"gzip": gzipped, "zstd": zstandard,
+		"deflate": deflated, "x-snappy-framed": framed} {
 		headers := []string{"Content-Type", form, "Content-Encoding", encoding}
 		s.want(t, "POST /api/v1/query", compress(t, "query=1%2B1"), 200, "~\"2\"", headers...)
 		s.want(t, "POST /api/v1/query", "query=1", 400, "~could not be uncompressed by "+encoding, headers...)

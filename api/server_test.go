@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"encoding/json"
 	"io"
@@ -17,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gnocco-db/gnocco"
@@ -132,6 +135,15 @@ func uncompressed(t testing.TB, header http.Header, body []byte) []byte {
 		z, err = gzip.NewReader(bytes.NewReader(body))
 	case "zstd":
 		z, err = zstd.NewReader(bytes.NewReader(body))
+	case "deflate", "zlib":
+		if z, err = zlib.NewReader(bytes.NewReader(body)); err != nil {
+			z, err = flate.NewReader(bytes.NewReader(body)), nil
+		}
+	case "snappy", "x-snappy-framed":
+		plain, notBlock := s2.Decode(nil, body)
+		if z = bytes.NewReader(plain); notBlock != nil {
+			z = s2.NewReader(bytes.NewReader(body))
+		}
 	default:
 		return body
 	}

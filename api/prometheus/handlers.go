@@ -149,7 +149,7 @@ func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 		Detail: "The Content-Type has to be application/x-protobuf, with prometheus.WriteRequest, the Content-Encoding snappy"}
 	encoding := r.Header.Get("Content-Encoding")
 	switch encoding {
-	case "", "snappy", "gzip", "zstd":
+	case "", "snappy", "gzip", "zstd", "deflate", "zlib", "x-snappy-framed":
 	default:
 		return false, refused
 	}

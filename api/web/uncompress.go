@@ -2,14 +2,20 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -27,10 +33,14 @@ const (
 	peekedZstdBytes = 512
 )
 
-// unpackers begin to uncompress a body, by Content-Encoding.
+// unpackers begin to uncompress a body, by Content-Encoding: HTTP's, and those of OpenTelemetry's Collector.
 var unpackers = map[string]func(ctx context.Context, in io.Reader, use budget.Use) (io.ReadCloser, error){
-	"gzip": func(_ context.Context, in io.Reader, _ budget.Use) (io.ReadCloser, error) { return gzip.NewReader(in) },
-	"zstd": newZstdReader,
+	"gzip":            func(_ context.Context, in io.Reader, _ budget.Use) (io.ReadCloser, error) { return gzip.NewReader(in) },
+	"zstd":            newZstdReader,
+	"deflate":         newDeflateReader,
+	"zlib":            newDeflateReader,
+	"snappy":          newSnappyReader,
+	"x-snappy-framed": newSnappyReader,
 }
 
 // Uncompressed returns the request with a body, of limit bytes at most, that is not compressed. The body's reader
@@ -44,7 +54,7 @@ func (e *Env) Uncompressed(w http.ResponseWriter, r *http.Request, limit int64, 
 	unpacker := unpackers[encoding]
 	if unpacker == nil {
 		return nil, &Error{Status: http.StatusUnsupportedMediaType,
-			Detail: "The Content-Encoding has to be gzip, zstd or identity"}
+			Detail: "The Content-Encoding has to be gzip, zstd, deflate, zlib, snappy, x-snappy-framed or identity"}
 	}
 	body := &unpackedBody{encoding: encoding, in: http.MaxBytesReader(w, r.Body, limit)}
 	var err error
@@ -133,5 +143,75 @@ func newZstdReader(ctx context.Context, in io.Reader, use budget.Use) (io.ReadCl
 func (r *zstdReader) Close() error {
 	r.Decoder.Close()
 	r.account.Release(r.use, r.bytes)
+	return nil
+}
+
+// newDeflateReader reads a stream of zlib, as HTTP has it, or one without its header, as some senders do.
+func newDeflateReader(_ context.Context, in io.Reader, _ budget.Use) (io.ReadCloser, error) {
+	peeked := bufio.NewReader(in)
+	header, err := peeked.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	if header[0]&0xf == 8 && (int(header[0])<<8|int(header[1]))%31 == 0 {
+		return zlib.NewReader(peeked)
+	}
+	return flate.NewReader(peeked), nil
+}
+
+// snappyFrames begin a stream of frames. Without them a body is one block, as older senders have it.
+var snappyFrames = []byte("\xff\x06\x00\x00sNaPpY")
+
+// maxSnappyFrame is the most that a frame becomes.
+const maxSnappyFrame = 64 << 10
+
+// snappyBlock holds the memory of a block, packed and unpacked, until it is closed.
+type snappyBlock struct {
+	bytes.Reader
+	account *budget.Account
+	use     budget.Use
+	held    int64
+}
+
+func newSnappyReader(ctx context.Context, in io.Reader, use budget.Use) (io.ReadCloser, error) {
+	peeked := bufio.NewReader(in)
+	if begin, _ := peeked.Peek(len(snappyFrames)); bytes.Equal(begin, snappyFrames) {
+		return io.NopCloser(s2.NewReader(peeked, s2.ReaderMaxBlockSize(maxSnappyFrame))), nil
+	}
+	b := &snappyBlock{account: budget.Of(ctx), use: use}
+	hold := func(n int64) error {
+		if b.account == nil {
+			return nil
+		}
+		b.held += n
+		return b.account.Await(ctx, use, n, memoryPatience)
+	}
+	length, _ := peeked.Peek(binary.MaxVarintLen32)
+	n, err := s2.DecodedLen(length)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxUnzippedBytes {
+		return nil, &http.MaxBytesError{Limit: maxUnzippedBytes}
+	}
+	// A block is hardly longer than its content.
+	packedMost := int64(s2.MaxEncodedLen(n))
+	if err := hold(int64(n) + packedMost); err != nil {
+		return nil, err
+	}
+	packed, err := io.ReadAll(io.LimitReader(peeked, packedMost+1))
+	if err == nil {
+		packed, err = s2.Decode(nil, packed)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	b.Reset(packed)
+	return b, nil
+}
+
+func (b *snappyBlock) Close() error {
+	b.account.Release(b.use, b.held)
+	b.held = 0
 	return nil
 }
