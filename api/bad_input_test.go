@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 var anyText = map[string][]string{
 	"listMetrics /v1/metric": {"name", "unit", "creator", "user_id", "project_id", "archive_policy_name", "labels"},
 	"/v1/influxdb/query":     {"q"}, "/v1/influxdb/write": {"db"},
-	"/query": {"q"}, "/write": {"db", "u", "p"}, "/api/v2/write": {"bucket"},
+	"/query": {"q"}, "/write": {"db", "u", "p"}, "/api/v2/write": {"bucket"}, "/api/v3/write_lp": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
 	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"},
 	"/api/v1/series_count": {"label"}, "/v1/quotas": {"marker"},

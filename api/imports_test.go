@@ -77,7 +77,7 @@ func TestImportExposition(t *testing.T) {
 		`took_bucket{le="+Inf"} 2`, "took_sum 1.5", "took_count 2")
 	s.query(t, `answers_total{code="200"}`, `"metric":{"__name__":"answers_total","code":"200","path":"a/\"b\\\n","site":"a"},"value":[60,"3"]`)
 	s.query(t, `answers_total{code="500"}`, `[60,"NaN"]`)
-	s.query(t, `took_bucket`, `{"__name__":"took_bucket","le":"1.0","site":"a"}`)
+	s.query(t, `took_bucket`, `{"__name__":"took_bucket","le":"1","site":"a"}`)
 	s.want(t, "GET /api/v1/metadata?metric=answers_total", "", 200,
 		`~"type":"counter","help":"Answers \n given."`, "user", "jd")
 	f(400, `2 of 4 lines refused: line 2: `, "?timestamp=60000", "good 1", "bad", "good 2 59999", "{} 1")
@@ -117,8 +117,8 @@ func TestImportCollectd(t *testing.T) {
 		{"plugin and type are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
 		{"time -1 is not between", list("1", `"gauge"`, `"value"`, "-1")},
 		{"time 1e+12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},
-		{`dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
-		{"json: cannot unmarshal", list(`"1"`, `"gauge"`, `"value"`, "1")},
+		{`1 of its 1 values: dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
+		{`1 of its 1 values: value 0: "\"1\"" is not a number`, list(`"1"`, `"gauge"`, `"value"`, "1")},
 		{"not valid UTF-8", list("1", `"gauge"`, "\"\xff\"", "1")},
 	} {
 		f(400, "1 of 3 lines refused: line 2: "+c.reason, "["+good+","+c.list+","+good+"]")

@@ -2,17 +2,16 @@ package listener
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 )
 
@@ -120,9 +119,7 @@ func (s *Server) receive() {
 // decodeDatagram decodes each line of a datagram.
 func (s *Server) decodeDatagram(data []byte, in *intake) {
 	now := carbonara.FromTime(s.options.Now())
-	for len(data) > 0 {
-		line := data
-		line, data, _ = bytes.Cut(data, []byte("\n"))
+	for _, line := range plaintext.Lines(data) {
 		s.options.Decoder.Decode(line, now, in)
 	}
 }
@@ -171,7 +168,7 @@ func (s *Server) read(conn net.Conn) {
 		if r.Buffered() == 0 && !s.awaitData(conn) {
 			return
 		}
-		line, err := r.ReadSlice('\n')
+		line, err := readLine(r)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			if !skipping {
@@ -179,19 +176,37 @@ func (s *Server) read(conn net.Conn) {
 			}
 			skipping = true
 			continue
-		case err != nil && !errors.Is(err, io.EOF):
-			return // the rest of a line is no line
+		case err != nil: // the rest of a line is no line
+			if len(plaintext.Trim(line)) > 0 && !skipping {
+				in.Refuse("unfinished", line)
+			}
+			return
 		}
 		if !skipping {
 			s.options.Decoder.Decode(line, carbonara.FromTime(s.options.Now()), in)
 		}
 		skipping = false
-		if err != nil {
-			return
-		}
 		if r.Buffered() == 0 || in.batch.Full() {
 			in.flush(s.running, true)
 		}
+	}
+}
+
+// readLine returns the next line with the first character of its end, or with an error what there is. It is valid until
+// the next one.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var err error
+	for {
+		line, _ := r.Peek(r.Buffered())
+		end := plaintext.End(line)
+		if end < len(line) {
+			line, err = line[:end+1], nil
+		} else if err == nil {
+			_, err = r.Peek(len(line) + 1) // reads more
+			continue
+		}
+		_, _ = r.Discard(len(line)) // they are there
+		return line, err
 	}
 }
 

@@ -104,17 +104,17 @@ func TestServer(t *testing.T) {
 	one, two := dial("tcp"), dial("tcp")
 	send(one, "a\nbad\n"+strings.Repeat("x", 1000)+"\nb\n")
 	kept.wait(t, "jd a", "jd b") // after another attempt
-	send(two, "c")
+	send(two, "c\rcc\r\nunfinished")
 	if err := two.(*net.TCPConn).CloseWrite(); err != nil { // a last line without its end
 		t.Fatal(err)
 	}
-	kept.wait(t, "jd a", "jd b", "jd c")
+	kept.wait(t, "jd a", "jd b", "jd c", "jd cc")
 	if n, err := two.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) { // its place is free then
 		t.Fatal(n, err)
 	}
 	two = dial("tcp")
 	send(two, "d\n")
-	kept.wait(t, "jd a", "jd b", "jd c", "jd d")
+	kept.wait(t, "jd a", "jd b", "jd c", "jd cc", "jd d")
 	if _, err := dial("tcp").Read(make([]byte, 1)); err == nil {
 		t.Error("a third connection is open")
 	}
@@ -135,7 +135,7 @@ func TestServer(t *testing.T) {
 	}
 	packets := dial("udp")
 	send(packets, "e\nbad\nf")
-	kept.wait(t, "jd a", "jd b", "jd c", "jd d", "jd e", "jd f")
+	kept.wait(t, "jd a", "jd b", "jd c", "jd cc", "jd d", "jd e", "jd f")
 	const want = `
 # HELP gnocco_listener_refused_total Elements that a listener did not store, by reason.
 # TYPE gnocco_listener_refused_total counter
@@ -143,6 +143,7 @@ gnocco_listener_refused_total{protocol="words",reason="connections"} 1
 gnocco_listener_refused_total{protocol="words",reason="form"} 2
 gnocco_listener_refused_total{protocol="words",reason="line_length"} 1
 gnocco_listener_refused_total{protocol="words",reason="unavailable"} 1
+gnocco_listener_refused_total{protocol="words",reason="unfinished"} 1
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "gnocco_listener_refused_total"); err != nil {
 		t.Error(err)
@@ -152,5 +153,5 @@ gnocco_listener_refused_total{protocol="words",reason="unavailable"} 1
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	kept.wait(t, "jd a", "jd b", "jd c", "jd d", "jd e", "jd f", "jd last")
+	kept.wait(t, "jd a", "jd b", "jd c", "jd cc", "jd d", "jd e", "jd f", "jd last")
 }

@@ -18,7 +18,7 @@
 // are kept in memory: after a restart, a change starts at 0.
 //
 // It refuses messages that it does not understand, and counts them by reason: UDP has no answer. It ignores DogStatsD's
-// tags and containers, and refuses messages with a timestamp.
+// tags and containers. A gauge or counter with a time of its own has a measure at that time, beside that of the flush.
 //
 // With Options.Labels there is no resource (series.go). A message is of the series whose labels are its name, as it
 // stands, and DogStatsD's tags. Flushes take the way of the other listeners, so that every process may listen.

@@ -3,10 +3,14 @@ package statsd
 import (
 	"bytes"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
@@ -26,8 +30,9 @@ type gathered struct {
 
 // A metric is the values of one metric.
 type metric struct {
-	at     carbonara.Timestamp // of the newest message
-	value  float64             // of a gauge or counter
+	at     carbonara.Timestamp             // of the newest message, but for those with a time of their own; 0: none
+	value  float64                         // of a gauge or counter
+	timed  map[carbonara.Timestamp]float64 // of these messages
 	times  []carbonara.Timestamp
 	values []float64             // of a timer, beside times
 	set    map[keyhash.Hash]bool // members
@@ -54,8 +59,17 @@ func (m *metric) measures() iter.Seq2[carbonara.Timestamp, float64] {
 		switch {
 		case m.set != nil:
 			yield(m.at, float64(len(m.set)))
+			return
 		case m.times == nil:
-			yield(m.at, m.value)
+			for _, at := range slices.Sorted(maps.Keys(m.timed)) {
+				if at != m.at && !yield(at, m.timed[at]) {
+					return
+				}
+			}
+			if m.at > 0 {
+				yield(m.at, m.value)
+			}
+			return
 		}
 		for i, at := range m.times {
 			if !yield(at, m.values[i]) {
@@ -71,7 +85,9 @@ func (g *gathered) drain() (metrics [kinds]map[string]*metric, forgotten int) {
 	metrics = g.metrics
 	g.clear()
 	for name, m := range metrics[gauge] {
-		g.gauges[name] = m.value
+		if m.at > 0 {
+			g.gauges[name] = m.value
+		}
 	}
 	for name := range g.gauges {
 		if len(g.gauges) <= g.maxMetrics {
@@ -87,7 +103,11 @@ func (g *gathered) drain() (metrics [kinds]map[string]*metric, forgotten int) {
 
 // datagram adds the messages of a datagram, and calls refuse with the reason of each that it refuses.
 func (g *gathered) datagram(data []byte, at carbonara.Timestamp, refuse func(reason string)) (accepted int) {
-	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
+	if len(data) > maxDatagramBytes { // the kernel has cut it
+		refuse(reasonCut)
+		data = data[:max(bytes.LastIndexByte(data, '\n'), bytes.LastIndexByte(data, '\r'), 0)]
+	}
+	for _, line := range plaintext.Lines(data) {
 		if len(line) == 0 {
 			continue
 		}
@@ -120,8 +140,13 @@ func (g *gathered) add(m *message, at carbonara.Timestamp) (reason string) {
 			kept.value = g.gauges[string(m.name)]
 		}
 	}
-	switch m.kind {
-	case gauge, counter:
+	switch {
+	case m.at != 0:
+		if reason := g.addTimed(kept, m, at); reason != "" {
+			return reason
+		}
+		at = kept.at
+	case m.kind <= counter:
 		sum := kept.value
 		for _, v := range m.values {
 			if m.kind == gauge && !v.change {
@@ -148,6 +173,35 @@ func (g *gathered) add(m *message, at carbonara.Timestamp) (reason string) {
 		g.metrics[m.kind][string(m.name)] = kept
 		g.count++
 	}
+	return ""
+}
+
+// addTimed adds the values of a message with a time of its own: a counter's are added up, of a gauge's the last counts.
+func (g *gathered) addTimed(kept *metric, m *message, now carbonara.Timestamp) (reason string) {
+	_, known := kept.timed[m.at]
+	switch {
+	case m.at > now.Add(ingest.MaxFutureOfSenders):
+		return reasonTime
+	case !known && g.values >= g.maxValues:
+		return reasonMany
+	}
+	sum := kept.timed[m.at]
+	for _, v := range m.values {
+		if m.kind == gauge {
+			sum = 0
+		}
+		sum += v.number
+	}
+	if math.IsInf(sum, 0) {
+		return reasonValue
+	}
+	if !known {
+		g.values++
+	}
+	if kept.timed == nil {
+		kept.timed = map[carbonara.Timestamp]float64{}
+	}
+	kept.timed[m.at] = sum
 	return ""
 }
 

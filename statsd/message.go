@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -37,6 +39,7 @@ type message struct {
 	tags   []byte // if labelled, a part of the datagram
 	labels series.Labels
 	kind   kind
+	at     carbonara.Timestamp // 0: that of its arrival
 	values []value
 }
 
@@ -52,23 +55,26 @@ const maxNameBytes = 250
 
 // The reasons why messages are refused, labels of a metric.
 const (
-	reasonForm   = "form"      // not NAME:VALUE|TYPE
-	reasonValue  = "value"     // no finite number
-	reasonRate   = "rate"      // no sampling rate
-	reasonTime   = "timestamp" // a time of its own
-	reasonType   = "type"      // unknown
-	reasonMany   = "many"      // too many metrics or values between two flushes
-	reasonPolicy = "policy"    // no archive policy for the metric
-	reasonStore  = "store"     // it could not be stored
+	reasonForm   = "form"       // not NAME:VALUE|TYPE
+	reasonValue  = "value"      // no finite number
+	reasonRate   = "rate"       // no sampling rate
+	reasonTime   = "timestamp"  // a time of its own that cannot be
+	reasonLabels = "labels"     // a tag that stands there twice
+	reasonCut    = "unfinished" // the end of a datagram that is too long
+	reasonType   = "type"       // unknown
+	reasonMany   = "many"       // too many metrics or values between two flushes
+	reasonPolicy = "policy"     // no archive policy for the metric
+	reasonStore  = "store"      // it could not be stored
 )
 
-var reasons = []string{reasonForm, reasonValue, reasonRate, reasonTime, reasonType, reasonMany, reasonPolicy,
-	reasonStore}
+var reasons = []string{reasonForm, reasonValue, reasonRate, reasonTime, reasonLabels, reasonCut, reasonType, reasonMany,
+	reasonPolicy, reasonStore}
 
 // parse reads a line into m, whose memory it uses; if it cannot, it returns the reason.
 func (m *message) parse(line []byte) (reason string) {
-	m.values, m.tags = m.values[:0], nil
+	m.values, m.tags, m.at = m.values[:0], nil, 0
 	name, rest, ok := bytes.Cut(line, []byte{':'})
+	name = plaintext.Trim(name)
 	if !ok || len(name) == 0 || len(name) > maxNameBytes || bytes.IndexByte(name, '|') >= 0 ||
 		bytes.IndexByte(name, 0) >= 0 || !utf8.Valid(name) {
 		return reasonForm
@@ -78,20 +84,22 @@ func (m *message) parse(line []byte) (reason string) {
 		return reasonForm
 	}
 	suffix, sections, _ := bytes.Cut(rest, []byte{'|'})
-	if m.kind, ok = types[string(suffix)]; !ok {
+	if m.kind, ok = types[string(plaintext.Trim(suffix))]; !ok {
 		if bytes.IndexByte(suffix, ':') >= 0 {
 			return reasonForm
 		}
 		return reasonType
 	}
-	rate, reason := m.parseSections(sections)
-	if reason != "" {
-		return reason
+	rate := 1.0
+	if len(sections) > 0 {
+		if rate, reason = m.parseSections(sections); reason != "" {
+			return reason
+		}
 	}
 	switch {
 	case m.labelled:
-		if !m.setLabels(name) {
-			return reasonForm
+		if reason := m.setLabels(name); reason != "" {
+			return reason
 		}
 	case bytes.IndexByte(name, '/') >= 0: // no metric's name has one
 		m.name = bytes.ReplaceAll(name, []byte{'/'}, []byte{'_'})
@@ -99,9 +107,12 @@ func (m *message) parse(line []byte) (reason string) {
 		m.name = name
 	}
 	for text := range bytes.SplitSeq(values, []byte{':'}) {
-		v, ok := m.kind.parse(text)
+		v, ok := m.kind.parse(plaintext.Trim(text))
 		if !ok {
 			return reasonValue
+		}
+		if m.at != 0 && v.change { // the value before that time is unknown
+			return reasonTime
 		}
 		if m.kind == counter {
 			if v.number /= rate; math.IsInf(v.number, 0) {
@@ -124,57 +135,65 @@ func (k kind) parse(text []byte) (v value, ok bool) {
 }
 
 // setLabels makes the labels of name and tags the message's name. A tag without a value is "true", as in Telegraf.
-func (m *message) setLabels(name []byte) bool {
+func (m *message) setLabels(name []byte) (reason string) {
 	m.labels = m.labels[:0]
 	m.labels.Set(model.LabelName, string(name))
 	for tag := range bytes.SplitSeq(m.tags, []byte{','}) {
-		if len(tag) == 0 {
+		if tag = plaintext.Trim(tag); len(tag) == 0 {
 			continue
 		}
 		label, value, ok := bytes.Cut(tag, []byte{':'})
 		if !ok {
 			value = []byte("true")
 		}
+		label, value = plaintext.Trim(label), plaintext.Trim(value)
 		if len(label) == 0 || string(label) == model.LabelName || !utf8.Valid(tag) {
-			return false
+			return reasonForm
 		}
-		m.labels.Set(string(label), string(value))
+		if m.labels.Add(string(label), string(value)) != nil {
+			return reasonLabels
+		}
 	}
 	m.name = m.labels.Append(m.name[:0])
-	return true
+	return ""
 }
 
 // parseSections reads what stands behind the type: a sampling rate, which is 1 where there is none, and what DogStatsD
-// adds. It keeps tags for labels, and ignores the sender's container. It refuses a time: the value would be stored at
-// another one.
+// adds. It keeps tags for labels, and ignores the sender's container. Gauges and counters may have a time of their own.
 func (m *message) parseSections(sections []byte) (rate float64, reason string) {
 	rate = 1
-	if len(sections) == 0 {
-		return rate, ""
-	}
+	var seen [256]bool
 	for section := range bytes.SplitSeq(sections, []byte{'|'}) {
-		switch {
-		case len(section) == 0:
-			return 0, reasonForm
-		case section[0] == '@':
-			var ok bool
-			if rate, ok = parseFinite(section[1:]); !ok || rate <= 0 {
-				return 0, reasonRate
-			}
-		case section[0] == 'T':
-			return 0, reasonTime
-		case section[0] == '#':
-			m.tags = section[1:]
-		case bytes.HasPrefix(section, []byte("c:")), bytes.HasPrefix(section, []byte("e:")),
-			bytes.HasPrefix(section, []byte("card:")):
-		default:
+		if section = plaintext.Trim(section); len(section) == 0 || seen[section[0]] {
 			return 0, reasonForm
 		}
+		switch section[0] {
+		case '@':
+			var ok bool
+			if rate, ok = parseFinite(plaintext.Trim(section[1:])); !ok || rate <= 0 || rate > 1 {
+				return 0, reasonRate
+			}
+		case 'T':
+			seconds, err := strconv.ParseInt(string(plaintext.Trim(section[1:])), 10, 64)
+			if err != nil || seconds <= 0 || seconds > math.MaxInt64/1_000_000_000 || m.kind > counter {
+				return 0, reasonTime
+			}
+			m.at = carbonara.Timestamp(seconds * 1_000_000_000)
+		case '#':
+			m.tags = section[1:]
+		default:
+			if !bytes.HasPrefix(section, []byte("c:")) && !bytes.HasPrefix(section, []byte("e:")) &&
+				!bytes.HasPrefix(section, []byte("card:")) {
+				return 0, reasonForm
+			}
+			continue
+		}
+		seen[section[0]] = true
 	}
 	return rate, ""
 }
 
 func parseFinite(text []byte) (float64, bool) {
-	number, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	number, err := plaintext.ParseValue(unsafe.String(unsafe.SliceData(text), len(text)))
 	return number, err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
 }

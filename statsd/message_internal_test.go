@@ -1,8 +1,11 @@
 package statsd
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +83,50 @@ func TestParseMessage(t *testing.T) {
 	f("a:2|c|", "a|c=2")
 	f("a:2|c||#x", reasonForm)
 	f("a:2|c|x", reasonForm)
-	f("a:2|c|T1656581400", reasonTime)
+	f("a:2|c|T1656581400", "a|c=2")
+	f("a:2|c|@0.5|T1656581400|#x", "a|c=4")
+	for _, line := range []string{"a:2|c|T", "a:2|c|T0", "a:2|c|T-5", "a:2|c|T1.5", "a:2|c|T9223372037", "a:2|ms|T5", "a:x|s|T5",
+		"a:+2|g|T5"} {
+		f(line, reasonTime)
+	}
+	f("a:1|c|@0.5|@0.1", reasonForm)
+	f("a:1|c|@1.5", reasonRate)
+	f("a:1e-999|g", reasonValue)
+	f("a:0x1p4|g", reasonValue)
+	f(" a : 2 : 3 | c | @ 0.5 | #x ", "a|c=4:6")
+}
+
+// Values with a time of their own are stored at it, beside those of the flush: a counter's are added up, the last of a
+// gauge's counts, and none is the value that a change begins with.
+func TestMessagesWithATime(t *testing.T) {
+	g := newGathered(10, 3, true)
+	refused := gather(g, 100, "c:1|c|T5 c:2|c|T5 c:4|c|T6 c:8|c g:1|g|T5 g:2|g|T5 g:+3|g late:1|g|T99999999999 n:1|g|T8")
+	if strings.Join(refused, " ") != "timestamp many" {
+		t.Errorf("refused for %v", refused)
+	}
+	metrics, _ := g.drain()
+	got := ""
+	for _, byName := range metrics {
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			for at, value := range byName[name].measures() {
+				got += fmt.Sprint(model.Labels(name).Get(model.LabelName), " ", int64(at), " ", value, "; ")
+			}
+		}
+	}
+	if want := "g 5000000000 2; g 100 3; c 5000000000 3; c 6000000000 4; c 100 8; "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A datagram that the kernel has cut loses its last line, which is counted.
+func TestDatagramThatIsCut(t *testing.T) {
+	g := newGathered(10, 10, false)
+	var refused []string
+	data := append([]byte("a:1|c\r\nb:2|c\r"), bytes.Repeat([]byte("c"), maxDatagramBytes)...)
+	if n := g.datagram(data, 1, func(reason string) { refused = append(refused, reason) }); n != 2 ||
+		!slices.Equal(refused, []string{reasonCut}) {
+		t.Errorf("%d accepted, refused %v", n, refused)
+	}
 }
 
 func FuzzDatagram(f *testing.F) {
@@ -152,7 +198,11 @@ func TestLabelsOfMessages(t *testing.T) {
 	f("a:2|c|#:x", reasonForm)
 	f("a:2|c|#__name__:x", reasonForm)
 	f("a:2|c|#x:\xff", reasonForm)
-	f("a:2|c|T1656581400", reasonTime)
+	f("a:2|c|T1656581400", "__name__=a;")
+	f("a:2|c|# x : 1 , y", "__name__=a;x=1;y=true;")
+	f("a:2|c|#x:1,x:1", reasonLabels)
+	f("a:2|c|#x:1,y:2,x:", reasonLabels)
+	f("a:2|c|#x:1|#y:2", reasonForm)
 
 	g := newGathered(10, 10, true)
 	if refused := gather(g, 1, "a:1|c a:1|g a:2|ms a:5|c|#x:y b:1|s"); strings.Join(refused, " ") != "type type" {

@@ -91,7 +91,7 @@ func (s *Server) Close(ctx context.Context) error {
 
 // receive gathers what comes in until the connection is closed.
 func (s *Server) receive() {
-	buffer := make([]byte, maxDatagramBytes)
+	buffer := make([]byte, maxDatagramBytes+1)
 	for {
 		n, _, err := s.conn.ReadFrom(buffer)
 		if errors.Is(err, net.ErrClosed) {

@@ -262,7 +262,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	conn, err := net.Dial("udp", s.Addr().String())
 	fatal.If(t, err)
 	defer conn.Close()
-	_, err = conn.Write([]byte("b:1|g|T5\nc:1|x\nd:1|x\na:1|g\nb:1|g\ne:-1|g"))
+	_, err = conn.Write([]byte("b:1|g|Tx\nc:1|x\nd:1|x\na:1|g\nb:1|g\ne:-1|g"))
 	fatal.If(t, err)
 	for deadline := time.Now().Add(2 * time.Minute); sum(t, registry,
 		"gnocco_statsd_messages_total") < 1; time.Sleep(time.Millisecond) {

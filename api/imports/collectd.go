@@ -2,28 +2,51 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 // A valueList is what collectd's plugin write_http sends of one type at one time. Metadata is left out.
 type valueList struct {
-	Values           []*float64 // null: a gap
-	DSTypes, DSNames []string
-	Time             float64 // seconds since 1970, with milliseconds
-	Host             string
-	Plugin           string
-	PluginInstance   string `json:"plugin_instance"`
-	Type             string
-	TypeInstance     string `json:"type_instance"`
+	values           []json.RawMessage // null: a gap
+	dsTypes, dsNames []string
+	time             float64 // seconds since 1970, with milliseconds
+	host             string
+	plugin           string
+	pluginInstance   string
+	kind             string
+	typeInstance     string
+}
+
+// field reads a field of JSON.
+func (l *valueList) field(name string, text []byte) error {
+	into, what := map[string]any{"values": &l.values, "dstypes": &l.dsTypes, "dsnames": &l.dsNames, "time": &l.time,
+		"host": &l.host, "plugin": &l.plugin, "plugin_instance": &l.pluginInstance, "type": &l.kind,
+		"type_instance": &l.typeInstance}[name], "text"
+	switch into.(type) {
+	case nil:
+		return nil
+	case *[]json.RawMessage, *[]string:
+		what = "a list"
+	case *float64:
+		what = "a number of seconds"
+	}
+	if json.Unmarshal(text, into) != nil {
+		return refuse("%s %.60s is not %s", name, text, what)
+	}
+	return nil
 }
 
 // decodeCollectd reads a list of value lists.
@@ -60,49 +83,69 @@ func (b *body) valueList(text []byte) error {
 		return refuse("not valid UTF-8")
 	}
 	var list valueList
-	if err := json.Unmarshal(text, &list); err != nil {
+	if err := plaintext.EachKey(text, list.field); err != nil {
 		return refuse("%s", err)
 	}
-	n, ms := len(list.Values), math.Round(list.Time*1000)
+	n, ms := len(list.values), math.Round(list.time*1000)
 	switch {
-	case n == 0 || len(list.DSTypes) != n || len(list.DSNames) != n:
-		return refuse("%d values, %d dstypes and %d dsnames", n, len(list.DSTypes), len(list.DSNames))
-	case list.Plugin == "" || list.Type == "":
+	case n == 0 || len(list.dsTypes) != n || len(list.dsNames) != n:
+		return refuse("%d values, %d dstypes and %d dsnames", n, len(list.dsTypes), len(list.dsNames))
+	case list.plugin == "" || list.kind == "":
 		return refuse("plugin and type are needed")
 	case ms < 0 || ms > math.MaxInt64/1_000_000:
-		return refuse("time %v is not between 1970 and 2262, in seconds", list.Time)
+		return refuse("time %v is not between 1970 and 2262, in seconds", list.time)
 	}
 	at := carbonara.Timestamp(ms) * 1_000_000
-	for i, kind := range list.DSTypes {
-		if kind != "gauge" && kind != "derive" && kind != "counter" && kind != "absolute" {
-			return refuse("dstype %.40q of value %d is unknown", kind, i)
+	odd, first := 0, error(nil)
+	for i, kind := range list.dsTypes {
+		value, gap, err := list.value(i, kind)
+		if err != nil {
+			odd, first = odd+1, cmp.Or(first, err)
 		}
-	}
-	for i, kind := range list.DSTypes {
-		if list.Values[i] == nil {
+		if err != nil || gap {
 			continue
 		}
 		b.scratch = b.scratch[:0]
-		for _, label := range [][2]string{{"host", list.Host}, {"plugin", list.Plugin}, {"type", list.Type},
-			{"plugin_instance", list.PluginInstance}, {"type_instance", list.TypeInstance}} {
+		for _, label := range [][2]string{{"host", list.host}, {"plugin", list.plugin}, {"type", list.kind},
+			{"plugin_instance", list.pluginInstance}, {"type_instance", list.typeInstance}} {
 			b.scratch.Set(label[0], label[1])
 		}
 		if n > 1 {
-			b.scratch.Set("value", list.DSNames[i])
+			b.scratch.Set("value", list.dsNames[i])
 		}
 		b.scratch.Set(model.LabelName, list.name(kind))
-		if err := b.add(at, *list.Values[i]); err != nil {
+		if err := b.add(at, value); err != nil {
 			return err
 		}
+	}
+	if odd > 0 {
+		b.refused.Unreadable(b.line, fmt.Sprintf("%d of its %d values: %s", odd, n, first))
 	}
 	return nil
 }
 
+// value reads a value. gap says that there is none.
+func (l *valueList) value(i int, kind string) (value float64, gap bool, err error) {
+	text := string(l.values[i])
+	switch {
+	case kind != "gauge" && kind != "derive" && kind != "counter" && kind != "absolute":
+		return 0, false, refuse("dstype %.40q of value %d is unknown", kind, i)
+	case slices.Contains(l.dsNames[:i], l.dsNames[i]):
+		return 0, false, refuse("dsname %.40q of value %d stands there twice", l.dsNames[i], i)
+	case text == "null":
+		return 0, true, nil
+	}
+	if value, err = plaintext.ParseValue(text); err != nil {
+		return 0, false, refuse("value %d: %s", i, err)
+	}
+	return value, false, nil
+}
+
 // name returns the name of a series: "collectd_PLUGIN_TYPE", with the suffix _total if the kind of value grows.
 func (l *valueList) name(kind string) string {
-	name := "collectd_" + l.Plugin
-	if l.Type != l.Plugin {
-		name += "_" + l.Type
+	name := "collectd_" + l.plugin
+	if l.kind != l.plugin {
+		name += "_" + l.kind
 	}
 	if kind == "derive" || kind == "counter" {
 		name += "_total"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
@@ -39,33 +41,23 @@ func (b *body) decodeText() error {
 		}
 		return b.decodeProtobuf()
 	}
-	var typed, joined []byte // the line of a type that changes labels, and with it the line being read
-	for line := range bytes.Lines(b.text) {
-		b.line++
-		content := bytes.TrimSpace(line)
-		if len(content) == 0 {
+	for number, line := range plaintext.Lines(b.text) {
+		b.line = number
+		if len(line) == 0 {
 			continue
 		}
 		b.total++
-		if !utf8.Valid(content) {
+		if !utf8.Valid(line) {
 			b.refused.Unreadable(b.line, "not valid UTF-8")
 			continue
-		}
-		if bytes.HasPrefix(content, []byte("# TYPE ")) {
-			typed = nil
-			if bytes.HasSuffix(content, []byte(" histogram")) || bytes.HasSuffix(content, []byte(" summary")) {
-				typed = line
-			}
-		} else if typed != nil && content[0] != '#' { // writes le="1" as le="1.0"
-			joined = append(append(joined[:0], typed...), line...)
-			line = joined
 		}
 		err := b.textLine(line)
 		if errors.Is(err, budget.ErrExhausted) {
 			return err
 		}
 		if err != nil {
-			b.refused.Unreadable(b.line, strings.TrimPrefix(err.Error(), "strconv.ParseFloat: "))
+			reason := strings.TrimPrefix(err.Error(), "strconv.ParseFloat: ")
+			b.refused.Unreadable(b.line, strings.TrimPrefix(reason, "strconv.ParseInt: "))
 		}
 	}
 	return nil
@@ -73,39 +65,45 @@ func (b *body) decodeText() error {
 
 // textLine adds the series of a line.
 func (b *body) textLine(line []byte) error {
-	if head, at, value, ok := cutHead(line, b.now); ok {
-		if isStale(value) {
-			return nil
-		}
+	head, at, value, ok, err := cutHead(line, b.now)
+	if err != nil || ok && isStale(value) {
+		return err
+	}
+	if ok {
 		return b.noted(b.batch.AddHead(head, at, value))
 	}
 	return b.parse(textparse.NewPromParser(line, b.symbols, false), func() {})
 }
 
-// cutHead takes a line apart: name and labels, which are not read, time and value. ok is false for another form.
-func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Timestamp, value float64, ok bool) {
-	from, end := 0, bytes.LastIndexByte(line, '}')+1
-	if line[0] == '#' { // the line behind a type
-		from = bytes.IndexByte(line, '\n') + 1
-	}
+// cutHead takes a line apart: name and labels, which are not read, value and time. ok is false for another form. The
+// error is of a number that is out of its range.
+func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Timestamp, value float64, ok bool,
+	err error) {
+	end := bytes.LastIndexByte(line, '}') + 1
 	if end == 0 { // without labels
-		for end = from; end < len(line) && isInName(line[end]); {
+		for end < len(line) && isInName(line[end]) {
 			end++
 		}
 	}
-	rest, spaced := bytes.CutPrefix(bytes.TrimSuffix(line[end:], []byte("\n")), []byte(" "))
-	number, ms, timed := bytes.Cut(rest, []byte(" "))
-	if !spaced || end <= from || line[from] == '#' || bytes.ContainsAny(number, "pP_") || bytes.ContainsRune(ms, '+') {
-		return nil, 0, 0, false
+	rest := bytes.TrimLeft(line[end:], plaintext.Blanks)
+	number, ms := rest, []byte(nil)
+	if i := bytes.IndexAny(rest, plaintext.Blanks); i >= 0 {
+		number, ms = rest[:i], plaintext.Trim(rest[i:])
 	}
-	value, err := strconv.ParseFloat(string(number), 64)
-	if at = now; timed && err == nil {
+	if len(rest) == len(line)-end || end == 0 || line[0] == '#' || bytes.ContainsRune(ms, '+') {
+		return nil, 0, 0, false, nil
+	}
+	value, err = plaintext.ParseValue(string(number))
+	if errors.Is(err, plaintext.ErrRange) {
+		return nil, 0, 0, false, err
+	}
+	if at = now; len(ms) > 0 && err == nil {
 		var milliseconds int64
 		if milliseconds, err = strconv.ParseInt(string(ms), 10, 64); err == nil {
 			at, err = fromMillis(milliseconds)
 		}
 	}
-	return line[:end], at, value, err == nil
+	return plaintext.Trim(line[:end]), at, value, err == nil, nil
 }
 
 func isInName(c byte) bool {
@@ -122,6 +120,9 @@ func (b *body) readHead(head []byte, dst *series.Labels) error {
 		case entry == textparse.EntrySeries:
 			var set labels.Labels
 			p.Labels(&set)
+			if name, twice := set.HasDuplicateLabelNames(); twice {
+				return web.BadRequest("label %.100q stands there twice", name)
+			}
 			set.Range(func(l labels.Label) { dst.Set(l.Name, l.Value) })
 			dst.SetAll(b.labels)
 			return nil
@@ -197,6 +198,9 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 				continue
 			}
 			p.Labels(&set)
+			if name, twice := set.HasDuplicateLabelNames(); twice {
+				return fmt.Errorf("label %.100q stands there twice", name)
+			}
 			b.scratch = b.scratch[:0]
 			set.Range(func(l labels.Label) { b.scratch.Set(l.Name, l.Value) })
 			if err := b.add(at, value); err != nil {

@@ -54,7 +54,6 @@ type body struct {
 	kind     string        // of the content
 	labels   series.Labels // these replace the series' own ones
 	scratch  series.Labels // of one series
-	read     jsonLine
 	now      carbonara.Timestamp
 	refused  web.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
@@ -67,7 +66,7 @@ type body struct {
 }
 
 func (b *body) reset() {
-	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0], read: b.read,
+	*b = body{text: b.text[:0], batch: b.batch, lines: b.lines[:0], scratch: b.scratch[:0],
 		symbols: labels.NewSymbolTable()}
 	b.batch.Reset()
 	b.batch.Read = b.readHead
@@ -142,7 +141,7 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 	return a.answering(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
 		b := a.pool.Get()
 		defer func() {
-			a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines)+cap(b.read.Values)+cap(b.read.Timestamps))
+			a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines))
 		}()
 		b.reset()
 		b.now, b.kind = carbonara.FromTime(a.Now()), r.Header.Get("Content-Type")

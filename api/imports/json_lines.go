@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,22 +11,17 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// A jsonLine is one series as VictoriaMetrics exports it. Timestamps are milliseconds since 1970.
-type jsonLine struct {
-	Metric             map[string]string
-	Values, Timestamps json.RawMessage
-}
-
 // decodeJSON reads JSON lines. Labels of unknown series only are read.
 func (b *body) decodeJSON() error {
 	b.batch.Read = b.readMetric
-	for line := range bytes.Lines(b.text) {
-		b.line++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+	for number, line := range plaintext.Lines(b.text) {
+		b.line = number
+		if len(line) == 0 {
 			continue
 		}
 		b.total++
@@ -47,40 +43,46 @@ func (e *lineError) Error() string { return e.reason }
 
 func refuse(format string, args ...any) error { return &lineError{fmt.Sprintf(format, args...)} }
 
-// jsonLine adds a series. All of its measures are read before the first one is added.
+// jsonLine adds a series. An odd measure costs itself, and the line is named for it.
 func (b *body) jsonLine(text []byte) error {
 	if !utf8.Valid(text) { // encoding/json would replace invalid bytes by another character
 		return refuse("not valid UTF-8")
 	}
 	head, times, values, known := cutMetric(text)
 	if !known {
-		line := &b.read // its map and slices are used again
-		clear(line.Metric)
-		line.Values, line.Timestamps = line.Values[:0], line.Timestamps[:0]
-		if err := json.Unmarshal(text, line); err != nil {
-			return refuse("%s", err)
-		}
 		b.scratch = b.scratch[:0]
-		for name, value := range line.Metric {
-			b.scratch.Set(name, value)
+		err := plaintext.EachKey(text, func(key string, value []byte) error {
+			switch key {
+			case "metric":
+				return readLabels(value, &b.scratch)
+			case "values":
+				values = inside(value)
+			case "timestamps":
+				times = inside(value)
+			}
+			return nil
+		})
+		if err != nil {
+			return refuse("%s", err)
 		}
 		if b.scratch.Get(model.LabelName) == "" {
 			return refuse(`"metric" has no "__name__"`)
 		}
-		times, values = inside(line.Timestamps), inside(line.Values)
 	}
-	if t, v := count(times), count(values); t != v || t == 0 {
-		return refuse("%d timestamps and %d values", t, v)
+	n := count(times)
+	if v := count(values); n != v || n == 0 {
+		return refuse("%d timestamps and %d values", n, v)
 	}
+	odd, first := 0, error(nil)
 	last, repeated := carbonara.Timestamp(-1), carbonara.Timestamp(0)
 	for len(times) > 0 {
 		var time, number []byte
 		time, times, _ = bytes.Cut(times, []byte(","))
 		number, values, _ = bytes.Cut(values, []byte(","))
-		at, value, ok, err := measure(bytes.TrimSpace(time), bytes.TrimSpace(number))
+		at, value, ok, err := measure(plaintext.Trim(time), plaintext.Trim(number))
 		if err != nil {
-			b.batch.Discard()
-			return refuse("%s", err)
+			odd, first = odd+1, cmp.Or(first, err)
+			continue
 		}
 		if repeated++; at != last { // else it is another measure of the same ms
 			last, repeated = at, 0
@@ -91,6 +93,9 @@ func (b *body) jsonLine(text []byte) error {
 			}
 		}
 	}
+	if odd > 0 {
+		b.refused.Unreadable(b.line, fmt.Sprintf("%d of its %d measures: %s", odd, n, first))
+	}
 	if known {
 		return b.noted(b.batch.EndHead(head))
 	}
@@ -98,13 +103,28 @@ func (b *body) jsonLine(text []byte) error {
 	return b.noted(b.batch.End(b.scratch))
 }
 
+// readLabels reads an object of texts.
+func readLabels(object []byte, dst *series.Labels) error {
+	return plaintext.EachKey(object, func(name string, value []byte) error {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			return refuse("label %.100q is not text", name)
+		}
+		dst.Set(name, text)
+		return nil
+	})
+}
+
+// metricBegins is how VictoriaMetrics begins a line.
+const metricBegins = `{"metric":`
+
 // cutMetric takes a line as VictoriaMetrics writes it apart, faster than encoding/json reads any line: all before the
 // bracket that ends the labels, which are not read, times and values. ok is false for another form, or no JSON.
 func cutMetric(line []byte) (head, times, values []byte, ok bool) {
 	head, rest, parted := bytes.Cut(line, []byte(`},"values":[`))
 	values, rest, closed := bytes.Cut(rest, []byte(`],"timestamps":[`))
 	times, ended := bytes.CutSuffix(rest, []byte("]}"))
-	return head, times, values, parted && closed && ended && bytes.HasPrefix(head, []byte(`{"metric":{`)) &&
+	return head, times, values, parted && closed && ended && bytes.HasPrefix(head, []byte(metricBegins+"{")) &&
 		areNumbers(times) && areNumbers(values)
 }
 
@@ -143,15 +163,12 @@ func areNumbers(list []byte) bool {
 
 // readMetric reads the labels of a line.
 func (b *body) readMetric(head []byte, dst *series.Labels) error {
-	var line jsonLine
-	if err := json.Unmarshal(append(bytes.Clone(head), "}}"...), &line); err != nil {
+	err := readLabels(append(bytes.Clone(head[len(metricBegins):]), '}'), dst)
+	if err == nil && dst.Get(model.LabelName) == "" {
+		err = refuse(`"metric" has no "__name__"`)
+	}
+	if err != nil {
 		return web.BadRequest("%s", err)
-	}
-	for name, value := range line.Metric {
-		dst.Set(name, value)
-	}
-	if dst.Get(model.LabelName) == "" {
-		return web.BadRequest(`"metric" has no "__name__"`)
 	}
 	dst.SetAll(b.labels)
 	return nil
@@ -186,9 +203,9 @@ func measure(time, number []byte) (at carbonara.Timestamp, value float64, ok boo
 	if bytes.Equal(number, []byte("null")) {
 		return 0, 0, false, nil
 	}
-	value, err = strconv.ParseFloat(string(bytes.Trim(number, `"`)), 64) // "NaN" and "Infinity" are strings
+	value, err = plaintext.ParseValue(string(bytes.Trim(number, `"`))) // "NaN" and "Infinity" are strings
 	if err != nil {
-		return 0, 0, false, fmt.Errorf("value %.40q is not a number", number)
+		return 0, 0, false, fmt.Errorf("value %w", err)
 	}
 	return at, value, !isStale(value), nil
 }

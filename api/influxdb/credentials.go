@@ -8,13 +8,13 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 )
 
-// withCredentials returns r with credentials that an Authenticator reads. The token of InfluxDB 2 is "user:password",
-// or Keystone's token in that mode. InfluxDB 1 has parameters of the query.
+// withCredentials returns r with credentials that an Authenticator reads. The token of InfluxDB 2 and 3 is
+// "user:password", or Keystone's token in that mode. InfluxDB 1 has parameters of the query.
 func (a *Handlers) withCredentials(r *http.Request) *http.Request {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	query := r.URL.Query()
 	switch {
-	case strings.EqualFold(scheme, "Token"):
+	case strings.EqualFold(scheme, "Token"), strings.EqualFold(scheme, "Bearer"):
 		token = strings.TrimSpace(token)
 	case scheme == "" && query.Has("u"):
 		token = query.Get("u") + ":" + query.Get("p")

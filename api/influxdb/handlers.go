@@ -68,8 +68,9 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 		at(method, "/health", a.Public(a.health))
 	}
 	at("POST", "/query", a.likeInflux(a.querySeries))
-	at("POST", "/write", a.likeInflux(a.writeSeries("db")))
-	at("POST", "/api/v2/write", a.likeInflux(a.writeSeries("bucket")))
+	at("POST", "/write", a.likeInflux(a.writeSeries("db", "")))
+	at("POST", "/api/v2/write", a.likeInflux(a.writeSeries("bucket", "")))
+	at("POST", "/api/v3/write_lp", a.likeInflux(a.writeSeries("db", "auto")))
 }
 
 // ping answers InfluxDB's clients that the server is up, also without credentials.
@@ -138,6 +139,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 		return err
 	}
 	var refused web.RefusedLines
+	s.rows.lines.TextAlone = true
 	if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 		return err
 	}

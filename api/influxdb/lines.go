@@ -7,10 +7,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 )
 
 // Lines are the measures of a body. They are filled by Decode again and again, and keep their memory.
@@ -19,6 +21,7 @@ type Lines struct {
 	Values     []float64             // beside Timestamps
 	Total      int                   // number of lines, also those refused, without comments and empty ones
 	Texts      int                   // number of fields that are text; no measure stands for them
+	TextAlone  bool                  // a line of text alone is no fault, as in Gnocchi
 
 	// Acquire acquires memory for so many measures beyond Paid before the lines hold them. Its error ends the decoding.
 	// nil: no bound.
@@ -77,12 +80,12 @@ func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp
 				refuse(number, reason)
 			}
 		}
-		at, number = end+1, number+1+feeds
+		at, number = end+plaintext.EndLength(body[end:]), number+1+feeds
 	}
 	return nil
 }
 
-// lineEnd returns where the line that begins at at ends: at the first line feed outside a field's text in quotes. feeds
+// lineEnd returns where the line that begins at at ends: at the first line end outside a field's text in quotes. feeds
 // is the number of those inside. A text ends where a comma, a blank or the line's end follows the closing quote; one
 // that does not end so makes its line faulty, and must not make the next lines parts of it.
 func lineEnd(body []byte, at int) (end, feeds int) {
@@ -101,7 +104,7 @@ func lineEnd(body []byte, at int) (end, feeds int) {
 			continue
 		}
 		if closed > end {
-			feeds += bytes.Count(body[at:closed], lineFeed)
+			feeds += plaintext.Ends(body[at:closed])
 			end = feedAt(body, closed)
 		}
 		at = closed - 1
@@ -109,18 +112,10 @@ func lineEnd(body []byte, at int) (end, feeds int) {
 	return end, feeds
 }
 
-var (
-	lineFeed  = []byte{'\n'}
-	afterText = []byte(", \r\n")
-)
+var afterText = []byte(", \t\r\n")
 
-// feedAt returns the index of the next line feed, the body's length for none.
-func feedAt(body []byte, at int) int {
-	if n := bytes.IndexByte(body[at:], '\n'); n >= 0 {
-		return at + n
-	}
-	return len(body)
-}
+// feedAt returns the index of the next line end, the body's length for none.
+func feedAt(body []byte, at int) int { return at + plaintext.End(body[at:]) }
 
 // MostMeasures returns how many measures a body has at most: its fields.
 func MostMeasures(body []byte) (most int) {
@@ -202,12 +197,16 @@ func (l *Lines) line(from, to, number int, precision Precision, now carbonara.Ti
 	}
 	t := now
 	if at < len(text) {
-		if text[at] != ' ' {
+		if !isBlank(text[at]) {
 			return "something follows the value of a field"
 		}
 		if t, reason = precision.parse(text[skipSpaces(text, at):]); reason != "" {
 			return reason
 		}
+	}
+	if len(l.Values) == first && !l.TextAlone {
+		l.Texts--
+		return "no field is a number or boolean, and text is not stored"
 	}
 	for range len(l.Values) - first {
 		l.Timestamps = append(l.Timestamps, t)
@@ -294,7 +293,7 @@ func quoteEnd(text []byte, at int) (end int, ok bool) {
 }
 
 func skipSpaces(text []byte, at int) int {
-	for at < len(text) && text[at] == ' ' {
+	for at < len(text) && isBlank(text[at]) {
 		at++
 	}
 	return at
@@ -306,7 +305,7 @@ func parseValue(text []byte, at int) (value float64, end int, isNumber, ok bool)
 		return 0, end, false, true
 	}
 	end = at
-	for end < len(text) && text[end] != ',' && text[end] != ' ' {
+	for end < len(text) && text[end] != ',' && !isBlank(text[end]) {
 		end++
 	}
 	word := text[at:end]
@@ -316,50 +315,56 @@ func parseValue(text []byte, at int) (value float64, end int, isNumber, ok bool)
 	case "f", "F", "false", "False", "FALSE":
 		return 0, end, true, true
 	}
-	if n := len(word); n > 1 && (word[n-1] == 'i' || word[n-1] == 'u') {
-		word = word[:n-1]
-		if !isInteger(word) {
-			return 0, 0, false, false
-		}
+	if n := len(word) - 1; n > 0 && (word[n] == 'i' || word[n] == 'u') {
+		value, ok := parseInteger(word[:n], word[n] == 'u')
+		return value, end, ok, ok
 	}
-	for _, c := range word { // the parser also accepts hexadecimal digits, underscores, NaN and infinities
+	for _, c := range word { // the parser also accepts NaN and infinities
 		if c-'0' > 9 && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+' {
 			return 0, 0, false, false
 		}
 	}
-	value, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(word), len(word)), 64)
-	if err != nil && !math.IsInf(value, 0) { // too large a number is infinite, as in Gnocchi
-		return 0, 0, false, false
-	}
-	return value, end, true, true
+	value, err := plaintext.ParseValue(unsafe.String(unsafe.SliceData(word), len(word)))
+	return value, end, true, err == nil
 }
 
-func isInteger(word []byte) bool {
-	if word[0] == '-' || word[0] == '+' {
-		word = word[1:]
+// parseInteger reads an integer of 64 bits.
+func parseInteger(word []byte, unsigned bool) (value float64, ok bool) {
+	text := unsafe.String(unsafe.SliceData(word), len(word))
+	if unsigned {
+		n, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, 64)
+		return float64(n), err == nil
 	}
-	for _, c := range word {
-		if c-'0' > 9 {
-			return false
-		}
-	}
-	return len(word) > 0
+	n, err := strconv.ParseInt(text, 10, 64)
+	return float64(n), err == nil
 }
 
 // Precision is the unit of timestamps.
 type Precision time.Duration
 
+// AutoPrecision tells the unit by the magnitude, as InfluxDB 3 does.
+const AutoPrecision Precision = 0
+
+// autoUnits are the units of timestamps below a number, which all are times before 2128.
+var autoUnits = []struct {
+	below uint64
+	unit  Precision
+}{{5e9, Precision(time.Second)}, {5e12, Precision(time.Millisecond)}, {5e15, Precision(time.Microsecond)},
+	{math.MaxUint64, Precision(time.Nanosecond)}}
+
 // ParsePrecision reads the parameter of that name, "" for nanoseconds.
 func ParsePrecision(text string) (_ Precision, ok bool) {
 	switch text {
-	case "", "n", "ns":
+	case "", "n", "ns", "nanosecond":
 		return Precision(time.Nanosecond), true
-	case "u", "us", "µ":
+	case "u", "us", "µ", "microsecond":
 		return Precision(time.Microsecond), true
-	case "ms":
+	case "ms", "millisecond":
 		return Precision(time.Millisecond), true
-	case "s":
+	case "s", "second":
 		return Precision(time.Second), true
+	case "auto":
+		return AutoPrecision, true
 	case "m":
 		return Precision(time.Minute), true
 	case "h":
@@ -382,6 +387,11 @@ func (p Precision) parse(text []byte) (t carbonara.Timestamp, reason string) {
 			return 0, "the timestamp lies beyond 2262"
 		}
 		n = 10*n + uint64(c-'0')
+	}
+	for i := 0; p == AutoPrecision; i++ {
+		if n < autoUnits[i].below {
+			p = autoUnits[i].unit
+		}
 	}
 	if n > uint64(math.MaxInt64)/uint64(p) {
 		return 0, "the timestamp lies beyond 2262"

@@ -52,19 +52,19 @@ func TestDecode(t *testing.T) {
 	f("\n\n# nothing\n", "")
 	f("m,host=h,t=v f=123 1510581804179554816", "h|m.f@t=v|1510581804179554816|123;")
 	f("m,host=h f=1\r\n\nm,host=h f=2 5", "h|m.f|7000000000|1;h|m.f|5|2;")
-	f("m,host=h a=1i,b=-2i,c=3u,d=+1.5e3,e=.5,f=1e999,g=t,h=FALSE,i=\"text, \\\"more\\\" =\",j=9 5",
-		"h|m.a|5|1;h|m.b|5|-2;h|m.c|5|3;h|m.d|5|1500;h|m.e|5|0.5;h|m.f|5|+Inf;h|m.g|5|1;h|m.h|5|0;h|m.j|5|9;")
+	f("m,host=h a=1i,b=-2i,c=3u,d=+1.5e3,e=.5,g=t,h=FALSE,i=\"text, \\\"more\\\" =\",j=9 5",
+		"h|m.a|5|1;h|m.b|5|-2;h|m.c|5|3;h|m.d|5|1500;h|m.e|5|0.5;h|m.g|5|1;h|m.h|5|0;h|m.j|5|9;")
 	f("cpu,path=/foobar,host=myvalue field=43i 5", "myvalue|cpu.field@path=_foobar|5|43;")
 	f(`m\ 1\,2,z=1,a\=b=x\ y,host=h\\i\w f\ g=1 5`, `h\\i\w|m 1,2.f g@a=b=x y,z=1|5|1;`)
 	f(`"m, 1",host="h \"x\"" "f=g"=1 5`, `h "x"|m, 1.f=g|5|1;`)
 	f(`"m,host=h f=1 5`, `h|"m.f|5|1;`)
-	f("m,host=h,host=i f=1,f=2 5", "i|m.f|5|1;i|m.f|5|2;")
+	f("m,host=h f=1,f=2 5", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h   f=1   5  ", "h|m.f|5|1;")
-	f("m,host=h f=\"only text\" 5", "")
+	f("m,host=h f=1\t5\rm,host=h \t f=2 \t 6\r\r\n", "h|m.f|5|1;h|m.f|6|2;")
 	f(" m,host=h f=1 5\n\t m,host=h f=2 5\n  \t\n  # nothing", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h s=\"one\ntwo\",f=1 5\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h f=1,s=\"\n\\\"\n, =\n\" 5\r\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")
-	f("m,host=h s=\"a\nb\"\nm,host=h f=2,s=\"\n\",t=\"\n\"\r\nm,host=h f=3 5", "h|m.f|7000000000|2;h|m.f|5|3;")
+	f("m,host=h s=\"a\nb\",f=1\nm,host=h f=2,s=\"\n\",t=\"\n\"\r\nm,host=h f=3 5", "h|m.f|7000000000|1;h|m.f|7000000000|2;h|m.f|5|3;")
 	f("# s=\"no text\nm,host=h f=2 5\n# \",", "h|m.f|5|2;")
 }
 
@@ -85,6 +85,15 @@ func TestDecodeResumes(t *testing.T) {
 	f("m,host=h s=\"open\nm,host=h f=2 5\nm,host=h f=3 5", 5, "1: "+noValue)
 	f("m,host=h s=\"open\nm,host=h s=\"x\",f=2 5\nm,host=h f=3 5", 5, "1: "+noValue)
 	f("m,host=h s=\"a\nb\nc\",f=x 5\nm,host=h f=3 5\nm,host=h f=y 5", 3, "1: "+noValue, "5: "+noValue)
+	f("m,host=h s=\"a\r\nb\rc\",f=x 5\r\nm,host=h f=3 5\rm,host=h f=y 5", 3, "1: "+noValue, "5: "+noValue)
+	f("m,host=h s=\"only\ntext\" 5\nm,host=h f=2 5\nm,host=h f=\"3\"", 2,
+		"1: no field is a number or boolean, and text is not stored", "4: no field is a number or boolean, and text is not stored")
+	for _, value := range []string{"1e999", "-1e999", "1e-999", "9223372036854775808i", "-9223372036854775809i",
+		"18446744073709551616u", "-1u", "1.5i", "1e2i", "i", "0x10", "0x10i", "NaN", "1_0", ""} {
+		f("m,host=h f="+value+" 5\nm,host=h f=2 5", 2, "1: "+noValue)
+	}
+	f("m f=9223372036854775807i,g=-9223372036854775808i\nm f=18446744073709551615u", 1<<64)
+	f("m f=+7i,g=007i,h=0e-999", 14)
 }
 
 // Quotes that do not end cost no more than others: each is looked at once, however many lines follow.

@@ -3,6 +3,7 @@ package influxdb
 import (
 	"cmp"
 	"net/http"
+	"strconv"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -67,13 +68,18 @@ func (a *Handlers) querySeries(w http.ResponseWriter, r *http.Request, _ *auth.I
 	}{[]result{{}}})
 }
 
-// writeSeries accepts lines whose fields are series with labels. The parameter names the database.
-func (a *Handlers) writeSeries(parameter string) web.UserHandler {
+// writeSeries accepts lines whose fields are series with labels. The parameter names the database, and preset is the
+// precision without one.
+func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		query := r.URL.Query()
-		precision, ok := ParsePrecision(query.Get("precision"))
+		precision, ok := ParsePrecision(cmp.Or(query.Get("precision"), preset))
 		if !ok {
 			return web.BadRequest("Unknown precision %.20q", query.Get("precision"))
+		}
+		partly, err := strconv.ParseBool(cmp.Or(query.Get("accept_partial"), "true"))
+		if err != nil {
+			return web.BadRequest("accept_partial has to be true or false, not %.20q", query.Get("accept_partial"))
 		}
 		s := a.pool.Get()
 		defer func() { a.pool.Put(s, s.bytes()) }()
@@ -82,8 +88,13 @@ func (a *Handlers) writeSeries(parameter string) web.UserHandler {
 			return err
 		}
 		var refused web.RefusedLines
+		s.rows.lines.TextAlone = false
 		if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 			return err
+		}
+		if refused.Count() > 0 && !partly { // of InfluxDB 3: all lines or none
+			a.writer.Refuse(protocol, "unreadable", s.rows.lines.Total, refused.Text(s.rows.lines.Total))
+			return writeError(w, http.StatusBadRequest, "nothing was written: "+refused.Text(s.rows.lines.Total))
 		}
 		database := query.Get(parameter)
 		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Scope: database,

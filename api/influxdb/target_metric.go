@@ -129,6 +129,9 @@ func (l *Lines) names(of field, equals bool) (measurement, name string, tags map
 		if !ok {
 			return "", "", nil, &LineError{of.line, "tags are not of the form key=value"}
 		}
+		if _, ok := tags[key]; ok || key == model.LabelName {
+			return "", "", nil, &LineError{of.line, fmt.Sprintf("label %.100q stands there twice", key)}
+		}
 		tags[key] = value
 	}
 	return measurement, name, tags, nil

@@ -31,7 +31,7 @@ func (l *Labels) Set(name, value string) {
 
 // Add is Set of a label that is not there yet. Otherwise it says so, and the label stays.
 func (l *Labels) Add(name, value string) error {
-	if value != "" && l.Get(name) != "" {
+	if l.Get(name) != "" {
 		return &model.FieldError{Field: "labels", Reason: fmt.Sprintf("label %.100q stands there twice", name)}
 	}
 	l.Set(name, value)

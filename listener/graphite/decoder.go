@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/model"
@@ -51,6 +53,8 @@ func New(templates []string) (*Decoder, error) {
 			switch {
 			case part == namePart, part == nameRest && last:
 				named = true
+			case part != skipped && slices.Contains(t.parts[:i], part):
+				faults = append(faults, fmt.Errorf("graphite: template %q has the label %q twice", text, part))
 			case part == "" || strings.ContainsAny(part, "*;=") || strings.HasPrefix(part, "__"):
 				faults = append(faults, fmt.Errorf("graphite: template %q: %q is no label", text, part))
 			}
@@ -108,7 +112,7 @@ func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to listener.Sink)
 		to.Refuse("form", line)
 		return
 	}
-	value, err := strconv.ParseFloat(string(fields[1]), 64)
+	value, err := plaintext.ParseValue(string(fields[1]))
 	if err != nil || math.IsNaN(value) {
 		to.Refuse("value", line)
 		return
@@ -139,18 +143,32 @@ func parseTime(text string, now carbonara.Timestamp) (carbonara.Timestamp, bool)
 	return carbonara.Timestamp(math.Round(seconds*1e6) * 1e3), true
 }
 
-// isName reports whether a name has a first part, and tags of the form KEY=VALUE.
+// isName reports whether a name has a first part, and tags of the form KEY=VALUE, each key once.
 func isName(name []byte) bool {
 	name, tags, tagged := bytes.Cut(name, []byte(";"))
 	if !tagged {
 		return true
 	}
-	for tag := range bytes.SplitSeq(tags, []byte(";")) {
-		if i := bytes.IndexByte(tag, '='); i <= 0 || string(tag[:i]) == model.LabelName {
+	for rest, more := tags, true; more; {
+		var tag []byte
+		tag, rest, more = bytes.Cut(rest, []byte(";"))
+		i := bytes.IndexByte(tag, '=')
+		if i <= 0 || string(tag[:i]) == model.LabelName || hasTag(rest, tag[:i+1]) {
 			return false
 		}
 	}
 	return len(name) > 0
+}
+
+// hasTag reports whether one of the tags begins with a key and "=".
+func hasTag(tags, key []byte) bool {
+	for more := true; more; {
+		if bytes.HasPrefix(tags, key) {
+			return true
+		}
+		_, tags, more = bytes.Cut(tags, []byte(";"))
+	}
+	return false
 }
 
 // Read sets the labels that a name means.
