@@ -80,6 +80,7 @@ func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	both("/parse_query", a.parse)
 	both("/export", a.export)
 	at("GET", "/federate", a.serve(a.federate))
+	at("POST", Prefix+"/read", a.remoteRead)
 	both("/query_exemplars", a.exemplars)
 	at("POST", Prefix+"/admin/tsdb/delete_series", a.serve(a.deleteSeries))
 	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
