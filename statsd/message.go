@@ -39,7 +39,7 @@ type message struct {
 	tags   []byte // if labelled, a part of the datagram
 	labels series.Labels
 	kind   kind
-	at     carbonara.Timestamp // 0: that of its arrival
+	at     carbonara.Timestamp // 0: the time of its arrival
 	values []value
 }
 

@@ -7,8 +7,8 @@
 // histograms. A resource becomes the labels job and instance (resources.go), and the series target_info with the other
 // attributes. A scope becomes the labels otel_scope_name, otel_scope_version and those of its attributes.
 //
-// An element that cannot be read costs itself: a point, the points of a metric, an exemplar. Of two points of one series
-// and time in a body the second is refused. Refused points are partial success, as the specification has it, and the
-// message names them. It also names resources that share their series. 429 and 503 ask the exporter to repeat the
+// An element that cannot be read costs itself: a point, the points of a metric, an exemplar. Of two points of one
+// series and time in a body the second is refused. Refused points are partial success, as the specification has it, and
+// the message names them. It also names resources that share their series. 429 and 503 ask the exporter to repeat the
 // request.
 package otlp

@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 )
 
-// instanceKeys identify the place that runs a service, where service.instance.id is missing: OpenTelemetry's conventions
-// make that ID of them.
+// instanceKeys identify the place that runs a service, where service.instance.id is missing: OpenTelemetry's
+// conventions make that ID of them.
 var instanceKeys = []string{"container.id", "k8s.pod.uid", "host.id", "host.name"}
 
 // podKeys are joined by dots, as these conventions say of Kubernetes.

@@ -106,7 +106,7 @@ func sortAttributes(attributes []attribute) (twice string) {
 }
 
 // scope implements visitor. The labels are those of OpenTelemetry's rules for Prometheus: the scope's name, version and
-// schema, and its attributes, of which these three give way.
+// schema, and its attributes. An attribute of these three names gives way.
 func (t *translator) scope(s *scope) error {
 	var labels series.Labels
 	t.scopeTwice = sortAttributes(s.attributes)

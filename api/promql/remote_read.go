@@ -17,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	evaluation "github.com/gnocco-db/gnocco/query/promql"
 )
 
 // maxReadRequest bounds a request of remote read, which holds matchers.
@@ -119,8 +120,8 @@ func (a Handlers) readQuery(r *request, query *prompb.Query, use func(*upstream.
 	if end < start {
 		return nil
 	}
-	selector := fmt.Sprintf("{%s}[%dms]", strings.Join(matchers, ","), end-start+1)
-	return a.instant(r.Context(), r, selector, time.UnixMilli(end), func(result *upstream.Result) error {
+	q := &evaluation.Query{Expr: fmt.Sprintf("{%s}[%dms]", strings.Join(matchers, ","), end-start+1)}
+	return a.instant(r.Context(), r, q, time.UnixMilli(end), func(result *upstream.Result) error {
 		matrix, err := result.Matrix()
 		for i := range matrix {
 			if err == nil {
