@@ -37,7 +37,7 @@ func TestImportJSONLines(t *testing.T) {
 	const good = `{"metric":{"__name__":"good"},"values":[1],"timestamps":[60000]}`
 	for _, c := range []struct{ reason, line string }{
 		{"unexpected end", `{"metric":`},
-		{"cannot unmarshal", `[1]`},
+		{"[1] is not an object", `[1]`},
 		{`"metric" has no "__name__"`, `{"metric":{"job":"x"},"values":[1],"timestamps":[1]}`},
 		{"2 timestamps and 1 values", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
 		{"0 timestamps and 0 values", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
@@ -45,7 +45,7 @@ func TestImportJSONLines(t *testing.T) {
 		{"timestamp -1 is not between 1970 and 2262", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[-1]}`},
 		{`timestamp "1.5" is not an integer`, `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1.5]}`},
 		{`value "[1]" is not a number`, `{"metric":{"__name__":"x"},"values":[2,[1]],"timestamps":[1,2]}`},
-		{`value "\"1`, `{"metric":{"__name__":"x"},"values":["1 "],"timestamps":[2]}`},
+		{`value "1 "`, `{"metric":{"__name__":"x"},"values":["1 "],"timestamps":[2]}`},
 		{"not valid UTF-8", "{\"metric\":{\"__name__\":\"x\xff\"},\"values\":[1],\"timestamps\":[1]}"},
 		{"line 2: metric name must not be longer", `{"metric":{"__name__":"` + strings.Repeat("x", 256) + `"},"values":[1],"timestamps":[1]}`},
 	} {
@@ -56,7 +56,7 @@ func TestImportJSONLines(t *testing.T) {
 		}
 	}
 	s.query(t, "good", `[60,"1"]`)
-	s.query(t, "x", `"result":[]`)
+	s.query(t, "x", `[60,"2"]`) // the measure beside an odd one
 	f(400, "30 of 30 lines refused: line 1: ", "", strings.Repeat("{\n", 30))
 	f(400, "; and 10 more", "", strings.Repeat("{\n", 30))
 	f(400, "extra_label has to be NAME=VALUE", "?extra_label=x", good)

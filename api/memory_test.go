@@ -99,7 +99,10 @@ func TestMemoryOfLines(t *testing.T) {
 	s.rule(t)
 	s.want(t, "POST /v1/influxdb/query?q=create+database+d", "", 204, "", "user", "admin")
 	var text strings.Builder
-	tags := strings.Repeat(",tag=value", 10)
+	tags := ""
+	for i := range 10 {
+		tags += fmt.Sprintf(",ta%d=value", i)
+	}
 	for i := range 9_000 {
 		fmt.Fprintf(&text, "m,host=a%s value=%d %d\n", tags, i%7, 1_700_000_000_000_000_000+i*1_000_000_000)
 	}
