@@ -47,7 +47,7 @@ func parseJSON(body []byte) (map[string]any, error) {
 	decoder.UseNumber()
 	err := decoder.Decode(&root)
 	if _, odd := errors.AsType[*json.SyntaxError](err); odd {
-		if quoted := quoteWords(body); len(quoted) > len(body) {
+		if quoted := plaintext.QuoteWords(body); len(quoted) > len(body) {
 			return parseJSON(quoted)
 		}
 	}
@@ -64,38 +64,6 @@ func parseJSON(body []byte) (map[string]any, error) {
 		return nil, errObject
 	}
 	return of, nil
-}
-
-// quoteWords puts NaN, Infinity and -Infinity into quotes where they stand outside of texts.
-func quoteWords(body []byte) []byte {
-	var out []byte
-	for at := 0; at < len(body); {
-		if body[at] == '"' {
-			end := at + 1
-			for end < len(body) && body[end] != '"' {
-				if body[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(body))
-			out, at = append(out, body[at:end]...), end
-			continue
-		}
-		word := ""
-		for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
-			if bytes.HasPrefix(body[at:], []byte(w)) {
-				word = w
-			}
-		}
-		if word == "" {
-			out, at = append(out, body[at]), at+1
-			continue
-		}
-		out = append(append(append(out, '"'), word...), '"')
-		at += len(word)
-	}
-	return out
 }
 
 // An object is a message of which fields are read. fault is of the first field that is not as the message has it.

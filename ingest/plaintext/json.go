@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -87,4 +88,36 @@ func Whole(text string) string {
 		return text
 	}
 	return digits[:split]
+}
+
+// QuoteWords puts NaN, Infinity and -Infinity into quotes where they stand outside of texts.
+func QuoteWords(body []byte) []byte {
+	var out []byte
+	for at := 0; at < len(body); {
+		if body[at] == '"' {
+			end := at + 1
+			for end < len(body) && body[end] != '"' {
+				if body[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(body))
+			out, at = append(out, body[at:end]...), end
+			continue
+		}
+		word := ""
+		for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
+			if bytes.HasPrefix(body[at:], []byte(w)) {
+				word = w
+			}
+		}
+		if word == "" {
+			out, at = append(out, body[at]), at+1
+			continue
+		}
+		out = append(append(append(out, '"'), word...), '"')
+		at += len(word)
+	}
+	return out
 }
