@@ -15,7 +15,8 @@
 // The data folder holds:
 //
 //	members/<id>/member        the Member as JSON; the folder is renamed into place, so that it is complete
-//	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat
+//	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat; on a local disk a lock of
+//	                           member begins at offset n as well
 //	members/<id>/shown/<f>-<n> fifty files that are renamed once a minute, on a network disk, for others to compare
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
@@ -36,7 +37,9 @@
 //   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old
 //     deadline. A lost lease stays lost. The clock goes on while the machine is suspended.
 //   - Heartbeats and claims are names that are listed, never contents that change in place: ceph-fuse shows some of
-//     those permanently as they were.
+//     those permanently as they were. On a local disk the heartbeat is where a lock begins, which is in the kernel's
+//     memory: all members see it at once, it ends with its process, and it waits for no journal, as renames do. A
+//     member raises it from before its folder gets its name, so the counter never stands still while others see it.
 //   - A member is dead when its counter stood still for TTL + Slack on the observer's own clock, from the end of one
 //     listing to the beginning of another; at once when its process ended on the observer's own machine, or when the
 //     folder is on a local disk and the lock of its file is gone. Dead is permanent. Slack is for changes that caches
@@ -44,8 +47,8 @@
 //     own time, so a new one was raised no later after the one before than it is higher.
 //   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes
 //     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
-//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it. One ends the
-//     lease.
+//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it, and on a local
+//     disk on all, as nobody sees an old lock there. One ends the lease.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
 //     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.

@@ -267,6 +267,11 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 		}
 		x.begun = r.options.Clock.Now()
 	}
+	if r.local {
+		if x.counter = lockedCounter(r.fs, r.fs.PathJoin(r.dir, id, descriptionFile)); x.counter > 1 {
+			return x, nil
+		}
+	}
 	x.looked = true
 	names, err := r.fs.List(r.fs.PathJoin(r.dir, id, beatsFolder))
 	if x.missing = notThere(err); err != nil && !x.missing {
@@ -321,7 +326,7 @@ func (r *failureDetector) decide(id string, hint *Member) (changed bool, err err
 	show = gone && s.ended == 0 && !r.local
 	if gone || s.overdue(x.begun, r.options) {
 		s.dead, s.died, changed = true, x.begun, true
-		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", x.begun-s.since)
+		r.options.Logger.Info("member is dead", "member", id, "process_gone", gone, "silent", max(0, x.begun-s.since))
 	}
 	return changed, nil
 }

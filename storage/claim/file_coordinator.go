@@ -66,7 +66,7 @@ func (f *File) Join(ctx context.Context, m Member) (Session, error) {
 	return s, nil
 }
 
-// enter makes m a member without starting its heartbeat.
+// enter makes m a member, without starting more of it than beats that wait for no disk.
 func (f *File) enter(m Member) (*session, error) {
 	if err := m.Complete(f.root); err != nil {
 		return nil, err
@@ -85,6 +85,9 @@ func (f *File) enter(m Member) (*session, error) {
 	}
 	s.Deadline = NewDeadline(f.options.Clock, f.options.TTL, begun)
 	s.detector.stale = s.Lose
+	if s.heartbeat.isLocked() { // the look may wait for the journal for longer than the lease
+		s.startBeats()
+	}
 	// A folder that hangs costs the start no more than a beat.
 	if err := s.detector.look(f.options.Beat); err != nil {
 		return nil, errors.Join(fmt.Errorf("claim: join: %w", err), s.exit())
@@ -136,14 +139,18 @@ func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.detector
 
 // start begins the heartbeat and the watch over other members.
 func (s *session) start() {
-	s.loop(s.options.Beat, func() {
-		if err := s.beat(); err != nil && s.Valid() {
-			s.options.Logger.Warn("lease not renewed", "member", s.member.ID, "remaining", s.Remaining(), "error", err)
+	if !s.heartbeat.isLocked() {
+		s.startBeats()
+	}
+	beside := func() error { return s.checkHeld(true) }
+	if s.heartbeat.isLocked() {
+		beside = func() error {
+			return errors.Join(s.checkHeld(true), s.checkHeld(false), s.renameCounter(s.options.Clock.Now()))
 		}
-	})
+	}
 	s.loop(s.options.Beat, func() {
-		if err := s.checkHeld(true); err != nil && s.Valid() {
-			s.options.Logger.Warn("claims on sacks not looked at", "member", s.member.ID, "error", err)
+		if err := beside(); err != nil && s.Valid() {
+			s.options.Logger.Warn("claims not looked at", "member", s.member.ID, "error", err)
 		}
 	})
 	said := "" // the same error is logged once
@@ -176,6 +183,14 @@ func (s *session) start() {
 	})
 	// The beat may hang in the disk; somebody has to notice the deadline nevertheless.
 	s.loop(min(s.options.Poll, s.options.TTL/10), func() { s.Valid() })
+}
+
+func (s *session) startBeats() {
+	s.loop(s.options.Beat, func() {
+		if err := s.beat(); err != nil && s.Valid() {
+			s.options.Logger.Warn("lease not renewed", "member", s.member.ID, "remaining", s.Remaining(), "error", err)
+		}
+	})
 }
 
 // loop calls f at every interval, until the lease is lost or left.

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // A member's folder holds its description, and a folder with one file without content, whose name is the counter. Each
@@ -22,10 +25,16 @@ const (
 )
 
 // heartbeat raises a member's counter. One goroutine uses it; others may read the counter.
+//
+// A rename is a transaction of the file system's journal: while an ext4 whose disk takes long for a flush commits, it
+// was seen to wait for 28 s. On a local disk the counter is therefore in a lock of the description: the member locks
+// the first byte and all from the counter on, which is in the kernel's memory. The file is renamed beside that, for
+// programs that know no better.
 type heartbeat struct {
 	dir     string        // of the member
 	begun   time.Duration // when the counter was 1, by the clock
-	counter atomic.Uint64 // of the last beat that returned
+	named   uint64        // counter in the name of the file
+	counter atomic.Uint64 // of the last beat that counted
 	beaten  atomic.Int64  // when that was, by the clock
 	shown   atomic.Uint64 // round of names for comparison, see stale_names.go
 	lock    io.Closer     // of the description, on a local disk; nil: none
@@ -54,8 +63,7 @@ func (s *session) register() (begun time.Duration, err error) {
 	s.heartbeat.dir = s.fs.PathJoin(members, s.member.ID)
 	fresh := s.fs.PathJoin(members, temporary+s.member.ID)
 	if err = s.fill(fresh); err == nil {
-		begun = s.options.Clock.Now()
-		err = s.fs.Rename(fresh, s.heartbeat.dir)
+		begun, err = s.appear(fresh)
 	}
 	if err == nil {
 		return begun, nil
@@ -65,6 +73,24 @@ func (s *session) register() (begun time.Duration, err error) {
 		return begun, nil
 	}
 	return 0, errors.Join(err, s.heartbeat.stop(), s.fs.RemoveAll(fresh))
+}
+
+// appear gives the member's folder its name, and returns the time of the last beat before others could miss one: from
+// the moment when they see the folder the counter may not stand still, however long the rename takes to return.
+func (s *session) appear(fresh string) (begun time.Duration, err error) {
+	var last atomic.Int64
+	last.Store(int64(s.options.Clock.Now()))
+	if s.heartbeat.isLocked() {
+		defer pause.Go(func(ctx context.Context) {
+			for range pause.Ticks(ctx, s.options.Beat) {
+				if now := s.options.Clock.Now(); s.heartbeat.raiseLock(now) == nil {
+					last.Store(int64(now))
+				}
+			}
+		})()
+	}
+	err = s.fs.Rename(fresh, s.heartbeat.dir)
+	return time.Duration(last.Load()), err
 }
 
 // fill makes what is in a member's folder.
@@ -82,6 +108,7 @@ func (s *session) fill(dir string) error {
 		return err
 	}
 	s.heartbeat.begun = s.options.Clock.Now()
+	s.heartbeat.named = 1
 	s.heartbeat.counter.Store(1)
 	s.heartbeat.beaten.Store(int64(s.heartbeat.begun))
 	file, err := s.fs.Create(s.fs.PathJoin(beats, beatName(1)), vfs.WriteCategoryUnspecified)
@@ -106,18 +133,23 @@ func (h *heartbeat) stop() error {
 }
 
 // beat renews the lease. The renewal counts only after a look at the claims on index and incoming stores, see
-// checkHeld.
+// checkHeld, unless others see the beat in a lock: a lock is never shown as it was.
 func (s *session) beat() error {
 	begun := s.options.Clock.Now()
 	if err := s.Err(); err != nil {
 		return err
 	}
-	if err := s.checkHeld(false); err != nil {
+	raise := func() error { return s.heartbeat.raiseLock(begun) }
+	if !s.heartbeat.isLocked() {
+		if err := s.checkHeld(false); err != nil {
+			return fmt.Errorf("claim: heartbeat: %w", err)
+		}
+		raise = func() error { return s.renameCounter(begun) }
+	}
+	if err := raise(); err != nil {
 		return fmt.Errorf("claim: heartbeat: %w", err)
 	}
-	if err := s.raiseCounter(begun); err != nil {
-		return fmt.Errorf("claim: heartbeat: %w", err)
-	}
+	s.heartbeat.beaten.Store(int64(s.options.Clock.Now()))
 	if !s.Renew(begun) {
 		return s.Err()
 	}
@@ -126,13 +158,34 @@ func (s *session) beat() error {
 
 var errRemoved = errors.New("others took this process for dead")
 
-// raiseCounter renames the counter, for others to see, to the time of a beat.
-func (s *session) raiseCounter(begun time.Duration) error {
+// counterAt returns the counter of a beat: the member's own time, above the last one.
+func (h *heartbeat) counterAt(begun time.Duration, last uint64) uint64 {
+	return max(last+1, 1+uint64((begun-h.begun).Milliseconds())) //nolint:gosec // it was before
+}
+
+// isLocked reports whether the counter is in the lock of the description.
+func (h *heartbeat) isLocked() bool {
+	_, ok := h.lock.(lockedFile)
+	return ok
+}
+
+// raiseLock makes the lock of the description begin at the time of a beat.
+func (h *heartbeat) raiseLock(begun time.Duration) error {
+	next := h.counterAt(begun, h.counter.Load())
+	err := h.lock.(lockedFile).beginAt(int64(next)) //nolint:gosec // milliseconds of a process's life
+	if err == nil {
+		h.counter.Store(next)
+	}
+	return err
+}
+
+// renameCounter renames the file of the counter, for others to see, to the time of a beat.
+func (s *session) renameCounter(begun time.Duration) error {
 	h := &s.heartbeat
 	dir := s.fs.PathJoin(h.dir, beatsFolder)
 	path := func(counter uint64) string { return s.fs.PathJoin(dir, beatName(counter)) }
-	last := h.counter.Load()
-	next := max(last+1, 1+uint64((begun-h.begun).Milliseconds())) //nolint:gosec // it was before
+	last := h.named
+	next := h.counterAt(begun, last)
 	err := s.fs.Rename(path(last), path(next))
 	if notThere(err) {
 		// An earlier rename succeeded although it failed, a server lost one, or the folder is gone.
@@ -147,14 +200,14 @@ func (s *session) raiseCounter(begun time.Duration) error {
 		next = max(next, last+1)
 		err = s.fs.Rename(path(last), path(next))
 	}
-	// On this machine's disk others see it now, and none of them outlives it: so a disk that takes long for a sync
-	// costs nobody the lease.
+	// On this machine's disk others see it now, and none of them outlives it.
 	if err == nil && !s.detector.local {
 		err = SyncFolder(s.fs, dir)
 	}
 	if err == nil {
-		h.counter.Store(next)
-		h.beaten.Store(int64(s.options.Clock.Now()))
+		if h.named = next; !h.isLocked() {
+			h.counter.Store(next)
+		}
 	}
 	return err
 }

@@ -30,11 +30,29 @@ func IsLocal(fs vfs.FS, dir string) bool {
 // unlocked reports whether the process that locked a member's file has ended. A missing file means the same: only its
 // owner removes it, or a member that found the owner dead.
 func unlocked(fs vfs.FS, path string) bool {
-	file, err := fs.Open(path)
+	lock, err := lockOf(fs, path, 0)
 	if err != nil {
 		return notThere(err)
 	}
-	lock := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart}
+	return lock.Type == unix.F_UNLCK
+}
+
+// lockedCounter returns the counter that a member shows in the lock of its file, 0 if it shows none.
+func lockedCounter(fs vfs.FS, path string) uint64 {
+	lock, err := lockOf(fs, path, 1)
+	if err != nil || lock.Type == unix.F_UNLCK {
+		return 0
+	}
+	return uint64(max(lock.Start, 0))
+}
+
+// lockOf returns the lock that somebody has of a file from an offset on, as fcntl(2) tells it.
+func lockOf(fs vfs.FS, path string, from int64) (lock unix.Flock_t, err error) {
+	file, err := fs.Open(path)
+	if err != nil {
+		return lock, err
+	}
+	lock = unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: from}
 	err = unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &lock)
-	return errors.Join(err, file.Close()) == nil && lock.Type == unix.F_UNLCK
+	return lock, errors.Join(err, file.Close())
 }

@@ -24,7 +24,7 @@ func lockFile(fs vfs.FS, name string) (io.Closer, error) {
 		}
 		return fs.Lock(name)
 	}
-	err = setLock(file, unix.F_WRLCK)
+	err = setLock(file, unix.F_WRLCK, 0, 0)
 	if err == nil {
 		return lockedFile{file}, nil
 	}
@@ -34,8 +34,10 @@ func lockFile(fs vfs.FS, name string) (io.Closer, error) {
 	return nil, errors.Join(fmt.Errorf("claim: lock %s: %w", name, err), file.Close())
 }
 
-func setLock(file vfs.File, kind int16) error {
-	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart})
+// setLock sets a lock of so many bytes of a file from an offset on; 0 are all.
+func setLock(file vfs.File, kind int16, from, bytes int64) error {
+	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: from,
+		Len: bytes})
 }
 
 // lockedFile is a file with a lock.
@@ -43,4 +45,10 @@ type lockedFile struct{ vfs.File }
 
 // Close ends the lock before it closes the file. Closing does not end it while a child of this process, between fork
 // and exec, also has the file open.
-func (f lockedFile) Close() error { return errors.Join(setLock(f.File, unix.F_UNLCK), f.File.Close()) }
+func (f lockedFile) Close() error {
+	return errors.Join(setLock(f.File, unix.F_UNLCK, 0, 0), f.File.Close())
+}
+
+// beginAt makes the lock of the whole file one of its first byte, and of all from an offset on that never falls. It is
+// one change: at no moment is the file without a lock.
+func (f lockedFile) beginAt(offset int64) error { return setLock(f.File, unix.F_UNLCK, 1, offset-1) }

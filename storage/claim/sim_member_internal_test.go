@@ -174,7 +174,7 @@ func (m *member) beat() {
 		return
 	}
 	begun := s.options.Clock.Now()
-	if s.raiseCounter(begun) == nil {
+	if s.renameCounter(begun) == nil {
 		s.Deadline.at.Store(int64(max(begun, s.options.Clock.Now()) + s.options.TTL))
 	}
 }
