@@ -188,6 +188,7 @@ const (
 // advertises a loopback address: both would wait for ever. A member that died lately is no reason. It is known to be
 // dead once grace is over.
 func (m *membership) refuseLoopback(ctx context.Context, grace time.Duration) error {
+	said := false
 	for began := time.Now(); ; {
 		members, err := m.session.Members(ctx)
 		if err != nil {
@@ -196,6 +197,11 @@ func (m *membership) refuseLoopback(ctx context.Context, grace time.Duration) er
 		own := m.session.Member()
 		if err = unreachable(&own, members); err == nil || time.Since(began) > grace {
 			return err
+		}
+		if !said {
+			said = true
+			m.logger.Warn("this process does not start as long as that is so, and gives up if nobody else dies meanwhile",
+				"wait", grace, "error", err)
 		}
 		if err := pause.For(ctx, announcePause); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/metricd/intake"
@@ -65,6 +66,8 @@ func (p *Process) enter() (err error) {
 		return err
 	}
 	p.closers.Add("folder", func(context.Context) error { return p.folder.Release() })
+	o.FS = p.folder.Anchored(o.FS)
+	p.reserve.Within(p.folder)
 	if made {
 		o.Logger.Info("made a new data folder", "data", p.folder.Path, "cluster", p.cluster.ID, "sacks", p.cluster.Sacks)
 	}
@@ -73,6 +76,23 @@ func (p *Process) enter() (err error) {
 			"--state names a folder for that", "error", err)
 	}
 	return nil
+}
+
+// joinWhenRoom joins. On a full disk it takes the reserve's room, and waits for more.
+func (p *Process) joinWhenRoom(ctx context.Context, c claim.Coordinator, own claim.Member) (claim.Session, error) {
+	for waiting := false; ; waiting = true {
+		session, err := c.Join(ctx, own)
+		if !fulldisk.Is(err) {
+			return session, err
+		}
+		if !waiting {
+			p.logger.Warn("the disk is full; waiting for room to join the cluster", "error", err)
+		}
+		p.reserve.Remove()
+		if err := pause.For(ctx, reconcileInterval); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // join makes this process a member, which holds nothing yet. knownMount is probe's.
@@ -97,7 +117,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	}
 	own := claim.Member{Node: name, Address: p.peers.address, Roles: o.Role.names(), Weight: o.Weight}
 	p.fencing = &fencing{folder: p.folder, logger: p.logger}
-	session, err := coordinator.Join(ctx, own)
+	session, err := p.joinWhenRoom(ctx, coordinator, own)
 	if err != nil {
 		client.Close()
 		if errors.Is(err, claim.ErrStaleNames) {
@@ -126,7 +146,8 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
-		check: p.folder.Check, held: make(map[string]held)}
+		check: p.folder.Check, held: make(map[string]held), unrecorded: &repeatedWarning{warn: p.logger.Warn,
+			message: "damage to what was written lately would not be noticed"}}
 	stop := pause.Go(func(ctx context.Context) {
 		for range pause.Ticks(ctx, claimOptions.Beat) {
 			p.ownership.record()

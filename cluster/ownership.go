@@ -27,6 +27,8 @@ type ownership struct {
 	warn    func(message string, args ...any)
 	check   func() error // of the data folder; nil: none
 
+	unrecorded *repeatedWarning
+
 	mu   sync.Mutex
 	held map[string]held
 }
@@ -73,7 +75,10 @@ func (c *ownership) claim(ctx context.Context, name string) (dir string, err err
 	if dir, err = claim.TakeOver(c.fs, filepath.Join(c.root, name), epoch); err != nil {
 		return "", err
 	}
-	return dir, claim.NoteStore(c.fs, c.root, name, datafolder.FormatOf(name))
+	if err := claim.NoteStore(c.fs, c.root, name, datafolder.FormatOf(name)); err != nil || c.check == nil {
+		return dir, err
+	}
+	return dir, c.check() // or the store was looked for below the mount point, and seems new
 }
 
 // opened notes that a store was opened, and so is known to hold as much as its last epoch: that can go. On a network
@@ -129,8 +134,8 @@ func (c *ownership) notOpened(name string) error {
 
 // record records how far the logs and manifests of the stores are durable.
 func (c *ownership) record() {
-	if err := c.fs.Record(); err != nil && c.session.Valid() {
-		c.warn("damage to what was written lately would not be noticed", "error", err)
+	if err := c.fs.Record(); err == nil || c.session.Valid() {
+		c.unrecorded.note(err)
 	}
 }
 

@@ -116,6 +116,7 @@ func (r *reconciler) notHeld() (string, error) {
 // until calls reconcile until ctx ends.
 func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile func(context.Context) error) {
 	watch := r.members.session.Watch(ctx)
+	failing := &repeatedWarning{warn: r.logger.Warn, message: "not all is held that should be; trying again"}
 	tick := time.NewTicker(reconcileInterval)
 	defer tick.Stop()
 	for {
@@ -126,8 +127,8 @@ func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile
 		case <-woken:
 		case <-tick.C:
 		}
-		if err := reconcile(ctx); err != nil && ctx.Err() == nil && r.members.session.Valid() {
-			r.logger.Warn("not all is held that should be; trying again", "error", err)
+		if err := reconcile(ctx); err == nil || ctx.Err() == nil && r.members.session.Valid() {
+			failing.note(err)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type Folder struct {
 	fs   vfs.FS // of the stores; nil: the disk
 	lock *os.File
 
+	dir      *os.File // the folder, as Enter opened it; nil: it did not
+	anchored string   // a path that leads to it after any mount; "": none
+
 	checking   sync.Mutex
 	id         string      // of the cluster
 	root, file os.FileInfo // of the folder and its cluster.json, as Enter found them
@@ -95,6 +98,10 @@ func setLock(file *os.File, kind int16) error {
 // have open too, between fork and exec. NFS has close say that an earlier process's name could not be written.
 func (f *Folder) Release() error {
 	defer f.lock.Close()
+	if f.dir != nil {
+		f.anchored = ""
+		defer f.dir.Close()
+	}
 	return setLock(f.lock, unix.F_UNLCK)
 }
 

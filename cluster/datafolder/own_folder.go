@@ -83,6 +83,9 @@ func Enter(path string, terms Terms) (f *Folder, c ClusterFile, made bool, err e
 	if err == nil {
 		err = f.begin(c.ID)
 	}
+	if err == nil {
+		err = f.anchor()
+	}
 	if err != nil {
 		return nil, c, false, errors.Join(err, f.Release())
 	}

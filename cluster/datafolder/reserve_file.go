@@ -56,6 +56,9 @@ func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *Re
 		logger: logger, allocate: allocate, remove: os.Remove}
 }
 
+// Within makes the file stay in a folder that was entered, after any later mount at its path.
+func (r *ReserveFile) Within(f *Folder) { r.path = f.place(reserveName) }
+
 // Remove removes the file, and reports whether there was one. Everything that waits for room asks often: the disk is
 // asked once in reserveInterval, and not while it has not answered. A look-up of the data folder hung for minutes on a
 // CephFS that was full, and a writer that waits for room must not hang with it.

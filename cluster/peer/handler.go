@@ -93,7 +93,8 @@ func (p *Process) Handler() http.Handler {
 	mux.HandleFunc("/peer/api/", p.api)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.Key.signed(r) {
-			http.Error(w, "this is for the processes of the cluster", http.StatusForbidden)
+			http.Error(w, "this is for the processes of the cluster: the key of the asking one differs from DATA/key here; "+
+				"restart the process whose key is old", http.StatusForbidden)
 			return
 		}
 		r.Header.Del(keyHeader)
