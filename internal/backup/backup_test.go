@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -23,6 +24,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -222,6 +224,26 @@ func TestDamagedBackups(t *testing.T) {
 	if m, err := r.Find(t.Context(), ""); err != nil || manifests[0] == filepath.Join(to, "backups", m.Name()+".json") ||
 		warnings != 1 {
 		t.Errorf("beside a damaged manifest: %v, %d warnings", err, warnings)
+	}
+}
+
+// A log that the repository has damaged is not taken for one that a crash cut short: no server drops what is behind.
+func TestDamagedLogStaysDamaged(t *testing.T) {
+	d := newDataFolder(t)
+	to, restored := filepath.Join(t.TempDir(), "backups"), filepath.Join(t.TempDir(), "restored")
+	for _, store := range d.take(to).Stores {
+		for _, f := range store.Files {
+			if store.Name == "incoming/0a" && strings.HasSuffix(f.Name, ".log") && f.Bytes > 0 {
+				must(t, os.Truncate(filepath.Join(to, "objects", f.Sum[:2], f.Sum[2:]), f.Bytes-3))
+			}
+		}
+	}
+	if err := restore(t, to, "", restored); !errors.Is(err, backup.ErrIncomplete) {
+		t.Errorf("restored: %v", err)
+	}
+	if _, err := engine.Check(vfs.Default, filepath.Join(restored, "incoming", "0a", "e1")); !errors.Is(err,
+		storage.ErrCorrupt) {
+		t.Errorf("the restored store: %v", err)
 	}
 }
 
