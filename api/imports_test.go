@@ -174,3 +174,17 @@ func TestPushgateway(t *testing.T) {
 	f("DELETE /metrics/job/backup", 202, "", "")
 	s.want(t, "PUT /metrics/job/backup", "up 1\n", 401, "~", "Authorization", "", "Content-Type", "text/plain")
 }
+
+// A body of lines that cannot be read ends early, and the answer says so. Lines before the end are stored. A body that
+// is mostly readable is read to its end.
+func TestManyUnreadableLines(t *testing.T) {
+	s := newServer(t, nil)
+	garbage := strings.Repeat("x\n", 1_000_000)
+	const told = "~10000 of 10001 lines refused, and the body is not read behind these"
+	for path, good := range map[string]string{"/api/v1/import/prometheus": "good 1\n",
+		"/api/v1/import": `{"metric":{"__name__":"good"},"values":[1],"timestamps":[1000]}` + "\n"} {
+		s.want(t, "POST "+path, good+garbage, 400, told, "user", "jd")
+	}
+	mixed := strings.Repeat("good 1\nx\ngood 1\n", 15_000)
+	s.want(t, "POST /api/v1/import/prometheus", mixed, 400, "~15000 of 45000 lines refused: ", "user", "jd")
+}

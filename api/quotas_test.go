@@ -90,6 +90,9 @@ func TestQuotas(t *testing.T) {
 	s.want(t, correction+"2", nine+"]", http.StatusOK, "~", other...)
 	s.want(t, correction+"2", nine+"]", http.StatusTooManyRequests, "~2 measures a second", other...)
 
+	for _, value := range []string{`1.5`, `"5"`, `true`, `1e3`, `5.0`, `null`, `[5]`, `-2`, `0`} { // not as in Gnocchi
+		s.want(t, "PUT /v1/quotas/p", `{"series": `+value+`}`, http.StatusBadRequest, "~series", admin...)
+	}
 	s.want(t, "PUT /v1/quotas/p", `{"series": -1, "measures_per_second": 100, "requests_per_second": 1}`,
 		http.StatusOK, `~"own_quota": {"series": -1, "measures_per_second": 100, "requests_per_second": 1}`, admin...)
 	s.want(t, "POST /write", lines+"cpu,host=a,pod=4 v=1 2", http.StatusNoContent, "~", user...)

@@ -28,7 +28,7 @@ type Server struct {
 	done    sync.WaitGroup
 
 	mu     sync.Mutex
-	open   map[net.Conn]struct{}
+	open   map[net.Conn]time.Time // since when they are idle
 	closed bool
 }
 
@@ -36,6 +36,8 @@ const (
 	maxDatagramBytes   = 64 << 10
 	receiveBufferBytes = 4 << 20 // the kernel may give less
 	idleTimeout        = time.Hour
+	// idleInFull is how long a connection is idle that makes room for another one, when there are as many as may be.
+	idleInFull = 10 * time.Second
 )
 
 // Start begins to listen.
@@ -44,7 +46,7 @@ func Start(options Options) (_ *Server, err error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, open: map[net.Conn]struct{}{}}
+	s := &Server{options: options, open: map[net.Conn]time.Time{}}
 	s.running, s.stop = context.WithCancel(context.Background())
 	if s.packets, err = net.ListenPacket("udp", options.Listen); err != nil {
 		return nil, fmt.Errorf("listener: %s: %w", options.Protocol, err)
@@ -136,9 +138,9 @@ func (s *Server) accept() {
 			continue
 		}
 		s.mu.Lock()
-		full := s.closed || len(s.open) >= s.options.MaxConnections
+		full := s.closed || len(s.open) >= s.options.MaxConnections && !s.endIdlest()
 		if !full {
-			s.open[conn] = struct{}{}
+			s.open[conn] = time.Now()
 		}
 		s.mu.Unlock()
 		if full {
@@ -210,9 +212,28 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// awaitData lets a connection be idle for idleTimeout from now. It reports whether the server goes on.
+// endIdlest ends the connection that is idle for longest, and reports whether one was idle for long. mu is held.
+func (s *Server) endIdlest() bool {
+	var idlest net.Conn
+	for conn, since := range s.open {
+		if idlest == nil || since.Before(s.open[idlest]) {
+			idlest = conn
+		}
+	}
+	if idlest == nil || time.Since(s.open[idlest]) < idleInFull {
+		return false
+	}
+	delete(s.open, idlest)
+	return idlest.SetReadDeadline(time.Unix(1, 0)) == nil // its reader stores what it has, and closes it
+}
+
+// awaitData lets a connection be idle for idleTimeout from now. It reports whether the server and the connection go on.
 func (s *Server) awaitData(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.closed && conn.SetReadDeadline(time.Now().Add(idleTimeout)) == nil
+	if _, ok := s.open[conn]; !ok || s.closed {
+		return false
+	}
+	s.open[conn] = time.Now()
+	return conn.SetReadDeadline(time.Now().Add(idleTimeout)) == nil
 }

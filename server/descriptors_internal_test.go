@@ -16,7 +16,16 @@ func (l *limited) SetLimit(limit int) { *l = limited(limit) }
 func TestDescriptorsAreDivided(t *testing.T) {
 	f := func(files, sacks, wantTables, wantConnections int) {
 		t.Helper()
-		tables, connections := tablesOf(files), connectionsOf(files, sacks)
+		tables := tablesOf(files)
+		connections, _ := connectionsOf(files, sacks, 0)
+		for listeners := range 4 {
+			clients, each := connectionsOf(files, sacks, listeners)
+			stores := (sacks + storesBeside) * filesPerStore
+			if needed := tables + stores + otherFiles + clients*connectionParts + listeners*each; needed > files &&
+				clients > minConnections {
+				t.Errorf("%d descriptors of %d for %d listeners", needed, files, listeners)
+			}
+		}
 		if tables != wantTables || connections != wantConnections {
 			t.Errorf("%d tables and %d connections of %d files, want %d and %d", tables, connections, files,
 				wantTables, wantConnections)
@@ -36,7 +45,8 @@ func TestConnectionsAreLimitedByFiles(t *testing.T) {
 		t.Helper()
 		var log bytes.Buffer
 		var limit limited
-		limitByFiles(&limit, asked, files, 16, slog.New(slog.NewTextHandler(&log, nil)))
+		most, _ := connectionsOf(files, 16, 0)
+		limitByFiles(&limit, asked, most, files, slog.New(slog.NewTextHandler(&log, nil)))
 		if int(limit) != want || strings.Contains(log.String(), "level=WARN") != warned {
 			t.Errorf("%d asked of %d files: limit %d, want %d; log: %s", asked, files, limit, want, &log)
 		}

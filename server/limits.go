@@ -64,6 +64,8 @@ const (
 	otherFiles      = 32 // listeners, files of the cluster, the log, the runtime's own
 	connectionParts = 3  // a client's connection, another one to pass on its request, one from another process
 	minConnections  = 16
+	listenerShare   = 8 // a listener, as Graphite's, gets one descriptor in so many of those for connections
+	maxPerListener  = 1000
 )
 
 // openFiles returns how many descriptors the process may have. Go has raised the soft limit to the hard one.
@@ -79,15 +81,16 @@ func openFiles() int {
 func tablesOf(files int) int { return min(files/tablesShare, mostTables) }
 
 // connectionsOf returns how many connections clients may have in a process of so many descriptors, and other processes
-// as many. The number of sacks bounds the stores.
-func connectionsOf(files, sacks int) int {
+// as many. The number of sacks bounds the stores. Each listener has as many connections of its own as perListener says.
+func connectionsOf(files, sacks, listeners int) (clients, perListener int) {
 	stores := (sacks + storesBeside) * filesPerStore
-	return max((files-tablesOf(files)-stores-otherFiles)/connectionParts, minConnections)
+	left := files - tablesOf(files) - stores - otherFiles
+	perListener = min(max(left/listenerShare, minConnections), maxPerListener)
+	return max((left-listeners*perListener)/connectionParts, minConnections), perListener
 }
 
 // limitByFiles bounds the clients' connections by asked and by the descriptors of the process.
-func limitByFiles(clients interface{ SetLimit(int) }, asked, files, sacks int, logger *slog.Logger) {
-	most := connectionsOf(files, sacks)
+func limitByFiles(clients interface{ SetLimit(int) }, asked, most, files int, logger *slog.Logger) {
 	if most < asked {
 		logger.Warn("the limit of open files allows fewer connections than --max-connections: raise it "+
 			"(LimitNOFILE= in a systemd unit, ulimit -n in a shell), or ask for fewer",

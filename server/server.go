@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,10 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	files := openFiles()
 	options.Cluster.OpenTables = tablesOf(files)
-	options.Cluster.Peers.Connections = func(sacks int) int { return connectionsOf(files, sacks) }
+	options.Cluster.Peers.Connections = func(sacks int) int {
+		clients, _ := connectionsOf(files, sacks, len(options.Listeners))
+		return clients
+	}
 	memory := divideMemory(options.MemoryBytes)
 	options.Cluster.Memory, options.Cluster.Budget = memory.stores, budget.New(memory.requests, registry)
 	if options.Cluster.Role.HasAPI() {
@@ -107,8 +111,12 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	most, perListener := connectionsOf(files, process.Sacks(), len(options.Listeners))
 	if s.clients != nil {
-		limitByFiles(s.clients, options.MaxConnections, files, process.Sacks(), options.Logger)
+		limitByFiles(s.clients, options.MaxConnections, most, files, options.Logger)
+	}
+	for i := range options.Listeners {
+		options.Listeners[i].MaxConnections = min(cmp.Or(options.Listeners[i].MaxConnections, perListener), perListener)
 	}
 	s.failWaiting = process.FailWaitingWrites
 	s.closers.Add("cluster", process.Close)

@@ -37,6 +37,7 @@ type Htpasswd struct {
 
 	mu      sync.Mutex
 	users   map[string]htpasswdUser // replaced, not modified
+	most    int                     // cost among their hashes
 	checked time.Time               // when the file was looked at
 	seen    os.FileInfo             // as it was when users was read
 }
@@ -60,15 +61,6 @@ const (
 	htpasswdCacheTime     = 5 * time.Minute
 	htpasswdCacheSize     = 10_000
 )
-
-// strangersHash is compared with the passwords of unknown users, so that timing does not reveal which users exist.
-var strangersHash = sync.OnceValue(func() []byte {
-	hash, err := bcrypt.GenerateFromPassword([]byte("stranger"), bcrypt.DefaultCost)
-	if err != nil {
-		panic("auth: " + err.Error())
-	}
-	return hash
-})
 
 // NewHtpasswd reads the file. The error lists every fault in it.
 func NewHtpasswd(o HtpasswdOptions) (*Htpasswd, error) {
@@ -116,14 +108,7 @@ func (h *Htpasswd) Authenticate(r *http.Request) (*Identity, error) {
 		leave(false)
 		return user.identity, nil
 	}
-	hash := []byte(user.hash)
-	if !known {
-		hash = strangersHash()
-	}
-	err = h.compare(r.Context(), hash, password)
-	if err == nil && !known {
-		err = ErrNoCredentials
-	}
+	err = h.compare(r.Context(), user.hash, password)
 	leave(errors.Is(err, ErrNoCredentials))
 	if err != nil {
 		return nil, err
@@ -157,18 +142,31 @@ func (u *htpasswdUser) record() string {
 	return string(digest[:])
 }
 
-// compare waits for its turn and checks a password.
-func (h *Htpasswd) compare(ctx context.Context, hash []byte, password string) error {
+// compare waits for its turn and checks a password. An unknown user has no hash. A wrong password takes as long for
+// every name, so that time does not tell users: as long as the most costly hash of the file takes. A cost is a power of
+// two: one hash of the user's own cost c and others of c, c+1 … m-1 take as long as one of the cost m.
+func (h *Htpasswd) compare(ctx context.Context, hash, password string) error {
 	select {
 	case h.turns <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-h.turns }()
-	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil {
+	h.mu.Lock()
+	most := h.most
+	h.mu.Unlock()
+	cost, err := bcrypt.Cost([]byte(hash))
+	if err != nil {
+		_, _ = bcrypt.GenerateFromPassword([]byte("stranger"), most) // takes its time
 		return ErrNoCredentials
 	}
-	return nil
+	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil {
+		return nil
+	}
+	for ; cost < most; cost++ {
+		_, _ = bcrypt.GenerateFromPassword([]byte("stranger"), cost)
+	}
+	return ErrNoCredentials
 }
 
 // Open implements Authenticator.
@@ -217,7 +215,12 @@ func (h *Htpasswd) read() error {
 		h.logger.Warn("the password file may be read by every user of this machine: chmod 640 it, or less", "file",
 			h.path, "mode", info.Mode().Perm().String())
 	}
-	h.users, h.seen = users, info
+	h.users, h.seen, h.most = users, info, bcrypt.MinCost
+	for _, user := range users {
+		if cost, err := bcrypt.Cost([]byte(user.hash)); err == nil {
+			h.most = max(h.most, cost)
+		}
+	}
 	return nil
 }
 

@@ -42,6 +42,9 @@ func (b *body) decodeText() error {
 		return b.decodeProtobuf()
 	}
 	for number, line := range plaintext.Lines(b.text) {
+		if b.refused.End(b.total) {
+			break
+		}
 		b.line = number
 		if len(line) == 0 {
 			continue

@@ -20,6 +20,9 @@ import (
 func (b *body) decodeJSON() error {
 	b.batch.Read = b.readMetric
 	for number, line := range plaintext.Lines(b.text) {
+		if b.refused.End(b.total) {
+			break
+		}
 		b.line = number
 		if len(line) == 0 {
 			continue

@@ -3,9 +3,11 @@ package operators
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -138,6 +140,9 @@ func (a quotaHandlers) replace(w http.ResponseWriter, r *http.Request, _ *auth.I
 		field, ok := fields[name]
 		if !ok {
 			continue
+		}
+		if number, ok := field.Value.(json.Number); !ok || strings.ContainsAny(number.String(), ".eE") {
+			return field.Fault("expected an integer") // ours, and not as lenient as Gnocchi's
 		}
 		if *bound, err = field.Integer(model.Unlimited); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,25 @@ func rows(t testing.TB, decode func([]byte, visitor) error, body []byte) (string
 		t.Fatalf("%d rows of %d points", tr.batch.Len(), len(tr.pointOf))
 	}
 	return lines.String(), strings.Join(append(tr.texts, tr.notes...), "; ")
+}
+
+// Messages that mean nothing end a body once there are many of them, but not beside points.
+func TestEmptyMessages(t *testing.T) {
+	empty, point := message(2, message(1, "a")), message(2, message(1, "a", 5, message(1, message(3, uint64(1e9), 4, 1.5))))
+	bodyOf := func(part []byte, times int) []byte {
+		return message(1, message(2, bytes.Repeat(part, times)))
+	}
+	for _, body := range [][]byte{bodyOf(empty, 2*mostEmpty), bytes.Repeat(message(1, []byte{}), 2*mostEmpty)} {
+		if _, err := rows(t, decodeProtobuf, body); err != errEmpty.Error() {
+			t.Errorf("empty: %.100s", err)
+		}
+	}
+	for _, body := range [][]byte{bodyOf(empty, mostEmpty/2), bodyOf(point, 3*mostEmpty),
+		bodyOf(append(slices.Clone(point), empty...), 3*mostEmpty)} {
+		if got, err := rows(t, decodeProtobuf, body); err != "" {
+			t.Errorf("%d bytes: %.100s", len(got), err)
+		}
+	}
 }
 
 // Each kind of point becomes the series that Prometheus makes of it.

@@ -29,6 +29,7 @@ type translator struct {
 	pointOf  []int // of each row of the batch; -1 for target_info
 
 	points    int // visited
+	messages  int // resources and metrics
 	exemplars series.Exemplars
 	latest    carbonara.Timestamp          // of exemplars
 	refused   map[string]int               // points, by reason
@@ -69,7 +70,7 @@ func (t *translator) reset() {
 
 // resource implements visitor.
 func (t *translator) resource(attributes []attribute) error {
-	if err := t.endResource(); err != nil {
+	if err := errors.Join(t.message(), t.endResource()); err != nil {
 		return err
 	}
 	t.info, t.infoAt = nil, 0
@@ -156,8 +157,24 @@ func (t *translator) labelName(key string) string {
 	return name
 }
 
+// errEmpty ends a body of many metrics and resources without points: 30 kB can unpack to millions of them.
+var errEmpty = fmt.Errorf("more than %d metrics and resources have no points", mostEmpty)
+
+const mostEmpty = 10_000
+
+// message counts a resource or a metric. Each of those that mean something has a point, and a resource a metric.
+func (t *translator) message() error {
+	if t.messages++; t.messages > mostEmpty+2*t.points {
+		return errEmpty
+	}
+	return nil
+}
+
 // metric implements visitor.
 func (t *translator) metric(m *metric) error {
+	if err := t.message(); err != nil {
+		return err
+	}
 	t.of, t.reason = m, ""
 	kind, ofMetadata := otlptranslator.MetricType(otlptranslator.MetricTypeUnknown), "unknown"
 	switch {

@@ -12,6 +12,9 @@ import (
 const (
 	maxShownLines  = 20
 	maxShownReason = 300 // bytes
+	// maxUnread is how many lines that cannot be read end a body of which they are the most: a few kilobytes can unpack
+	// to millions of them.
+	maxUnread = 10_000
 )
 
 // RefusedLines are the lines of a request that are not stored. The others are.
@@ -19,6 +22,7 @@ type RefusedLines struct {
 	Unread int   // lines that cannot be read
 	Other  error // the first one that is no fault of a line, but of the user's rights or of the server
 
+	ended   bool         // the body was not read to its end
 	dropped map[int]bool // lines of which a metric cannot be created
 	shown   []refusedLine
 }
@@ -39,6 +43,12 @@ func (l *RefusedLines) Unreadable(line int, reason string) {
 	if l.Unread++; l.Unread <= maxShownLines {
 		l.shown = append(l.shown, refusedLine{line, reason, UnreadableLine(line, reason)})
 	}
+}
+
+// End reports whether a body is not read on after so many lines. The lines before are stored, and Text says so.
+func (l *RefusedLines) End(total int) bool {
+	l.ended = l.ended || l.Unread >= maxUnread && 2*l.Unread > total
+	return l.ended
 }
 
 // Drop refuses a line for one of its fields.
@@ -87,6 +97,9 @@ func (l *RefusedLines) Text(total int) string {
 	shown := l.shown[:min(len(l.shown), maxShownLines)]
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d of %d lines refused", l.Count(), total)
+	if l.ended {
+		text.WriteString(", and the body is not read behind these")
+	}
 	for i, line := range shown {
 		reason := line.reason
 		if len(reason) > maxShownReason {
