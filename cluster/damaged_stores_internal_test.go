@@ -53,8 +53,10 @@ func newGivenBack(err error) (*lockedSession, *sackReconciler, *bytes.Buffer) {
 	s := &lockedSession{err: err}
 	s.members = []claim.Member{{ID: "own", Weight: 1, Roles: []string{string(RoleMetricd)}}}
 	owned := &ownership{session: s, fs: engine.NewRecorder(vfs.NewMem()), held: make(map[string]held)}
-	return s, &sackReconciler{sacks: 1, logger: logger, members: newMembership(s, nil, logger),
-		environment: &environment{ownership: owned, damaged: newDamagedStores(logger), logger: logger}}, log
+	members, damaged := newMembership(s, nil, logger), newDamagedStores(logger)
+	return s, &sackReconciler{sacks: 1, logger: logger, members: members,
+		environment: &environment{ownership: owned, damaged: damaged, holders: newHolders(members, damaged),
+			logger: logger}}, log
 }
 
 // A store that stays locked is tried after a second, two, four and so on, and once a minute in the end: each try costs

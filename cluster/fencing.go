@@ -50,9 +50,17 @@ func (f *fencing) staleNames(err error) error {
 	return fmt.Errorf("cluster: %w: %w", ErrFenced, err)
 }
 
-// watch ends the lease when the data folder is not the one any more that this process began with.
+// watch ends the lease when the data folder is not the one any more that this process began with. It looks at the
+// folder every so often, and when the machine's mounts have changed, which costs the disk nothing.
 func (f *fencing) watch(ctx context.Context, every time.Duration) {
+	mounts := diskprobe.WatchMounts()
+	defer mounts.Close()
+	looked := time.Now()
 	for range pause.Ticks(ctx, min(every, maxFolderWatch)) {
+		if time.Since(looked) < every && !mounts.Changed() {
+			continue
+		}
+		looked = time.Now()
 		// The lease bounds how long a mount may be dead: GlusterFS heals when its servers are back.
 		if err := f.folder.Check(); errors.Is(err, datafolder.ErrRefused) && !datafolder.IsDeadMount(err) {
 			f.session.Lose(err)
@@ -61,6 +69,6 @@ func (f *fencing) watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// maxFolderWatch is the most time between two looks at the data folder. Data accepted before the look that finds
+// maxFolderWatch is the most time until a change of the mounts is seen. Data accepted before the look that finds
 // another mount there may be lost.
 const maxFolderWatch = 500 * time.Millisecond

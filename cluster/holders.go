@@ -25,10 +25,13 @@ const (
 	silentWait = 500 * time.Millisecond
 	// holderLook is the least time between two looks at the disk for one store. Its taker also says so.
 	holderLook = 50 * time.Millisecond
+	// answerFor is how long it is believed what a member has said of its stores, or that it does not answer.
+	answerFor = 5 * time.Second
 )
 
 // holders knows which process to ask for a store that this one does not hold.
 type holders struct {
+	members *membership
 	session claim.Session
 	damaged *damagedStores // of this process, which needs to ask no other for them
 
@@ -38,12 +41,56 @@ type holders struct {
 
 	mu      sync.Mutex
 	known   map[string]knownHolder
-	changed chan struct{} // closed when claims have changed
+	answers map[string]answer // by member's ID, since claims have last changed
+	changed chan struct{}     // closed when claims have changed
+}
+
+// answer is what a member says of its stores.
+type answer struct {
+	claims map[string]uint64 // epochs, by name; nil if it did not answer
+	at     time.Time
 }
 
 func newHolders(members *membership, damaged *damagedStores) *holders {
-	return &holders{session: members.session, damaged: damaged, elsewhere: &damagedElsewhere{members: members},
-		known: make(map[string]knownHolder), changed: make(chan struct{})}
+	return &holders{members: members, session: members.session, damaged: damaged,
+		elsewhere: &damagedElsewhere{members: members}, known: make(map[string]knownHolder),
+		answers: make(map[string]answer), changed: make(chan struct{})}
+}
+
+// lookup returns a store's holder. It asks the last known one, as long as that is a member, whether it still holds the
+// store, and looks at the disk only if it does not say so. So loops may look up all stores again and again.
+func (h *holders) lookup(ctx context.Context, name string) (claim.Holder, error) {
+	h.mu.Lock()
+	known := h.known[name]
+	h.mu.Unlock()
+	if known.Live() && h.confirms(ctx, &known.Holder, name) {
+		return h.note(name, known.Holder, true).Holder, nil
+	}
+	holder, err := h.session.Holder(ctx, name)
+	h.note(name, holder, err == nil)
+	return holder, err
+}
+
+// confirms reports whether the holder of a store says that it has the store.
+func (h *holders) confirms(ctx context.Context, holder *claim.Holder, name string) bool {
+	id := holder.Member.ID
+	if id == h.members.own() {
+		return false
+	}
+	h.mu.Lock()
+	a, answers := h.answers[id], h.answers
+	h.mu.Unlock()
+	if time.Since(a.at) >= answerFor {
+		found, _, _ := h.looks.Do("of "+id, func() (any, error) {
+			found := answer{claims: h.members.claimsOf(ctx, &holder.Member), at: time.Now()}
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			answers[id] = found // unless claims have changed meanwhile
+			return found, nil
+		})
+		a = found.(answer)
+	}
+	return a.claims[name] == holder.Epoch
 }
 
 type knownHolder struct {
@@ -68,7 +115,7 @@ func (h *holders) address(ctx context.Context, name string) (string, error) {
 		found, err, _ := h.looks.Do(name, func() (any, error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), holderWait)
 			defer cancel()
-			holder, err := h.session.Holder(ctx, name)
+			holder, err := h.lookup(ctx, name)
 			return h.note(name, holder, err == nil), err
 		})
 		if err != nil {
@@ -172,7 +219,15 @@ func (h *holders) forgetAll() {
 	h.mu.Lock()
 	clear(h.known)
 	h.mu.Unlock()
+	h.forgetAnswers()
 	h.goOn()
+}
+
+// forgetAnswers makes the next lookups ask the members again: one may be dead.
+func (h *holders) forgetAnswers() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers = make(map[string]answer)
 }
 
 // goOn ends pauses.

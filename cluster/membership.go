@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
@@ -21,6 +22,7 @@ type membership struct {
 	woken   [2]chan struct{} // of capacity 1: for the index, and for the rest
 
 	warnEvery time.Duration // that announce waits in vain
+	looking   atomic.Bool   // lookSoon is under way
 
 	mu      sync.Mutex
 	leaving map[string]bool // IDs of members that are about to leave, this one included: they get nothing more
@@ -41,6 +43,17 @@ func (m *membership) wake() {
 		case woken <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// lookSoon lists the members, beside the caller, and makes this process reconcile if it finds another one: members tell
+// that they have joined.
+func (m *membership) lookSoon() {
+	if m.looking.CompareAndSwap(false, true) {
+		go func() {
+			_ = m.session.Look(context.Background()) // else they are listed within a beat
+			m.looking.Store(false)
+		}()
 	}
 }
 
@@ -104,6 +117,25 @@ func (m *membership) answers(ctx context.Context, other *claim.Member) bool {
 	defer cancel()
 	pulse, err := m.client.Pulse(ctx, other.Address)
 	return err == nil && pulse.Member == other.ID
+}
+
+// claimsOf asks another process which stores it holds, at which epochs; nil if it is no member, or does not answer.
+func (m *membership) claimsOf(ctx context.Context, other *claim.Member) map[string]uint64 {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	defer cancel()
+	members, err := m.staying(ctx)
+	if err != nil || !slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == other.ID }) {
+		return nil
+	}
+	status, err := m.client.Status(ctx, other.Address)
+	if err != nil || status.Member != other.ID {
+		return nil
+	}
+	claims := make(map[string]uint64)
+	for _, c := range status.Claims {
+		claims[c.Name] = c.Epoch
+	}
+	return claims
 }
 
 // tellTaken tells the others that this process has taken a store, which is a sack, or -1.

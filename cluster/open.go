@@ -178,7 +178,7 @@ func (p *Process) alignClock(ctx context.Context) error {
 // open opens this process's own parts.
 func (p *Process) open(ctx context.Context) error {
 	o, session, client := &p.options, p.members.session, p.members.client
-	e := newEnvironment(o, p.ownership, p.damaged, session, p.folder, &p.closers)
+	e := newEnvironment(o, p.ownership, p.holders, session, p.folder, &p.closers)
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups, o.Quotas)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
@@ -209,8 +209,9 @@ func (p *Process) open(ctx context.Context) error {
 	}
 	p.index.archives = p.archives
 	p.reconciler = &reconciler{role: o.Role, sacks: p.cluster.Sacks, folder: p.folder, logger: p.logger,
-		members: p.members, clocks: p.clocks, ownership: p.ownership, damaged: p.damaged,
-		index: p.index, incoming: p.incoming, workers: p.workers}
+		members: p.members, clocks: p.clocks, ownership: p.ownership, damaged: p.damaged, holders: p.holders,
+		index: p.index, incoming: p.incoming, workers: p.workers,
+		byFiles: o.coordinationKind() == datafolder.CoordinationFile && !p.ownership.local}
 	if o.Role.HasAPI() {
 		return p.incoming.openOwn(ctx)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/internal/connections"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -27,7 +28,7 @@ type peerServer struct {
 
 // listen takes the port for the other processes. Its connections use no more than its share of the descriptors, so they
 // cost this process neither its heartbeat nor its clients.
-func listen(o *Options, sacks int, key peer.Key, closers *Closers) (*peerServer, error) {
+func listen(o *Options, sacks int, key peer.Key, closers *closers.Stack) (*peerServer, error) {
 	config, err := o.Peers.TLS.Config()
 	if err != nil {
 		return nil, err
@@ -147,15 +148,16 @@ func (p *Process) notice(ctx context.Context, n *peer.Notice) error {
 	}
 	p.holders.forgetAll()
 	p.members.wake()
+	p.members.lookSoon()
 	if p.workers == nil {
 		return nil
 	}
 	p.workers.sacks.lookAnew()
-	return p.workers.sources.reconcile(ctx)
+	return p.workers.sources.reconcile(ctx, false)
 }
 
 // serve starts to answer. failed is called if answering ends by itself.
-func (s *peerServer) serve(handler http.Handler, closers *Closers, failed func(error)) {
+func (s *peerServer) serve(handler http.Handler, closers *closers.Stack, failed func(error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := connections.NewServer(&http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
 )
@@ -23,7 +24,7 @@ func TestPeerConnectionsAreBounded(t *testing.T) {
 		o := Options{Data: t.TempDir(), Registerer: registry,
 			Peers: Peers{TLS: files, Connections: func(int) int { return limit }}}
 		o.EnsureDefaults()
-		var ends Closers
+		var ends closers.Stack
 		server, err := listen(&o, 16, "key", &ends)
 		fatal.If(t, err)
 		began, release := make(chan struct{}), make(chan struct{})

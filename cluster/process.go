@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -23,7 +24,7 @@ type Process struct {
 	options     Options
 	logger      *slog.Logger
 	opened      time.Time
-	closers     Closers
+	closers     closers.Stack
 	failWaiting func() // makes writes that wait for room on the disk fail; nil until there are any
 
 	folder  *datafolder.Folder

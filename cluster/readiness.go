@@ -67,7 +67,7 @@ func (m *missing) refresh() {
 	m.done = nil
 }
 
-// lookForMissing asks the disk about the stores that this process does not hold.
+// lookForMissing looks up the stores that this process does not hold.
 func (p *Process) lookForMissing(ctx context.Context) []string {
 	names := []string{datafolder.IndexName}
 	for sack := range p.cluster.Sacks {
@@ -77,7 +77,7 @@ func (p *Process) lookForMissing(ctx context.Context) []string {
 		if _, holds := p.ownership.holds(name); holds {
 			return true
 		}
-		holder, err := p.members.session.Holder(ctx, name)
+		holder, err := p.holders.lookup(ctx, name)
 		return err == nil && holder.Live()
 	})
 }

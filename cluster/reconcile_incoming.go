@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,8 +31,10 @@ type incomingStores struct {
 	own     *incoming.Store // nil in a process of role metricd
 	ownName string
 
-	mu   sync.Mutex
-	open map[string]*incoming.Store // by name
+	mu      sync.Mutex
+	open    map[string]*incoming.Store // by name
+	last    incomingListing
+	changed time.Time // of the members
 }
 
 // openOwn takes an incoming store for this process to accept measures in: one that nobody holds, as after a restart,
@@ -146,10 +149,11 @@ func (s *incomingStores) lost() error {
 
 // reconcile adopts the incoming stores of dead processes, to drain them, and removes the drained ones.
 func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) error {
-	names, err := s.folder.IncomingNames()
+	listing, err := s.list(s.lost() == nil) // a lost one may be gone
 	if err != nil {
 		return err
 	}
+	names := listing.names
 	var errs []error
 	damaged := s.environment.damaged
 	for _, store := range damaged.list() {
@@ -177,6 +181,46 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// incomingListing is a listing of the incoming stores.
+type incomingListing struct {
+	names []string
+	began time.Time
+}
+
+// listInterval is how often a process lists the incoming stores. They are announced, and adopted after a change of
+// members.
+const listInterval = 2500 * time.Millisecond
+
+// list lists the incoming stores, also those that this process does not hold. recent allows the last listing, unless
+// the members have changed since.
+func (s *incomingStores) list(recent bool) (incomingListing, error) {
+	s.mu.Lock()
+	last := s.last
+	if recent && last.began.After(s.changed) && time.Since(last.began) < listInterval {
+		s.mu.Unlock()
+		return last, nil
+	}
+	s.mu.Unlock()
+	began := time.Now()
+	names, err := s.folder.IncomingNames()
+	if err != nil {
+		return last, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last.began.Before(began) {
+		s.last = incomingListing{names, began}
+	}
+	return incomingListing{names, began}, nil
+}
+
+// noteChange notes that members may have come, gone or died.
+func (s *incomingStores) noteChange() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = time.Now()
 }
 
 // adopt takes an incoming store if its process is gone.

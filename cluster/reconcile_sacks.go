@@ -76,7 +76,7 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 			time.Since(k.looked[sack]) >= assignmentStays ||
 			!slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == id }) {
 			looks.Go(func() error {
-				holder, err := r.members.session.Holder(ctx, names[sack])
+				holder, err := r.environment.holders.lookup(ctx, names[sack])
 				if err != nil {
 					k.looked[sack] = time.Time{}
 					return err
@@ -111,6 +111,7 @@ func (r *sackReconciler) learn(sack int, holder string) {
 
 // lookAnew makes owners look at all claims.
 func (r *sackReconciler) lookAnew() {
+	r.environment.holders.forgetAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.known.looked)

@@ -40,8 +40,10 @@ func sackOf(own string) (*claimsSession, *sackReconciler) {
 	s.members[0], s.members[i] = s.members[i], s.members[0]
 	logger := slog.New(slog.DiscardHandler)
 	owned := &ownership{session: s, fs: engine.NewRecorder(vfs.NewMem()), held: make(map[string]held)}
-	return s, &sackReconciler{sacks: 6, logger: logger, members: newMembership(s, nil, logger),
-		environment: &environment{ownership: owned, damaged: newDamagedStores(logger), logger: logger}}
+	members, damaged := newMembership(s, nil, logger), newDamagedStores(logger)
+	return s, &sackReconciler{sacks: 6, logger: logger, members: members,
+		environment: &environment{ownership: owned, damaged: damaged, holders: newHolders(members, damaged),
+			logger: logger}}
 }
 
 // ids returns the owners' IDs.

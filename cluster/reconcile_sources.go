@@ -40,18 +40,19 @@ type source struct {
 	remote *peer.Source // nil if this process holds it
 }
 
-// reconcile lets the sacks take from all incoming stores of the data folder, wherever they are held.
-func (s *sources) reconcile(ctx context.Context) error {
+// reconcile lets the sacks take from all incoming stores of the data folder, wherever they are held. recent allows a
+// listing of a moment ago, and leaves stores alone that answer.
+func (s *sources) reconcile(ctx context.Context, recent bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	began := time.Now()
+	recent = recent && s.fresh
 	refreshed := s.fresh || s.folder.RefreshIncomingNames(s.members.session.Member().Node) == nil
-	names, err := s.folder.IncomingNames()
+	listing, err := s.stores.list(recent)
 	if err != nil {
 		return err
 	}
 	s.fresh = refreshed
-	names = s.known.list(names, began)
+	names := s.known.list(slices.Clone(listing.names), listing.began)
 	for name := range s.attached {
 		if !slices.Contains(names, name) {
 			s.detachLocked(name)
@@ -66,7 +67,9 @@ func (s *sources) reconcile(ctx context.Context) error {
 			errs = append(errs, s.attachLocked(name, from, source{id: store.ID(), epoch: epoch}))
 			continue
 		}
-		errs = append(errs, s.attachRemoteLocked(ctx, name))
+		if was := s.attached[name]; !recent || was == nil || was.remote == nil || was.remote.Silent() > silentSource {
+			errs = append(errs, s.attachRemoteLocked(ctx, name))
+		}
 	}
 	for _, name := range names {
 		source := s.attached[name]
@@ -81,6 +84,10 @@ func (s *sources) reconcile(ctx context.Context) error {
 	}
 	return errors.Join(errs...)
 }
+
+// silentSource is how long a store's holder may owe an answer until it is looked up again: longer than one that has
+// nothing to tell waits.
+const silentSource = 3 * time.Second
 
 // reach returns once the sacks take from all incoming stores of the data folder: a refresh that missed one would
 // pretend. After the deadline it looks once.
@@ -98,7 +105,7 @@ func (s *sources) reach(ctx context.Context, deadline time.Time) error {
 		if missing == "" {
 			return nil
 		}
-		if err := s.reconcile(ctx); err != nil && !errors.Is(err, model.ErrUnavailable) {
+		if err := s.reconcile(ctx, false); err != nil && !errors.Is(err, model.ErrUnavailable) {
 			return err
 		}
 		if err := s.damage(missing); err != nil {

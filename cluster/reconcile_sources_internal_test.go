@@ -43,14 +43,15 @@ func sourcesOn(t *testing.T, mount vfs.FS) (*sources, *knownTrial) {
 	_, sacks := sackOf("a")
 	known := newKnownTrial()
 	return &sources{members: sacks.members, folder: folder, known: known.knownStores,
-		attached: make(map[string]*source), stores: &incomingStores{environment: sacks.environment}}, known
+		attached: make(map[string]*source),
+		stores:   &incomingStores{environment: sacks.environment, folder: folder}}, known
 }
 
 // The first look at the incoming stores passes a listing that is old.
 func TestSourcesPassOldListing(t *testing.T) {
 	s, known := sourcesOn(t, &oldListing{FS: vfs.Default})
 	fatal.If(t, os.MkdirAll(filepath.Join(s.folder.IncomingDir(), "b"), 0o750))
-	fatal.If(t, s.reconcile(t.Context()))
+	fatal.If(t, s.reconcile(t.Context(), true))
 	if known.stores["incoming/b"] == nil {
 		t.Error("the store of another machine is not known")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/diskprobe"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
@@ -30,12 +31,16 @@ type reconciler struct {
 	clocks    *clocks
 	ownership *ownership
 	damaged   *damagedStores
+	holders   *holders
 
 	index    *indexReconciler
 	incoming *incomingStores
 	workers  *workers // nil for role api
 
 	leave func() // ends taking stores; nil while none are taken
+
+	byFiles bool // members know each other by files on a disk of several machines
+	crowd   int  // members in the last warning of too many
 }
 
 // workers work on the sacks that this process holds.
@@ -124,6 +129,8 @@ func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile
 		case <-ctx.Done():
 			return
 		case <-watch:
+			r.incoming.noteChange()
+			r.holders.forgetAnswers()
 		case <-woken:
 		case <-tick.C:
 		}
@@ -148,13 +155,18 @@ func (r *reconciler) rest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.byFiles && len(members) > max(r.crowd, diskprobe.MaxByFiles) {
+		r.crowd = len(members)
+		r.logger.Warn("many processes know each other by files; beyond the limit use --coordination etcd://…",
+			"processes", r.crowd, "limit", diskprobe.MaxByFiles)
+	}
 	errs := []error{r.ownership.giveBackRest(ctx)}
 	if r.workers != nil {
 		errs = append(errs, r.workers.sacks.reconcile(ctx, members))
 	}
 	errs = append(errs, r.incoming.reconcile(ctx, members))
 	if r.workers != nil {
-		errs = append(errs, r.workers.sources.reconcile(ctx), r.clocks.reconcile())
+		errs = append(errs, r.workers.sources.reconcile(ctx, true), r.clocks.reconcile())
 	}
 	return errors.Join(errs...)
 }

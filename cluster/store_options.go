@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -19,6 +20,7 @@ import (
 type environment struct {
 	ownership *ownership
 	damaged   *damagedStores
+	holders   *holders
 	cache     *pebble.Cache
 	files     *pebble.FileCache
 	collector *engine.PebbleCollector
@@ -31,9 +33,10 @@ type environment struct {
 const fileCacheShards = 8
 
 // newEnvironment makes the caches, whose ends it adds to closers.
-func newEnvironment(o *Options, owned *ownership, damaged *damagedStores, lease claim.Lease,
-	folder *datafolder.Folder, closers *Closers) *environment {
-	e := &environment{ownership: owned, damaged: damaged, cache: pebble.NewCache(o.Memory.BlockBytes),
+func newEnvironment(o *Options, owned *ownership, others *holders, lease claim.Lease,
+	folder *datafolder.Folder, closers *closers.Stack) *environment {
+	e := &environment{ownership: owned, damaged: others.damaged, holders: others,
+		cache:     pebble.NewCache(o.Memory.BlockBytes),
 		collector: engine.NewPebbleCollector(), logger: o.Logger, registerer: o.Registerer,
 		fail: failure(lease, folder, o.Logger, o.Machine.Exit)}
 	closers.Add("damaged stores", e.giveBackDamaged)
@@ -49,7 +52,7 @@ func (e *environment) isFree(ctx context.Context, name string) (bool, error) {
 	if _, holds := e.ownership.holds(name); holds {
 		return true, nil
 	}
-	holder, err := e.ownership.session.Holder(ctx, name)
+	holder, err := e.holders.lookup(ctx, name)
 	if err != nil {
 		return false, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/internal/connections"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/internal/version"
@@ -39,7 +40,7 @@ type Server struct {
 	listeners []*listener.Server
 
 	failed  chan error
-	closers cluster.Closers
+	closers closers.Stack
 
 	drainDelay  time.Duration
 	onHandOver  func(context.Context) error // gives other processes what this one holds; nil until there is any

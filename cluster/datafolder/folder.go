@@ -29,6 +29,8 @@ type Folder struct {
 	dir      *os.File // the folder, as Enter opened it; nil: it did not
 	anchored string   // a path that leads to it after any mount; "": none
 
+	folders sync.Map // entries of IncomingDir that are known to be folders
+
 	checking   sync.Mutex
 	id         string      // of the cluster
 	root, file os.FileInfo // of the folder and its cluster.json, as Enter found them
@@ -134,12 +136,17 @@ func (f *Folder) IncomingNames() ([]string, error) {
 	slices.Sort(entries)
 	var names []string
 	for _, entry := range entries {
-		// One that is gone meanwhile is none.
-		if info, err := disk.Stat(filepath.Join(f.IncomingDir(), entry)); err == nil && info.IsDir() {
-			names = append(names, IncomingPrefix+entry)
-		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("datafolder: %w", err)
+		if _, known := f.folders.Load(entry); !known { // a folder stays one
+			info, err := disk.Stat(filepath.Join(f.IncomingDir(), entry))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("datafolder: %w", err)
+			}
+			if err != nil || !info.IsDir() {
+				continue // one that is gone meanwhile is none
+			}
+			f.folders.Store(entry, true)
 		}
+		names = append(names, IncomingPrefix+entry)
 	}
 	return names, nil
 }

@@ -212,6 +212,10 @@ func (f *Folder) Check() error {
 	changed := func(how string) error {
 		return fmt.Errorf("datafolder: %w %s: %s since the start: was it unmounted?", ErrRefused, f.Path, how)
 	}
+	file, fileErr := os.Stat(filepath.Join(f.Path, clusterFile))
+	if fileErr == nil && os.SameFile(file, f.file) {
+		return nil
+	}
 	root, err := os.Stat(f.Path)
 	if err == nil && !os.SameFile(root, f.root) {
 		return changed("it became another folder")
@@ -219,20 +223,17 @@ func (f *Folder) Check() error {
 	if err != nil {
 		return cmp.Or(refusal(f.Path, err), changed("it went away"))
 	}
-	file, err := os.Stat(filepath.Join(f.Path, clusterFile))
+	if fileErr != nil {
+		return cmp.Or(refusal(f.Path, fileErr), changed("its cluster.json went away"))
+	}
+	c, err := f.ReadClusterFile() // written anew, perhaps
 	if err != nil {
-		return cmp.Or(refusal(f.Path, err), changed("its cluster.json went away"))
+		return err
 	}
-	if !os.SameFile(file, f.file) { // written anew, perhaps
-		c, err := f.ReadClusterFile()
-		if err != nil {
-			return err
-		}
-		if c.ID != f.id {
-			return changed("it became the cluster " + c.ID)
-		}
-		f.file = file
+	if c.ID != f.id {
+		return changed("it became the cluster " + c.ID)
 	}
+	f.file = file
 	return nil
 }
 

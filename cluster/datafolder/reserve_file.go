@@ -38,6 +38,8 @@ const (
 	reserveName     = "reserve"
 	maxReserveBytes = 16 << 20
 	reserveInterval = time.Second
+	// thereInterval is the time between two looks at a file that is there.
+	thereInterval = 10 * time.Second
 	// fullInterval is the time between two attempts on a disk that is full although it shows room: a quota. Each
 	// attempt changes the data folder. On CephFS a look-up of the folder may wait 5 s for a change by another machine:
 	// attempts of five processes once a second held up heartbeats for longer than a lease.
@@ -107,9 +109,13 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 		if !r.isWanted() {
 			err = r.ensure()
 		}
-		if fulldisk.Is(err) {
+		switch {
+		case fulldisk.Is(err):
 			pause = fullInterval
-		} else if err != nil && !failing {
+		case err == nil && !r.isWanted():
+			pause = thereInterval
+		}
+		if !fulldisk.Is(err) && err != nil && !failing {
 			r.logger.Warn("no reserve file for when the disk gets full", "error", err)
 		}
 		failing = err != nil

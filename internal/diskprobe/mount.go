@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // MountKind returns the kind of the file system that a folder lies on, as /proc/self/mountinfo has it: ext4, nfs4,
@@ -65,3 +67,22 @@ func mounted(kind string) string {
 	}
 	return kind + "."
 }
+
+// Mounts tells of changes of this machine's mounts, as this process sees them. It asks the kernel, and no disk.
+type Mounts struct{ info *os.File }
+
+// WatchMounts returns the mounts as they are. Close ends the watch.
+func WatchMounts() *Mounts {
+	info, _ := os.Open("/proc/self/mountinfo") // without it they may always have changed
+	return &Mounts{info}
+}
+
+// Changed reports whether something may have been mounted or unmounted since the last call.
+func (m *Mounts) Changed() bool {
+	polled := []unix.PollFd{{Fd: int32(m.info.Fd()), Events: unix.POLLPRI}} //nolint:gosec // a descriptor
+	n, err := unix.Poll(polled, 0)
+	return n > 0 || err != nil || polled[0].Fd < 0
+}
+
+// Close ends the watch.
+func (m *Mounts) Close() { m.info.Close() }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/fulldisk"
@@ -91,7 +93,34 @@ func Run(ctx context.Context, dir string, options Options) (results []Result, er
 		}
 		results = append(results, c.run(own, &options))
 	}
+	if !options.Brief {
+		results = append(results, membersOf(dir)...)
+	}
 	return results, nil
+}
+
+// MaxByFiles is how many processes may know each other by files: more were not measured. Each asks each other one over
+// the network, and the disk up to four times a second.
+const MaxByFiles = 32
+
+// membersOf compares the members of a data folder with MaxByFiles.
+func membersOf(dir string) []Result {
+	entries, err := os.ReadDir(filepath.Join(dir, "members"))
+	if err != nil {
+		return nil // no data folder, or one whose members are in etcd
+	}
+	members := 0
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), "tmp-") {
+			members++
+		}
+	}
+	verdict := Yes
+	if members > MaxByFiles {
+		verdict = Warning
+	}
+	return []Result{{"processes", verdict,
+		fmt.Sprintf("%d know each other by files; beyond %d use etcd (--coordination).", members, MaxByFiles)}}
 }
 
 func (c *check) run(dir string, o *Options) Result {

@@ -17,7 +17,7 @@
 //	members/<id>/member        the Member as JSON; the folder is renamed into place, so that it is complete
 //	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat; on a local disk a lock of
 //	                           member begins at offset n as well
-//	members/<id>/shown/<f>-<n> fifty files that are renamed once a minute, on a network disk, for others to compare
+//	members/<id>/shown/<f>-<n> fifty files that are renamed every two minutes, on a network disk, for others to compare
 //	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
 //	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
 //	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
@@ -47,8 +47,9 @@
 //     own time, so a new one was raised no later after the one before than it is higher.
 //   - A member that answers Options.Ask with a newer counter lives, and its heartbeats are not listed. If the disk goes
 //     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
-//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it, and on a local
-//     disk on all, as nobody sees an old lock there. One ends the lease.
+//   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it, on a network disk
+//     on one sack a beat, and on a local disk on all, as nobody sees an old lock there. A higher claim ends the lease.
+//   - On a network disk the members' folder is listed once a beat: members that join or leave say so themselves.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
 //     them.
 //   - Of several claims the highest counts. A member that needed longer than TTL from looking to linking gives it back.

@@ -31,9 +31,12 @@ type failureDetector struct {
 
 	watchers Watchers
 
-	mu   sync.Mutex
-	seen map[string]*observation // by ID
-	busy map[string]bool         // members whose folder is being looked at, or removed: a disk that hangs is asked once
+	mu       sync.Mutex
+	names    []string                // of the folder, as of the last listing
+	listed   time.Duration           // when that was begun
+	compared time.Duration           // when a round of names was looked for last
+	seen     map[string]*observation // by ID
+	busy     map[string]bool         // members whose folder is looked at, or removed: a disk that hangs is asked once
 }
 
 // observation is what is known of a member.
@@ -97,11 +100,12 @@ func within(wait time.Duration, all ...func()) {
 	}
 }
 
-// look lists the members, has the counter of each looked at once a beat, and wakes watchers on a change. Each member is
-// looked at apart from the others, as its folder may hang; they are waited for so long at most.
+// look has the counter of each member looked at once a beat, and wakes watchers on a change. Each member is looked at
+// apart from the others, as its folder may hang; they are waited for so long at most. A look that waits lists the
+// members, and so does the first one of a beat: processes that join or leave say so over the network.
 func (r *failureDetector) look(wait time.Duration) error {
 	begun := r.options.Clock.Now()
-	names, err := list(r.fs, r.dir)
+	names, err := r.list(begun, wait == 0 && r.asks())
 	if err != nil {
 		return fmt.Errorf("claim: members: %w", err)
 	}
@@ -133,6 +137,26 @@ func (r *failureDetector) look(wait time.Duration) error {
 		r.watchers.Wake()
 	}
 	return nil
+}
+
+// asks reports whether members are asked over the network, and the disk for those that do not answer.
+func (r *failureDetector) asks() bool { return r.options.Ask != nil && !r.local }
+
+// list lists the members; recent allows a listing of the last beat.
+func (r *failureDetector) list(now time.Duration, recent bool) ([]string, error) {
+	r.mu.Lock()
+	names, listed := r.names, r.listed
+	r.mu.Unlock()
+	if recent && names != nil && now-listed < r.options.Beat {
+		return names, nil
+	}
+	names, err := list(r.fs, r.dir)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.names, r.listed = names, now
+	}
+	return names, err
 }
 
 // alone returns a function that does something with a member's folder, unless something is still being done with it.
@@ -234,7 +258,7 @@ func (r *failureDetector) ask(id string) (x reading, err error) {
 	}
 	r.mu.Unlock()
 	x.begun, x.until = r.options.Clock.Now(), r.options.Beat
-	asked := r.options.Ask != nil && !r.local
+	asked := r.asks()
 	if known.member.Node == "" {
 		content, err := read(r.fs, r.fs.PathJoin(r.dir, id, descriptionFile))
 		if x.missing = notThere(err); x.missing {
@@ -368,6 +392,9 @@ func (r *failureDetector) removeDead(id string) error {
 			return fmt.Errorf("claim: member %s: %w", id, err)
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names = nil // as listed before
 	return nil
 }
 

@@ -114,6 +114,7 @@ type session struct {
 	mu     sync.Mutex
 	held   map[string]holding // by name
 	unused []Claim            // to be given back
+	looked int                // turn of checkHeld among the sacks
 	left   bool
 
 	releases atomic.Uint64 // files written to give something back
@@ -163,7 +164,7 @@ func (s *session) start() {
 			s.options.Logger.Warn("members not read", "member", s.member.ID, "error", err)
 		}
 	})
-	if s.options.Ask != nil && !s.detector.local {
+	if s.detector.asks() {
 		go func() { // what hangs in it does not keep the process from leaving
 			for s.Err() == nil {
 				if err := s.show(); err != nil {

@@ -23,7 +23,10 @@ const (
 	// shownFiles is the number of files: of a fault that hides one name in six, three rounds miss it once in 10^11.
 	shownFiles = 50
 	// showEvery is the time from one round to the next.
-	showEvery = time.Minute
+	showEvery = 2 * time.Minute
+	// compareEvery is the least time between two rounds that are looked for, of any member: a few members tell whether
+	// a mount hides names.
+	compareEvery = 10 * time.Second
 	// joinRounds is the number of rounds that a process looks at before it joins, of joinMembers members.
 	joinRounds, joinMembers = 3, 3
 )
@@ -139,6 +142,16 @@ func (r *failureDetector) compare(known *observation, shown uint64) error {
 	}
 	now := r.options.Clock.Now()
 	id := known.member.ID
+	r.mu.Lock()
+	begins := known.compared.unseen == 0
+	if begins && r.compared != 0 && now-r.compared < compareEvery {
+		r.mu.Unlock()
+		return nil
+	}
+	if begins {
+		r.compared = now
+	}
+	r.mu.Unlock()
 	names, err := r.fs.List(r.fs.PathJoin(r.dir, id, shownFolder))
 	if err != nil && !notThere(err) {
 		return fmt.Errorf("claim: member %s: %w", id, err)

@@ -3,6 +3,7 @@ package claim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -14,10 +15,14 @@ var errHeldByOther = errors.New("another process claimed what this one holds")
 // lookers is how many claims are looked at together.
 const lookers = 16
 
+// sacksLooked is how many sacks' claims are looked at in a beat, in turns, on a disk of several machines.
+const sacksLooked = 1
+
 // checkHeld ends the lease if another member has a higher claim on anything held here: it took this process for dead.
 // That is the second line of defence, for file systems that show others an old heartbeat. The renewal waits for it
 // where acknowledged measures and metadata depend on the claim. The sacks are many, and are looked at beside it: on
-// CephFS the folder of a claim that a dead machine once had may hang until the server gives that machine up.
+// CephFS the folder of a claim that a dead machine once had may hang until the server gives that machine up. And one
+// claim tells of all: others take every sack of a process that they take for dead, and share them out in seconds.
 func (s *session) checkHeld(sacks bool) error {
 	s.mu.Lock()
 	held := make([]Claim, 0, len(s.held))
@@ -25,6 +30,11 @@ func (s *session) checkHeld(sacks bool) error {
 		if h.epoch != 0 && !h.releasing && strings.HasPrefix(name, "sacks/") == sacks {
 			held = append(held, Claim{name, h.epoch})
 		}
+	}
+	if sacks && !s.detector.local && len(held) > sacksLooked {
+		slices.SortFunc(held, func(a, b Claim) int { return strings.Compare(a.Name, b.Name) })
+		s.looked = (s.looked + sacksLooked) % len(held)
+		held = append(held[s.looked:], held[:s.looked]...)[:sacksLooked]
 	}
 	s.mu.Unlock()
 	var group errgroup.Group

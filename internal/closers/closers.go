@@ -1,4 +1,4 @@
-package cluster
+package closers
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Closers end the parts of a process, in the reverse order of opening.
-type Closers []closer
+// Stack ends the parts of a process, in the reverse order of opening.
+type Stack []closer
 
 // closer ends one part, until ctx ends where that may take long.
 type closer struct {
@@ -17,18 +17,18 @@ type closer struct {
 }
 
 // Add adds a part that was opened.
-func (c *Closers) Add(name string, close func(context.Context) error) {
-	*c = append(*c, closer{name, close})
+func (s *Stack) Add(name string, close func(context.Context) error) {
+	*s = append(*s, closer{name, close})
 }
 
 // Close ends all parts, and forgets them.
-func (c *Closers) Close(ctx context.Context) error {
+func (s *Stack) Close(ctx context.Context) error {
 	var errs []error
-	for _, part := range slices.Backward(*c) {
+	for _, part := range slices.Backward(*s) {
 		if err := part.close(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("close %s: %w", part.name, err))
 		}
 	}
-	*c = nil
+	*s = nil
 	return errors.Join(errs...)
 }

@@ -1,0 +1,2 @@
+// Package closers ends the parts of a process.
+package closers
