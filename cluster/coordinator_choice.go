@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -12,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
+	"github.com/gnocco-db/gnocco/internal/etcdaccess"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 )
@@ -19,21 +19,24 @@ import (
 // coordinationKind returns the part of Options.Coordination that cluster.json keeps: the kind, without addresses, which
 // may change.
 func (o *Options) coordinationKind() string {
-	if kind, _, ok := strings.Cut(o.Coordination, "://"); ok {
-		return kind
+	if etcdaccess.IsURL(o.Coordination) {
+		return datafolder.CoordinationEtcd
 	}
 	return datafolder.CoordinationFile
 }
 
 // validateCoordination returns an error if Coordination has an unknown form.
 func (o *Options) validateCoordination() error {
-	kind, rest, _ := strings.Cut(o.Coordination, "://")
-	switch {
-	case o.Coordination == "", o.Coordination == datafolder.CoordinationFile,
-		kind == datafolder.CoordinationEtcd && rest != "":
-		return nil
+	switch given := o.Etcd != (etcdaccess.Access{}); {
+	case etcdaccess.IsURL(o.Coordination):
+		o.Etcd.URL = o.Coordination
+		return o.Etcd.Validate()
+	case given:
+		return errors.New("cluster: certificates and a login of etcd are for coordination by etcd")
+	case o.Coordination != "" && o.Coordination != datafolder.CoordinationFile:
+		return fmt.Errorf("cluster: coordination is %q, neither file nor like etcds://host:2379,host:2379", o.Coordination)
 	}
-	return fmt.Errorf("cluster: coordination is %q, neither file nor like etcd://host:2379,host:2379", o.Coordination)
+	return nil
 }
 
 // claimOptions are the options of all kinds of coordination.
@@ -46,8 +49,7 @@ func (o *Options) claimOptions() claim.Options {
 // coordinator returns the record of a folder's members and of their claims. The members are asked by client. known says
 // that a process of this machine uses the mount already.
 func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client, known bool) (claim.Coordinator, error) {
-	kind, rest, ok := strings.Cut(o.Coordination, "://")
-	if !ok || kind != datafolder.CoordinationEtcd {
+	if !etcdaccess.IsURL(o.Coordination) {
 		options := o.claimOptions()
 		options.Ask = func(m claim.Member) (claim.Pulse, bool) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -65,17 +67,11 @@ func (o *Options) coordinator(folder *datafolder.Folder, client *peer.Client, kn
 		}
 		return claim.NewFile(folder.Path, options)
 	}
-	options := etcd.Options{Options: o.claimOptions()}
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		options.User, options.Password, _ = strings.Cut(rest[:at], ":")
-		rest = rest[at+1:]
+	access, err := o.Etcd.Read()
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	hosts, prefix, _ := strings.Cut(rest, "/")
-	options.Endpoints = strings.Split(hosts, ",")
-	if prefix != "" {
-		options.Prefix = "/" + prefix
-	}
-	return etcd.New(folder.Path, options)
+	return etcd.New(folder.Path, etcd.Options{Options: o.claimOptions(), Settings: access})
 }
 
 // askTimeout is how long a member has to say that it lives, before the disk is asked.
@@ -97,15 +93,5 @@ func (o *Options) probe(ctx context.Context, folder *datafolder.Folder, address 
 	if err != nil {
 		return false, fmt.Errorf("cluster: disk: %w", err)
 	}
-	var faults []error
-	for _, r := range results {
-		switch r.Verdict {
-		case diskprobe.Warning:
-			o.Logger.Warn("the disk is not as good as it should be", "check", r.Check, "says", r.Text)
-		case diskprobe.No:
-			faults = append(faults,
-				fmt.Errorf("cluster: the disk is not fit for several processes: %s: %s", r.Check, r.Text))
-		}
-	}
-	return false, errors.Join(faults...)
+	return false, diskprobe.Judge(results, o.Logger)
 }

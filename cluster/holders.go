@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ type holders struct {
 
 // answer is what a member says of its stores.
 type answer struct {
-	claims map[string]uint64 // epochs, by name; nil if it did not answer
+	claims []peer.ClaimStatus // none if it did not answer
 	at     time.Time
 }
 
@@ -82,15 +83,14 @@ func (h *holders) confirms(ctx context.Context, holder *claim.Holder, name strin
 	h.mu.Unlock()
 	if time.Since(a.at) >= answerFor {
 		found, _, _ := h.looks.Do("of "+id, func() (any, error) {
-			found := answer{claims: h.members.claimsOf(ctx, &holder.Member), at: time.Now()}
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			answers[id] = found // unless claims have changed meanwhile
-			return found, nil
+			return answer{h.members.claimsOf(ctx, &holder.Member), time.Now()}, nil
 		})
 		a = found.(answer)
+		h.mu.Lock()
+		answers[id] = a // unless claims have changed meanwhile
+		h.mu.Unlock()
 	}
-	return a.claims[name] == holder.Epoch
+	return slices.Contains(a.claims, peer.ClaimStatus{Name: name, Epoch: holder.Epoch})
 }
 
 type knownHolder struct {
@@ -216,10 +216,10 @@ func (h *holders) forget(name string) {
 
 // forgetAll makes all requests look again, those that wait at once.
 func (h *holders) forgetAll() {
+	h.forgetAnswers()
 	h.mu.Lock()
 	clear(h.known)
 	h.mu.Unlock()
-	h.forgetAnswers()
 	h.goOn()
 }
 

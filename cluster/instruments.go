@@ -55,7 +55,7 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	if ended := c.index.lastBackup.ended.Load(); ended > 0 && c.index.shared.local.Load() != nil {
+	if ended := c.index.lastBackup.Ended(); ended > 0 && c.index.shared.local.Load() != nil {
 		gauge(c.backup, float64(ended))
 	}
 	if members, err := c.membership.session.Members(context.Background()); err == nil {

@@ -103,13 +103,6 @@ func (k *knownStores) withAnnounced(names []string) []string {
 	return names
 }
 
-// all is withAnnounced for a refresh.
-func (k *knownStores) all(names []string) []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.withAnnounced(names)
-}
-
 // heard notes that the sacks take from a store, and for how long it was silent.
 func (k *knownStores) heard(name, id string, silent time.Duration) {
 	k.mu.Lock()

@@ -119,8 +119,8 @@ func (m *membership) answers(ctx context.Context, other *claim.Member) bool {
 	return err == nil && pulse.Member == other.ID
 }
 
-// claimsOf asks another process which stores it holds, at which epochs; nil if it is no member, or does not answer.
-func (m *membership) claimsOf(ctx context.Context, other *claim.Member) map[string]uint64 {
+// claimsOf asks another process which stores it holds: none if it is no member, or does not answer.
+func (m *membership) claimsOf(ctx context.Context, other *claim.Member) []peer.ClaimStatus {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 	defer cancel()
 	members, err := m.staying(ctx)
@@ -131,11 +131,7 @@ func (m *membership) claimsOf(ctx context.Context, other *claim.Member) map[stri
 	if err != nil || status.Member != other.ID {
 		return nil
 	}
-	claims := make(map[string]uint64)
-	for _, c := range status.Claims {
-		claims[c.Name] = c.Epoch
-	}
-	return claims
+	return status.Claims
 }
 
 // tellTaken tells the others that this process has taken a store, which is a sack, or -1.

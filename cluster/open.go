@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
@@ -182,7 +183,7 @@ func (p *Process) open(ctx context.Context) error {
 	shared := &SharedIndex{remote: peer.NewIndex(client, p.askIndexHolder, o.Memory.Lookups, o.Quotas)}
 	p.index = &indexReconciler{environment: e, members: p.members, logger: p.logger, shared: shared,
 		memTable: o.Memory.memTable(8, 1, 32<<20), cachedMetrics: o.Memory.Lookups, skipDefaults: o.SkipDefaultPolicies,
-		ages: o.ResourceAges, lastBackup: &lastBackup{folder: p.folder, logger: p.logger}}
+		ages: o.ResourceAges, lastBackup: &backup.Last{Folder: p.folder, Logger: p.logger}}
 	p.closers.Add("index", p.index.close)
 	p.incoming = &incomingStores{environment: e, members: p.members, logger: p.logger, folder: p.folder,
 		options: incoming.Options{Sacks: p.cluster.Sacks, RecentBytes: o.Memory.RecentBytes,

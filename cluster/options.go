@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/etcdaccess"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
@@ -64,7 +65,8 @@ type Options struct {
 	Node         string  // unique name of this process in the cluster; "": the host's, and a random part
 	Weight       float64 // share of the sacks relative to others; 0: 1
 	Peers        Peers
-	Coordination string // keeps the members: "file", or etcd://[user:password@]host:port,…[/prefix]; "": file
+	Coordination string            // keeps the members: "file", or a URL as etcdaccess.Access has it; "": file
+	Etcd         etcdaccess.Access // its URL is Coordination
 	Lease        Lease
 	OrderWait    time.Duration // for an incoming store that says nothing, until others' measures are settled; 0: 60 s
 	// ClockShift, for tests, makes this process's machine one of its own, whose clock is so far ahead; by a millisecond

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,10 +32,11 @@ type incomingStores struct {
 	own     *incoming.Store // nil in a process of role metricd
 	ownName string
 
-	mu      sync.Mutex
-	open    map[string]*incoming.Store // by name
-	last    incomingListing
-	changed time.Time // of the members
+	changed atomic.Bool // members may have come, gone or died since the last listing
+
+	mu   sync.Mutex
+	open map[string]*incoming.Store // by name
+	last incomingListing
 }
 
 // openOwn takes an incoming store for this process to accept measures in: one that nobody holds, as after a restart,
@@ -198,11 +200,10 @@ const listInterval = 2500 * time.Millisecond
 func (s *incomingStores) list(recent bool) (incomingListing, error) {
 	s.mu.Lock()
 	last := s.last
-	if recent && last.began.After(s.changed) && time.Since(last.began) < listInterval {
-		s.mu.Unlock()
+	s.mu.Unlock()
+	if recent && !s.changed.Swap(false) && time.Since(last.began) < listInterval {
 		return last, nil
 	}
-	s.mu.Unlock()
 	began := time.Now()
 	names, err := s.folder.IncomingNames()
 	if err != nil {
@@ -214,13 +215,6 @@ func (s *incomingStores) list(recent bool) (incomingListing, error) {
 		s.last = incomingListing{names, began}
 	}
 	return incomingListing{names, began}, nil
-}
-
-// noteChange notes that members may have come, gone or died.
-func (s *incomingStores) noteChange() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changed = time.Now()
 }
 
 // adopt takes an incoming store if its process is gone.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -31,7 +31,7 @@ type indexReconciler struct {
 
 	rebuilding   *rebuilding // while this process holds the index, as is the next
 	resourceEnds *resourceEnds
-	lastBackup   *lastBackup
+	lastBackup   *backup.Last
 }
 
 // reconcile takes the index if nobody holds it. A live holder keeps it: handing it over would lose all of its caches.
@@ -66,7 +66,7 @@ func (r *indexReconciler) reconcile(ctx context.Context) error {
 	r.shared.local.Store(local)
 	r.rebuilding = startRebuilding(local, r.archives, r.logger)
 	r.resourceEnds = startResourceEnds(r.ages, local.Store, r.archives, r.logger)
-	r.lastBackup.start()
+	r.lastBackup.Start()
 	r.logger.Info("holding the index", "epoch", epoch)
 	go r.members.tellTaken(ctx, datafolder.IndexName, -1, epoch)
 	return nil
@@ -118,7 +118,7 @@ func (r *indexReconciler) close(ctx context.Context) error {
 func (r *indexReconciler) giveBack(ctx context.Context, local *localIndex) error {
 	r.rebuilding.stop()
 	r.resourceEnds.stop()
-	r.lastBackup.stop()
+	r.lastBackup.Stop()
 	if err := local.Close(); err != nil {
 		return err // others can take it when this process is gone
 	}
@@ -126,36 +126,4 @@ func (r *indexReconciler) giveBack(ctx context.Context, local *localIndex) error
 	err := r.environment.ownership.giveBack(ctx, datafolder.IndexName)
 	r.members.wakeOthers(ctx, hasRole(RoleAPI))
 	return err
-}
-
-// lastBackup reads when the last backup ended that did not fail, while this process holds the index. Scrapes do not
-// wait for it: the disk may hang.
-type lastBackup struct {
-	folder *datafolder.Folder
-	logger *slog.Logger
-	ended  atomic.Int64 // in seconds since 1970, 0 for none
-	stop   context.CancelFunc
-}
-
-const backupInterval = time.Minute
-
-func (l *lastBackup) start() {
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
-	go func() { // close does not wait for the disk either
-		tick := time.NewTicker(backupInterval)
-		defer tick.Stop()
-		for ctx.Err() == nil {
-			switch ended, err := l.folder.LastBackup(); {
-			case err != nil:
-				l.logger.Warn("the last backup is not known", "error", err)
-			case !ended.IsZero():
-				l.ended.Store(ended.Unix())
-			}
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
-		}
-	}()
 }

@@ -85,9 +85,7 @@ func (s *sources) reconcile(ctx context.Context, recent bool) error {
 	return errors.Join(errs...)
 }
 
-// silentSource is how long a store's holder may owe an answer until it is looked up again: longer than one that has
-// nothing to tell waits.
-const silentSource = 3 * time.Second
+const silentSource = 3 * time.Second // that a holder owes an answer until it is looked up; polls take 2 s
 
 // reach returns once the sacks take from all incoming stores of the data folder: a refresh that missed one would
 // pretend. After the deadline it looks once.
@@ -100,7 +98,9 @@ func (s *sources) reach(ctx context.Context, deadline time.Time) error {
 		if err != nil {
 			return err
 		}
-		names = s.known.all(names)
+		s.known.mu.Lock()
+		names = s.known.withAnnounced(names)
+		s.known.mu.Unlock()
 		missing := s.missing(names)
 		if missing == "" {
 			return nil

@@ -129,7 +129,7 @@ func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile
 		case <-ctx.Done():
 			return
 		case <-watch:
-			r.incoming.noteChange()
+			r.incoming.changed.Store(true)
 			r.holders.forgetAnswers()
 		case <-woken:
 		case <-tick.C:
@@ -157,7 +157,7 @@ func (r *reconciler) rest(ctx context.Context) error {
 	}
 	if r.byFiles && len(members) > max(r.crowd, diskprobe.MaxByFiles) {
 		r.crowd = len(members)
-		r.logger.Warn("many processes know each other by files; beyond the limit use --coordination etcd://…",
+		r.logger.Warn("many processes know each other by files; beyond the limit use --coordination etcds://…",
 			"processes", r.crowd, "limit", diskprobe.MaxByFiles)
 	}
 	errs := []error{r.ownership.giveBackRest(ctx)}

@@ -111,10 +111,20 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 	}
 	if made := cmp.Or(c.Coordination, CoordinationFile); err == nil && made != coordination {
 		err = fmt.Errorf("datafolder: the processes of %s know each other by %s, not by %s; "+
-			"to change that, end all of them and edit cluster.json",
-			f.Path, made, coordination)
+			"gnocco coordination changes that", f.Path, made, coordination)
 	}
 	return c, made, err
+}
+
+// SetCoordination changes how the processes of a folder find each other, and returns how they did before. None runs.
+func (f *Folder) SetCoordination(coordination string) (was string, err error) {
+	c, err := f.ReadClusterFile()
+	if err != nil {
+		return "", err
+	}
+	was = cmp.Or(c.Coordination, CoordinationFile)
+	c.Coordination = coordination
+	return was, f.writeClusterFile(c, f.writeFile)
 }
 
 func (f *Folder) writeClusterFile(c ClusterFile, write func(name string, content []byte) error) error {

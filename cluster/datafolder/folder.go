@@ -1,6 +1,7 @@
 package datafolder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -161,12 +162,7 @@ func (f *Folder) RefreshIncomingNames(node string) error {
 	return err
 }
 
-func (f *Folder) disk() vfs.FS {
-	if f.fs != nil {
-		return f.fs
-	}
-	return vfs.Default
-}
+func (f *Folder) disk() vfs.FS { return cmp.Or(f.fs, vfs.Default) }
 
 // writeFile writes a small file so that after a crash it is there entirely or not at all.
 func (f *Folder) writeFile(name string, content []byte) error {

@@ -109,13 +109,11 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 		if !r.isWanted() {
 			err = r.ensure()
 		}
-		switch {
-		case fulldisk.Is(err):
+		if fulldisk.Is(err) {
 			pause = fullInterval
-		case err == nil && !r.isWanted():
+		} else if err == nil && !r.isWanted() {
 			pause = thereInterval
-		}
-		if !fulldisk.Is(err) && err != nil && !failing {
+		} else if err != nil && !failing {
 			r.logger.Warn("no reserve file for when the disk gets full", "error", err)
 		}
 		failing = err != nil

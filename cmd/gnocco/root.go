@@ -47,7 +47,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	group("ask", "Ask a server:", newList(), newShow(), newWatch(), newQuery(), newCorrelate(), newDelete(), newRebuild(),
 		newStatus(), newTop(), newQuotas(), newSize())
 	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
-	group("look", "Look into data and repair it:", newInspect(), newFsck(), newSacks(), newDoctor())
+	group("look", "Look into data and repair it:", newInspect(), newFsck(), newSacks(), newDoctor(), newCoordination())
 	root.AddCommand(newLicenses(), newVersion())
 	addHelpTopics(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
@@ -90,6 +90,13 @@ other flag: on the command line, in the environment or in a configuration file.`
 			"keystone-application-credential", "keystone-ca-file", "keystone-project", "keystone-project-domain",
 			"keystone-project-domain-id", "keystone-secret", "keystone-secret-file", "keystone-url", "keystone-user",
 			"keystone-user-domain", "keystone-user-domain-id",
+		}},
+	{"etcd", "How servers reach etcd by TLS, and log in",
+		`Certificates and login of serve, api, metricd, coordination and doctor etcd, for --coordination
+etcds://…. Set them as any other flag: on the command line, in the environment or in a configuration file.`,
+		[]string{
+			"coordination-ca", "coordination-cert", "coordination-cert-key", "coordination-login",
+			"coordination-plain-login",
 		}},
 }
 

@@ -100,8 +100,7 @@ func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Cluster.Peers.TLS.Key, "peer-cert-key", "", "private key of --peer-cert")
 	flags.StringVar(&o.Cluster.Peers.TLS.Authority, "peer-ca", "",
 		"PEM certificates of the authority that signed the other processes' certificates")
-	flags.StringVar(&o.Cluster.Coordination, "coordination", "file",
-		"how processes find each other: file (in the data folder), or etcd://host:2379,host:2379")
+	defineCoordination(flags, &o.Cluster.Coordination, &o.Cluster.Etcd)
 	flags.DurationVar(&o.Cluster.Lease.TTL, "lease-ttl", 10*time.Second,
 		"a process ends when it could not write to the data folder for this long; the same for all processes")
 	flags.DurationVar(&o.Cluster.Lease.Slack, "lease-slack", 5*time.Second,

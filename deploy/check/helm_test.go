@@ -161,7 +161,7 @@ func TestChartIsWhole(t *testing.T) {
 		auth: {args: [--auth-mode=keystone, "--keystone-url=https://keystone.example:5000"], secret: ""},
 		egress: {keystone: {cidr: 192.0.2.10/32}, etcd: {cidr: 192.0.2.20/32}}, storage: {class: shared, size: 1Ti},
 		cluster: {enabled: true, initArgs: [--sacks=64], api: {replicas: 3, args: [--access-log]},
-		metricd: {args: ["--coordination=etcd://192.0.2.20:2379"]}}}`,
+		etcd: {url: "etcds://192.0.2.20:2379,192.0.2.21:2379", secret: gnocco-etcd}}}`,
 		common.ReleaseOptions{Name: "other", Namespace: "telemetry", Revision: 7, IsUpgrade: true})
 	if err != nil {
 		t.Fatal(err)

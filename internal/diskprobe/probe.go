@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,21 @@ type Result struct {
 	Check   string
 	Verdict Verdict
 	Text    string // a sentence
+}
+
+// Judge warns of a disk that is not as good as it should be, and returns an error for one that is not fit for several
+// processes.
+func Judge(results []Result, logger *slog.Logger) error {
+	var faults []error
+	for _, r := range results {
+		switch r.Verdict {
+		case Warning:
+			logger.Warn("the disk is not as good as it should be", "check", r.Check, "says", r.Text)
+		case No:
+			faults = append(faults, fmt.Errorf("the disk is not fit for several processes: %s: %s", r.Check, r.Text))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Worst returns the worst verdict.

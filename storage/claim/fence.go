@@ -11,8 +11,8 @@ import (
 
 // Fence returns a file system that refuses every change once the lease is lost, with an error of kind ErrLost. The
 // lease is asked before each change, and again after what makes changes durable or visible: so what was synced too late
-// fails, and is not acknowledged. A stopped process may still finish the change that it was about to make: TakeOver
-// deals with that.
+// fails, and is not acknowledged. While the lease is suspended, changes wait. A stopped process may still finish the
+// change that it was about to make: TakeOver deals with that.
 func Fence(fs vfs.FS, lease Lease) vfs.FS { return &fence{FS: fs, lease: lease} }
 
 // fence passes reads on.
@@ -24,12 +24,7 @@ type fence struct {
 func (f *fence) Unwrap() vfs.FS { return f.FS }
 
 // check is the question before a change.
-func (f *fence) check() error {
-	if f.lease.Valid() {
-		return nil
-	}
-	return f.lease.Err()
-}
+func (f *fence) check() error { return await(f.lease) }
 
 // change makes a change if the lease holds.
 func (f *fence) change(do func() error) error {

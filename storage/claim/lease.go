@@ -13,16 +13,33 @@ var ErrLost = errors.New("lease lost")
 
 // Lease is a process's right to act on what it holds.
 type Lease interface {
-	// Valid reports whether the lease holds now. Once false, it stays false.
+	// Valid reports whether the lease holds now. Once false, it stays false, unless it is suspended.
 	Valid() bool
 	// Done is closed when the lease is permanently lost.
 	Done() <-chan struct{}
-	// Err returns nil while the lease holds, and then why it was lost: an ErrLost.
+	// Err returns nil while the lease holds, an ErrSuspended while it waits, and else why it was lost: an ErrLost.
 	Err() error
+}
+
+// ErrSuspended is the error of a lease whose deadline has passed and that may come back, see Deadline.Wait: the process
+// must acknowledge and answer nothing, and need not end.
+var ErrSuspended = errors.New("lease suspended until the coordinator answers")
+
+// await returns nil once the lease holds, and why it is lost if it does not come back.
+func await(l Lease) error {
+	if l.Valid() {
+		return nil
+	}
+	if d, ok := l.(interface{ await() error }); ok {
+		return d.await()
+	}
+	return l.Err()
 }
 
 // Deadline is the Lease that coordinators keep: it ends TTL after the beginning of the last renewal that counted.
 type Deadline struct {
+	waits atomic.Bool // see Wait
+
 	clock Clock
 	ttl   time.Duration
 	at    atomic.Int64 // on clock
@@ -49,6 +66,28 @@ func (d *Deadline) Renew(begun time.Duration) bool {
 	return !d.lost.Load()
 }
 
+// Wait makes the lease wait at its deadline, for Resume or Lose, instead of ending there.
+func (d *Deadline) Wait() { d.waits.Store(true) }
+
+// Resume makes the lease hold again from that time of the clock. The caller knows that nobody has claimed what the
+// process holds, and that nobody can before TTL is over.
+func (d *Deadline) Resume(begun time.Duration) bool {
+	d.at.Store(int64(begun + d.ttl))
+	return d.Valid()
+}
+
+// await waits for Resume or Lose.
+func (d *Deadline) await() error {
+	for !d.Valid() {
+		select {
+		case <-d.done:
+			return d.err
+		case <-time.After(d.ttl / 200):
+		}
+	}
+	return nil
+}
+
 // Remaining returns for how long the lease holds without a renewal.
 func (d *Deadline) Remaining() time.Duration {
 	return time.Duration(d.at.Load()) - d.clock.Now()
@@ -71,7 +110,9 @@ func (d *Deadline) Valid() bool {
 		return false
 	}
 	if int64(d.clock.Now()) >= d.at.Load() {
-		d.Lose(errExpired)
+		if !d.waits.Load() {
+			d.Lose(errExpired)
+		}
 		return false
 	}
 	return true
@@ -82,11 +123,14 @@ func (d *Deadline) Done() <-chan struct{} { return d.done }
 
 // Err implements Lease.
 func (d *Deadline) Err() error {
-	d.Valid() // notices what nobody has noticed yet
+	valid := d.Valid() // notices what nobody has noticed yet
 	select {
 	case <-d.done:
 		return d.err
 	default:
-		return nil
 	}
+	if !valid {
+		return ErrSuspended
+	}
+	return nil
 }

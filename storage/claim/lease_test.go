@@ -4,7 +4,10 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
@@ -46,4 +49,51 @@ func TestLostLeaseHasAnError(t *testing.T) {
 		clock.now.Store(int64(time.Minute))
 		group.Wait()
 	}
+}
+
+// A lease that waits at its deadline holds nothing up but changes, which go on once it is resumed, or fail once it is
+// lost. Nobody takes it for lost meanwhile.
+func TestSuspendedLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := new(stoppedClock)
+		at := func(now time.Duration) { clock.now.Store(int64(now)) }
+		lease := claim.NewDeadline(clock, 10*time.Second, 0)
+		lease.Wait()
+		fs := claim.Fence(vfs.NewMem(), lease)
+		change := func(name string) chan error {
+			made := make(chan error, 1)
+			go func() { made <- fs.MkdirAll(name, 0o750) }()
+			return made
+		}
+		suspend := func(now time.Duration) {
+			t.Helper()
+			at(now)
+			if lease.Valid() || !errors.Is(lease.Err(), claim.ErrSuspended) || errors.Is(lease.Err(), claim.ErrLost) {
+				t.Errorf("at %s: %v", now, lease.Err())
+			}
+		}
+		suspend(10 * time.Second)
+		if lease.Renew(9 * time.Second) {
+			t.Error("a renewal resumed it: others may have claimed")
+		}
+		waits := change("a")
+		time.Sleep(time.Hour)
+		select {
+		case err := <-waits:
+			t.Fatalf("changed without a lease: %v", err)
+		case <-lease.Done():
+			t.Fatal("it is lost")
+		default:
+		}
+		if !lease.Resume(15*time.Second) || lease.Err() != nil || <-waits != nil {
+			t.Errorf("resumed: %v", lease.Err())
+		}
+		suspend(25 * time.Second)
+		waits = change("b")
+		time.Sleep(time.Minute)
+		lease.Lose(errors.New("claimed"))
+		if err := <-waits; !errors.Is(err, claim.ErrLost) || lease.Resume(26*time.Second) || lease.Valid() {
+			t.Errorf("lost: %v, then %v", err, lease.Err())
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -69,7 +70,7 @@ func TestFullDisk(t *testing.T) {
 	var asked atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	fs := engine.RetryWhenFull(ctx, disk, func() bool { asked.Add(1); return false })
+	fs := fulldisk.RetryWhenFull(ctx, disk, func() bool { asked.Add(1); return false })
 	options := engine.Options{FS: fs, MemTableSize: 64 << 10, Fail: func(err error) { t.Error(err) }}
 	db, err := engine.Open("store", options)
 	fatal.If(t, err)
@@ -124,7 +125,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 			t.Parallel()
 			disk := &smallDisk{FS: vfs.NewMem()}
 			disk.left.Store(1 << 30)
-			fs := engine.RetryWhenFull(t.Context(), disk, func() bool {
+			fs := fulldisk.RetryWhenFull(t.Context(), disk, func() bool {
 				disk.left.Store(1 << 30) // for the next attempt
 				return false
 			})
@@ -174,7 +175,7 @@ func testRetryWhenFull(t *testing.T, full error) {
 	disk.left.Store(10)
 	ballast := int64(20)
 	ctx, cancel := context.WithCancel(t.Context())
-	fs := engine.RetryWhenFull(ctx, disk, func() bool {
+	fs := fulldisk.RetryWhenFull(ctx, disk, func() bool {
 		freed := ballast > 0
 		disk.left.Add(ballast)
 		ballast = 0

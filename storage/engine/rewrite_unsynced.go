@@ -19,7 +19,7 @@ type rewriteUnsynced struct{ vfs.FS }
 func (fs rewriteUnsynced) Unwrap() vfs.FS { return fs.FS }
 
 func (fs rewriteUnsynced) wrap(name string, file vfs.File, err error) (vfs.File, error) {
-	if err != nil || !needed(name) {
+	if err != nil || !fulldisk.Needed(name) {
 		return file, err
 	}
 	return &unsyncedFile{File: file}, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -90,7 +91,7 @@ func (f *lateFile) Close() error { return errors.Join(f.flush(), f.File.Close())
 // opened anew from the disk.
 func TestSyncFindsDiskFull(t *testing.T) {
 	disk := &lateDisk{FS: vfs.NewMem()}
-	fs := engine.RetryWhenFull(t.Context(), engine.WholeBlocks(engine.RewriteUnsynced(disk)),
+	fs := fulldisk.RetryWhenFull(t.Context(), engine.WholeBlocks(engine.RewriteUnsynced(disk)),
 		func() bool { return false })
 	options := engine.Options{FS: fs, MemTableSize: 64 << 10, Fail: func(err error) { t.Error(err) }}
 	db, err := engine.Open("store", options)

@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 
+	"github.com/gnocco-db/gnocco/internal/etcdaccess"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 	"github.com/gnocco-db/gnocco/tests/claimtest"
@@ -36,7 +37,8 @@ func startEmbedded(t *testing.T) string {
 func TestEmbedded(t *testing.T) {
 	address, root := startEmbedded(t), t.TempDir()
 	claimtest.Run(t, root, func() claim.Coordinator {
-		c, err := etcd.New(root, etcd.Options{Endpoints: []string{address}, Timeout: 20 * time.Second})
+		c, err := etcd.New(root, etcd.Options{
+			Settings: etcdaccess.Settings{Endpoints: []string{address}}, Timeout: 20 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

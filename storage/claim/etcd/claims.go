@@ -46,6 +46,9 @@ func (s *session) Claim(ctx context.Context, name string) (claim.Claim, error) {
 	h, err := s.nextEpoch(ctx, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err == nil && int64(h.lease) != s.lease.Load() { // the claim ends with the old one
+		err = fmt.Errorf("claim: %s: %w: %w", name, claim.ErrHeld, claim.ErrSuspended)
+	}
 	if err != nil {
 		delete(s.held, name)
 		return claim.Claim{}, err
@@ -113,10 +116,11 @@ func (s *session) put(ctx context.Context, name string, revision int64) (h holdi
 		return h, err
 	}
 	key, lastKey := s.key("claims/", name), s.key("last/", name)
+	lease := clientv3.LeaseID(s.lease.Load())
 	unchanged := clientv3.Compare(clientv3.ModRevision(lastKey), "=", revision)
-	own := clientv3.Compare(clientv3.LeaseValue(key), "=", s.lease) // from a request whose answer got lost
+	own := clientv3.Compare(clientv3.LeaseValue(key), "=", lease) // from a request whose answer got lost
 	puts := []clientv3.Op{
-		clientv3.OpPut(key, string(member), clientv3.WithLease(s.lease)), clientv3.OpPut(lastKey, string(record)),
+		clientv3.OpPut(key, string(member), clientv3.WithLease(lease)), clientv3.OpPut(lastKey, string(record)),
 		clientv3.OpGet(s.key("base", "")),
 	}
 	txn, err := s.client.Txn(ctx).If(absent(key), unchanged).Then(puts...).
@@ -140,14 +144,18 @@ func (s *session) put(ctx context.Context, name string, revision int64) (h holdi
 	if err != nil {
 		return h, errors.Join(err, s.drop(ctx, name, holding{revision: txn.Header.Revision}))
 	}
-	return holding{epoch: base + uint64(txn.Header.Revision), revision: txn.Header.Revision}, nil
+	return holding{epoch: base + uint64(txn.Header.Revision), revision: txn.Header.Revision, lease: lease}, nil
+}
+
+// unclaimedSince is the condition that nobody has claimed a name after this process: every claim puts last/<name>.
+func (s *session) unclaimedSince(name string, h holding) clientv3.Cmp {
+	return clientv3.Compare(clientv3.ModRevision(s.key("last/", name)), "=", h.revision)
 }
 
 // drop takes a claim away that is not used.
 func (s *session) drop(ctx context.Context, name string, h holding) error {
-	key := s.key("claims/", name)
-	_, err := s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).Then(
-		clientv3.OpDelete(key)).Commit()
+	_, err := s.client.Txn(ctx).If(s.unclaimedSince(name, h)).Then(
+		clientv3.OpDelete(s.key("claims/", name))).Commit()
 	return err
 }
 
@@ -199,8 +207,13 @@ func (s *session) Holder(ctx context.Context, name string) (claim.Holder, error)
 func (s *session) Release(ctx context.Context, c claim.Claim) error {
 	s.mu.Lock()
 	h := s.held[c.Name]
+	held := h.epoch != 0 && h.epoch == c.Epoch
+	if held {
+		h.releasing = true
+		s.held[c.Name] = h
+	}
 	s.mu.Unlock()
-	if h.epoch == 0 || h.epoch != c.Epoch {
+	if !held {
 		return fmt.Errorf("%w: %s at epoch %d", claim.ErrNotHeld, c.Name, c.Epoch)
 	}
 	closed, err := claim.ClosedStateOf(s.options.FS, s.root, c.Name, c.Epoch)
@@ -211,9 +224,8 @@ func (s *session) Release(ctx context.Context, c claim.Claim) error {
 	if err != nil {
 		return err
 	}
-	key := s.key("claims/", c.Name)
-	_, err = s.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", h.revision)).
-		Then(clientv3.OpDelete(key), clientv3.OpPut(s.key("last/", c.Name), string(record))).Commit()
+	_, err = s.client.Txn(ctx).If(s.unclaimedSince(c.Name, h)).
+		Then(clientv3.OpDelete(s.key("claims/", c.Name)), clientv3.OpPut(s.key("last/", c.Name), string(record))).Commit()
 	if err != nil {
 		return fmt.Errorf("claim: release %s by etcd: %w", c.Name, err)
 	}

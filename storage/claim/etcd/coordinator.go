@@ -3,7 +3,6 @@ package etcd
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +10,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 
+	"github.com/gnocco-db/gnocco/internal/etcdaccess"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
@@ -40,13 +39,9 @@ func (c *Coordinator) Join(ctx context.Context, m claim.Member) (claim.Session, 
 	if err := m.Complete(c.root); err != nil {
 		return nil, err
 	}
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: c.options.Endpoints, DialTimeout: c.options.Timeout, TLS: c.options.TLS,
-		// its errors are returned to us as well
-		Username: c.options.User, Password: c.options.Password, Logger: zap.NewNop(),
-	})
+	client, err := c.options.connect(c.options.Endpoints...)
 	if err != nil {
-		return nil, fmt.Errorf("claim: etcd: %w", err)
+		return nil, fmt.Errorf("claim: etcd: %w", c.options.explain(ctx, err))
 	}
 	s := &session{
 		root: c.root, options: c.options, client: client, member: m, ended: make(chan struct{}),
@@ -54,7 +49,7 @@ func (c *Coordinator) Join(ctx context.Context, m claim.Member) (claim.Session, 
 		local: claim.IsLocal(c.options.FS, c.root),
 	}
 	if err := s.register(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("claim: join by etcd: %w", err), client.Close())
+		return nil, errors.Join(fmt.Errorf("claim: join by etcd: %w", c.options.explain(ctx, err)), client.Close())
 	}
 	s.start()
 	return s, nil
@@ -64,17 +59,18 @@ func (c *Coordinator) Join(ctx context.Context, m claim.Member) (claim.Session, 
 func (s *session) register(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
+	if err := s.options.FS.MkdirAll(s.options.FS.PathJoin(s.root, "members"), 0o750); err != nil {
+		return err
+	}
 	if err := s.touchDisk(); err != nil {
 		return err
 	}
 	begun := s.options.Clock.Now()
-	// etcd counts whole seconds. Its lease must not end before ours.
-	seconds := int64((s.options.TTL+time.Second-1)/time.Second) + 1
-	lease, err := s.client.Grant(ctx, seconds)
+	lease, err := s.grant(ctx)
 	if err != nil {
 		return err
 	}
-	s.lease = lease.ID
+	s.lease.Store(int64(lease))
 	s.Deadline = claim.NewDeadline(s.options.Clock, s.options.TTL, begun)
 	if err := s.ensureBase(ctx); err != nil {
 		return err
@@ -85,7 +81,7 @@ func (s *session) register(ctx context.Context) error {
 	}
 	key := s.key("members/", s.member.ID)
 	made, err := s.client.Txn(ctx).If(absent(key)).Then(clientv3.OpPut(key, string(content),
-		clientv3.WithLease(s.lease))).Commit()
+		clientv3.WithLease(lease))).Commit()
 	if err != nil {
 		return err
 	}
@@ -93,6 +89,15 @@ func (s *session) register(ctx context.Context) error {
 		return fmt.Errorf("member %s exists", s.member.ID)
 	}
 	return nil
+}
+
+// grant gets a lease. etcd counts whole seconds. Its lease must not end before ours.
+func (s *session) grant(ctx context.Context) (clientv3.LeaseID, error) {
+	lease, err := s.client.Grant(ctx, int64((s.options.TTL+time.Second-1)/time.Second)+1)
+	if err != nil {
+		return 0, err
+	}
+	return lease.ID, nil
 }
 
 func absent(key string) clientv3.Cmp { return clientv3.Compare(clientv3.CreateRevision(key), "=", 0) }
@@ -104,14 +109,10 @@ const (
 
 // Options of a Coordinator. Endpoints are needed.
 type Options struct {
-	claim.Options // Poll is not used
+	claim.Options       // Poll is not used
+	etcdaccess.Settings // Prefix "": /gnocco/
 
-	Endpoints []string      // host:port or URL
-	Prefix    string        // of all keys, one for each data folder; "": /gnocco/
-	Timeout   time.Duration // of a request; 0: 5 s
-	TLS       *tls.Config   // nil: none
-	User      string        // "": no authentication
-	Password  string
+	Timeout time.Duration // of a request; 0: 5 s
 }
 
 // EnsureDefaults fills in what is not set.

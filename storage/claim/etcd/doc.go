@@ -13,8 +13,9 @@
 // as base the highest epoch that it finds on the disk. An etcd that was restored or replaced may be behind the disk: a
 // member that joins it raises base if there are no other members, and is refused otherwise.
 //
-// The process's own lease (claim.Deadline) ends before etcd's. A renewal needs both: that a file was written and synced
-// in the data folder, and that etcd answered. So a process that is cut off from the disk alone gives up what it can't
-// serve. A member that takes over from a dead one waits for Options.Slack, unless the disk is local: etcd reports a
-// death sooner than caches show what the dead member wrote last.
+// The process's own lease (claim.Deadline) is over before etcd's. It is suspended then and not lost (resume.go): the
+// process acknowledges and answers nothing, and goes on if nobody has claimed meanwhile what it holds. A renewal needs
+// both: that a file was written and synced in the data folder, and that etcd answered. So a process that is cut off
+// from the disk alone gives up what it can't serve. A member that takes over from a dead one waits for Options.Slack,
+// unless the disk is local: etcd reports a death sooner than caches show what the dead member wrote last.
 package etcd

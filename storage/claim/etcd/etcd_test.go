@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/gnocco-db/gnocco/internal/etcdaccess"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 	"github.com/gnocco-db/gnocco/tests/claimtest"
@@ -48,7 +49,8 @@ func startServer(t *testing.T) (string, *exec.Cmd) {
 
 func open(t *testing.T, root, endpoint string, o claim.Options) claim.Coordinator {
 	t.Helper()
-	c, err := etcd.New(root, etcd.Options{Endpoints: []string{endpoint}, Options: o, Timeout: 20 * time.Second})
+	c, err := etcd.New(root, etcd.Options{
+		Settings: etcdaccess.Settings{Endpoints: []string{endpoint}}, Options: o, Timeout: 20 * time.Second})
 	fatal.If(t, err)
 	return c
 }

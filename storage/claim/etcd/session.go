@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -26,8 +27,8 @@ type session struct {
 	options  Options
 	client   *clientv3.Client
 	member   claim.Member
-	lease    clientv3.LeaseID
-	local    bool // the data folder belongs to one kernel
+	lease    atomic.Int64 // a clientv3.LeaseID
+	local    bool         // the data folder belongs to one kernel
 	watchers claim.Watchers
 
 	running sync.WaitGroup // the loops
@@ -41,7 +42,10 @@ type session struct {
 // holding is a claim of the session's own.
 type holding struct {
 	epoch    uint64 // 0 while it is being claimed
-	revision int64  // at which it was put
+	revision int64  // at which it was claimed, that of last/<name>
+
+	lease     clientv3.LeaseID // by which it was claimed
+	releasing bool
 }
 
 func (s *session) key(kind, name string) string { return s.options.Prefix + kind + name }
@@ -54,17 +58,29 @@ func (s *session) Watch(ctx context.Context) <-chan struct{} { return s.watchers
 
 // start begins to keep the lease, and to listen to changes.
 func (s *session) start() {
+	s.Wait()
+	log, suspended := s.options.Logger.With("member", s.member.ID), false
 	s.loop(s.options.Beat, func(ctx context.Context) {
-		if err := s.beat(ctx); err != nil && s.Valid() {
-			s.options.Logger.Warn("lease not renewed", "member", s.member.ID, "remaining", s.Remaining(), "error", err)
+		err := s.beat(ctx)
+		switch {
+		case err == nil && suspended:
+			log.Info("the lease holds again: nobody has claimed what this process holds")
+		case err != nil && s.Valid():
+			log.Warn("lease not renewed", "remaining", s.Remaining(), "error", err)
+		case err != nil && !suspended && errors.Is(s.Err(), claim.ErrSuspended):
+			go func() {
+				log.Error("etcd or the data folder does not answer: this process acknowledges and answers nothing until both do",
+					"error", s.options.explain(ctx, err))
+			}()
 		}
+		suspended = err != nil && !s.Valid()
 	})
-	s.loop(s.options.TTL/10, func(context.Context) { s.Valid() }) // the beat may hang
 	s.running.Go(func() {
 		ctx, cancel := s.untilEnd()
 		defer cancel()
-		for ctx.Err() == nil { // a watch ends when etcd has forgotten what came meanwhile
-			for changes := range s.client.Watch(ctx, s.options.Prefix, clientv3.WithPrefix()) {
+		for ctx.Err() == nil { // a watch ends when etcd has forgotten what came meanwhile, or its member has no leader
+			watch := s.client.Watch(clientv3.WithRequireLeader(ctx), s.options.Prefix, clientv3.WithPrefix())
+			for changes := range watch {
 				if len(changes.Events) > 0 || changes.Err() != nil {
 					s.watchers.Wake()
 				}
@@ -101,18 +117,22 @@ func (s *session) loop(interval time.Duration, f func(ctx context.Context)) {
 	})
 }
 
-// beat renews the lease, if the disk and etcd both answer in time.
+// beat renews the lease, if the disk and etcd both answer in time, or resumes it. A try takes a beat at most: the next
+// one asks another member of etcd.
 func (s *session) beat(ctx context.Context) error {
 	begun := s.options.Clock.Now()
-	if err := s.Err(); err != nil {
+	if err := s.Err(); err != nil && !errors.Is(err, claim.ErrSuspended) {
 		return err
 	}
 	if err := s.touchDisk(); err != nil {
 		return fmt.Errorf("claim: heartbeat: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.TTL)
+	ctx, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), s.options.Beat)
 	defer cancel()
-	_, err := s.client.KeepAliveOnce(ctx, s.lease)
+	if !s.Valid() {
+		return s.resume(ctx)
+	}
+	_, err := s.client.KeepAliveOnce(ctx, clientv3.LeaseID(s.lease.Load()))
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		s.Lose(err)
 	}
@@ -127,9 +147,6 @@ func (s *session) beat(ctx context.Context) error {
 
 // touchDisk writes to the data folder what nobody reads. File's members pass over names that begin like this.
 func (s *session) touchDisk() error {
-	if err := s.options.FS.MkdirAll(s.options.FS.PathJoin(s.root, "members"), 0o750); err != nil {
-		return err
-	}
 	file, err := s.options.FS.OpenReadWrite(s.diskFile(), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -153,6 +170,8 @@ func (s *session) diskFile() string {
 
 // Members implements claim.Session.
 func (s *session) Members(ctx context.Context) ([]claim.Member, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
 	got, err := s.client.Get(ctx, s.key("members/", ""), clientv3.WithPrefix())
 	if err != nil {
 		return nil, fmt.Errorf("claim: members by etcd: %w", err)
@@ -211,7 +230,8 @@ func (s *session) Leave(ctx context.Context) error {
 		errs = append(errs, s.Release(ctx, c))
 	}
 	s.Lose(errLeft)
-	if _, err := s.client.Revoke(ctx, s.lease); err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+	_, err := s.client.Revoke(ctx, clientv3.LeaseID(s.lease.Load()))
+	if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		errs = append(errs, fmt.Errorf("claim: leave by etcd: %w", err))
 	}
 	if err := s.options.FS.Remove(s.diskFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {

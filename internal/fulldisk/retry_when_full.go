@@ -1,4 +1,4 @@
-package engine
+package fulldisk
 
 import (
 	"context"
@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
+
+// retryPause is how long a change waits that found the disk full.
+const retryPause = 200 * time.Millisecond
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
 // would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is
-// opened. They continue where they stopped. Their syncs are repeated: RewriteUnsynced lies below where a sync may be
+// opened. They continue where they stopped. Their syncs are repeated: engine.RewriteUnsynced lies below where a sync may be
 // what finds the disk full. Writes of tables fail at once: Pebble removes its half of the table, which
-// may be the room that others need, and eventListener slows its next attempt.
+// may be the room that others need, and engine slows its next attempt.
 //
 // makeRoom is called whenever the disk is full, by several goroutines at once, and reports whether it has freed
 // something.
@@ -37,8 +38,8 @@ func (p *retryWhenFull) Unwrap() vfs.FS { return p.FS }
 // neededPrefixes begin the names of Pebble's files beside logs and tables. Options are temporary until they are whole.
 var neededPrefixes = []string{"MANIFEST-", "marker.", "temporary.", "OPTIONS-"}
 
-// needed reports whether Pebble gives up the store when a write to the file fails.
-func needed(name string) bool {
+// Needed reports whether Pebble gives up the store when a write to the file fails.
+func Needed(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasSuffix(base, ".log") ||
 		slices.ContainsFunc(neededPrefixes, func(prefix string) bool { return strings.HasPrefix(base, prefix) })
@@ -48,25 +49,25 @@ func needed(name string) bool {
 func (p *retryWhenFull) try(wait bool, do func() error) error {
 	for {
 		err := do()
-		if !fulldisk.Is(err) {
+		if !Is(err) {
 			return err
 		}
 		if p.makeRoom() {
 			err = do()
 		}
-		if !wait || !fulldisk.Is(err) {
+		if !wait || !Is(err) {
 			return err
 		}
 		select {
 		case <-p.done:
 			return err
-		case <-time.After(fullDiskPause):
+		case <-time.After(retryPause):
 		}
 	}
 }
 
 func (p *retryWhenFull) file(name string, open func() (vfs.File, error)) (file vfs.File, err error) {
-	wait := needed(name)
+	wait := Needed(name)
 	err = p.try(wait, func() error {
 		file, err = open()
 		return err
@@ -101,7 +102,7 @@ func (p *retryWhenFull) Link(oldname, newname string) error {
 }
 
 func (p *retryWhenFull) Rename(oldname, newname string) error {
-	return p.try(needed(newname), func() error { return p.FS.Rename(oldname, newname) })
+	return p.try(Needed(newname), func() error { return p.FS.Rename(oldname, newname) })
 }
 
 func (p *retryWhenFull) MkdirAll(dir string, perm os.FileMode) error {

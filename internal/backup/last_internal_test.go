@@ -1,4 +1,4 @@
-package cluster
+package backup
 
 import (
 	"log/slog"
@@ -15,16 +15,16 @@ import (
 func TestLastBackup(t *testing.T) {
 	folder := &datafolder.Folder{Path: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		l := &lastBackup{folder: folder, logger: slog.New(slog.DiscardHandler)}
-		l.start()
+		l := &Last{Folder: folder, Logger: slog.New(slog.DiscardHandler)}
+		l.Start()
 		began := time.Now()
 		record := func(ended time.Duration, fault string, want int64) {
 			t.Helper()
 			b := model.Backup{Begun: time.Now(), Ended: began.Add(ended), Error: fault}
 			fatal.If(t, folder.RecordBackup(&b))
-			time.Sleep(backupInterval)
+			time.Sleep(lastInterval)
 			synctest.Wait()
-			if got := l.ended.Load(); got != want {
+			if got := l.Ended(); got != want {
 				t.Errorf("the last backup ended at %d, want %d", got, want)
 			}
 		}
@@ -32,7 +32,7 @@ func TestLastBackup(t *testing.T) {
 		record(time.Second, "", began.Unix()+1)
 		record(time.Hour, "", began.Unix()+3600)
 		record(2*time.Hour, "it failed", began.Unix()+3600)
-		l.stop()
+		l.Stop()
 		record(3*time.Hour, "", began.Unix()+3600)
 	})
 }
