@@ -239,7 +239,7 @@ var (
 	dateWords = words("date datetime datum fecha day")
 	hourWords = words("hour hours hr he hourending time hhmm hrmn stunde heure hora uhrzeit clock")
 	yearWords = words("year jahr yr")
-	idWords   = words("id ids no nr uid uuid serial sn imei")
+	idWords   = words("id ids no nr uid uuid serial imei")
 )
 
 // hasWord reports whether a name has one of words: the last one, if it alone counts.
@@ -261,8 +261,12 @@ func isIDName(name string) bool   { return hasWord(name, idWords, true) }
 
 // IsIdentifier reports whether a column holds identifiers rather than measures: whole numbers, with the name of such.
 func IsIdentifier(name string, cells [][]byte) bool {
+	least := 1 // digits
+	if hasWord(name, words("no nr"), true) {
+		least = 5 // NO is nitric oxide
+	}
 	return isIDName(name) && allMatch(cells, func(cell []byte) bool {
-		return isDigits(cell) && bytes.IndexByte(cell, '.') < 0
+		return len(cell) >= least && isDigits(cell) && bytes.IndexByte(cell, '.') < 0
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
@@ -21,11 +22,11 @@ func isJSON(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{'{'})
 }
 
-// isSeriesJSON reports whether the first object of a text is a series with all its measures, or no object.
+// isSeriesJSON reports whether the first object of a text is a series with all its measures. It may be cut off.
 func isSeriesJSON(head []byte) bool {
 	var first map[string]json.RawMessage
 	if err := json.NewDecoder(bytes.NewReader(head)).Decode(&first); err != nil {
-		return head[0] != '['
+		return head[0] == '{' && bytes.Contains(head, []byte(`"metric"`)) && bytes.Contains(head, []byte(`"values"`))
 	}
 	return first["metric"] != nil && (first["values"] != nil || first["timestamps"] != nil)
 }
@@ -87,16 +88,18 @@ func (r *jsonReader) readNames() error {
 	return nil
 }
 
+// barred matches numbers that JSON doesn't have, but Python writes.
+var barred = regexp.MustCompile(`([:,\[]\s*)(NaN|-?Infinity)\b`)
+
 // object reads the next object. Those that are none are faults.
 func (r *jsonReader) object() (record jsonRecord, err error) {
 	record.members = make(map[string]string)
-	decoder := r.decoder
+	decoder, line := r.decoder, []byte(nil)
 	if r.line++; r.array {
 		if !decoder.More() {
 			return record, io.EOF
 		}
 	} else {
-		var line []byte
 		for len(bytes.TrimSpace(line)) == 0 {
 			if err != nil {
 				return record, err
@@ -109,10 +112,16 @@ func (r *jsonReader) object() (record jsonRecord, err error) {
 		decoder.UseNumber()
 	}
 	record.line = r.line
-	if err := r.members(decoder, "", &record); err != nil {
-		if r.array {
-			return record, fmt.Errorf("csvimport: object %d: %w", r.line, err)
-		}
+	if err = r.members(decoder, "", &record); err != nil && !r.array && barred.Match(line) {
+		record.members = make(map[string]string)
+		decoder = json.NewDecoder(bytes.NewReader(barred.ReplaceAll(line, []byte(`$1"$2"`))))
+		decoder.UseNumber()
+		err = r.members(decoder, "", &record)
+	}
+	if err != nil && r.array {
+		return record, fmt.Errorf("csvimport: object %d: %w", r.line, err)
+	}
+	if err != nil {
 		record.fault = "is no JSON object: " + err.Error()
 	}
 	return record, nil
