@@ -18,7 +18,7 @@ func (sel *selection) overHistograms(name string, start, end int64, plain upstre
 	upstream.Vector, annotations.Annotations) {
 	it := sel.current
 	n, samples := it.native, &columns.Samples{Times: it.times, Begins: it.begins}
-	w, ok := samples.Window(start, end, enh.Ts)
+	w, ok := new(columns.Cursor).Window(samples, start, end, enh.Ts)
 	if !ok {
 		return enh.Out, nil
 	}

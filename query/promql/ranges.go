@@ -43,10 +43,10 @@ func (sel *selection) mark(it *iterator) {
 			first += step - ahead
 		}
 	}
-	of := columns.Samples{Times: it.times, Begins: it.begins}
+	of, c := columns.Samples{Times: it.times, Begins: it.begins}, columns.Cursor{}
 	it.marks = make([]int64, 0, (sel.end-first)/step+1)
 	for t := first; t <= sel.end; t += step {
-		if _, ok := of.Window(t-sel.length, t, t); ok {
+		if _, ok := c.Window(&of, t-sel.length, t, t); ok {
 			it.marks = append(it.marks, t)
 		}
 	}

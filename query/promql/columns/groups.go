@@ -14,7 +14,7 @@ type Window struct {
 }
 
 // IsWhole reports whether a range has no part of a group.
-func (w *Window) IsWhole() bool { return w.First == 1 && w.Last == 1 }
+func (w Window) IsWhole() bool { return w.First == 1 && w.Last == 1 }
 
 // Share returns the share of a sample.
 func (w *Window) Share(i int) float64 {
@@ -35,16 +35,42 @@ func (s *Samples) begin(i int) int64 {
 	return s.Begins[i]
 }
 
+// Cursor finds the windows of ranges. It is fast if they end in ascending order.
+type Cursor struct {
+	from, to int
+	end      int64
+}
+
 // Window returns the window of a range, if that touches a sample.
-func (s *Samples) Window(start, end, now int64) (_ Window, ok bool) {
-	from := sort.Search(len(s.Times), func(i int) bool { return s.Times[i] > start })
-	to := from + sort.Search(len(s.Times)-from, func(i int) bool { return s.begin(from+i) >= end })
+func (c *Cursor) Window(s *Samples, start, end, now int64) (_ Window, ok bool) {
+	times, begins := s.Times, s.Begins
+	from, to := c.from, c.to
+	if to == 0 || end < c.end {
+		from = sort.Search(len(times), func(i int) bool { return times[i] > start })
+		to = from
+	}
+	if begins == nil {
+		for to < len(times) && times[to] <= end {
+			to++
+		}
+	} else {
+		for to < len(times) && begins[to] < end {
+			to++
+		}
+	}
+	for from < to && times[from] <= start {
+		from++
+	}
+	c.from, c.to, c.end = from, to, end
+	if begins == nil {
+		return Window{from, to, start, end, now, 1, 1}, from < to
+	}
 	return s.window(from, to, start, end, now), from < to
 }
 
 func (s *Samples) window(from, to int, start, end, now int64) Window {
 	w := Window{from, to, start, end, now, 1, 1}
-	if s.Begins != nil && from < to {
+	if from < to {
 		w.First, w.Last = s.share(from, start, end), s.share(to-1, start, end)
 	}
 	return w

@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"sort"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -92,27 +91,17 @@ func (p *Pipeline) instants(s *Samples, at Times, lookback int64, out []float64)
 // windows sets out to the function over the range at each time, and returns how many samples the ranges have.
 func (p *Pipeline) windows(m *Scratch, s *Samples, at Times, out []float64) (used int64) {
 	of := p.over(m, s)
-	times, offset := s.Times, p.offset()
-	from, to := 0, 0
-	if first := at.At(0) - offset - p.Range; len(times) > 0 && times[0] <= first {
-		from = sort.Search(len(times), func(i int) bool { return times[i] > first })
-		to = from
-	}
+	offset := p.offset()
+	var c Cursor
 	for i := range out {
-		end := at.At(i) - offset
-		start := end - p.Range
-		for to < len(times) && s.begin(to) < end {
-			to++
-		}
-		for from < to && times[from] <= start {
-			from++
-		}
-		if from == to {
+		now := at.At(i)
+		w, ok := c.Window(s, now-offset-p.Range, now-offset, now)
+		if !ok {
 			out[i] = absent
-		} else {
-			out[i] = of(s.window(from, to, start, end, at.At(i)))
-			used += int64(to - from)
+			continue
 		}
+		out[i] = of(w)
+		used += int64(w.To - w.From)
 	}
 	return used
 }
@@ -172,11 +161,12 @@ func (p *Pipeline) over(m *Scratch, s *Samples) func(Window) float64 {
 // nothing. The parameters of the function are those of its last call.
 func (p *Pipeline) Ranges(m *Scratch, s *Samples) func(parameters []upstream.Vector, end, now int64) float64 {
 	of := p.over(m, s)
+	var c Cursor
 	return func(parameters []upstream.Vector, end, now int64) float64 {
 		for i := range p.parameters {
 			p.parameters[i] = parameters[i][0].F
 		}
-		if w, ok := s.Window(end-p.Range, end, now); ok {
+		if w, ok := c.Window(s, end-p.Range, end, now); ok {
 			return of(w)
 		}
 		return absent
