@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/prometheus/prompb"
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 
-	"github.com/gnocco-db/gnocco/internal/latetypes"
+	"github.com/gnocco-db/gnocco/metricd/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 	"github.com/gnocco-db/gnocco/tests/testnode"

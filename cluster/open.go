@@ -34,7 +34,7 @@ func Open(ctx context.Context, options Options) (_ *Process, err error) {
 			err = errors.Join(err, p.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	p.reserve = datafolder.NewReserveFile(options.Data, options.MinFreeBytes, options.Logger)
+	p.reserve = fulldisk.NewReserveFile(options.Data, options.MinFreeBytes, options.Logger)
 	p.reserve.RemoveToStart()
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (p *Process) enter() (err error) {
 	}
 	p.closers.Add("folder", func(context.Context) error { return p.folder.Release() })
 	o.FS = p.folder.Anchored(o.FS)
-	p.reserve.Within(p.folder)
+	p.reserve.Within(p.folder.Place(""))
 	if made {
 		o.Logger.Info("made a new data folder", "data", p.folder.Path, "cluster", p.cluster.ID, "sacks", p.cluster.Sacks)
 	}

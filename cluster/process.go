@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/closers"
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -29,7 +30,7 @@ type Process struct {
 
 	folder  *datafolder.Folder
 	cluster datafolder.ClusterFile
-	reserve *datafolder.ReserveFile
+	reserve *fulldisk.ReserveFile
 
 	members   *membership
 	clocks    *clocks

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/metricd/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/peer"
-	"github.com/gnocco-db/gnocco/internal/latetypes"
+	"github.com/gnocco-db/gnocco/metricd/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )

@@ -18,7 +18,7 @@ func TestLayersOfStoreFiles(t *testing.T) {
 		fs = fs.Unwrap()
 	}
 	want := []string{"*engine.Recorder", "*claim.fence", "*engine.retryWhenFull", "engine.wholeBlocks",
-		"engine.rewriteUnsynced", "*vfs.MemFS"}
+		"fulldisk.rewriteUnsynced", "*vfs.MemFS"}
 	if !slices.Equal(layers, want) {
 		t.Errorf("layers %v, want %v", layers, want)
 	}

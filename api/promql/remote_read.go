@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,13 +38,10 @@ func (a Handlers) readSamples(r *request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range request.AcceptedResponseTypes {
-		if kind == prompb.ReadRequest_STREAMED_XOR_CHUNKS {
-			return a.readChunks(r, request)
-		}
-		if kind == prompb.ReadRequest_SAMPLES {
-			break
-		}
+	chunks := slices.Index(request.AcceptedResponseTypes, prompb.ReadRequest_STREAMED_XOR_CHUNKS)
+	if samples := slices.Index(request.AcceptedResponseTypes, prompb.ReadRequest_SAMPLES); chunks >= 0 &&
+		(samples < 0 || chunks < samples) { // the client prefers the first one
+		return a.readChunks(r, request)
 	}
 	response := &prompb.ReadResponse{}
 	for _, query := range request.Queries {

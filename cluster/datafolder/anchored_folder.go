@@ -22,8 +22,8 @@ func (f *Folder) anchor() (err error) {
 	return nil
 }
 
-// place returns the path of a name in the folder that was opened.
-func (f *Folder) place(name string) string {
+// Place returns the path of a name in the folder that was opened.
+func (f *Folder) Place(name string) string {
 	if f.anchored == "" {
 		return filepath.Join(f.Path, name)
 	}
@@ -55,7 +55,7 @@ func (a *anchoredFS) Unwrap() vfs.FS { return a.FS }
 func (a *anchoredFS) MkdirAll(dir string, perm os.FileMode) error {
 	for _, path := range a.paths {
 		if name, err := filepath.Rel(path, dir); err == nil && filepath.IsLocal(name) {
-			return a.FS.MkdirAll(a.folder.place(name), perm)
+			return a.FS.MkdirAll(a.folder.Place(name), perm)
 		}
 	}
 	return a.FS.MkdirAll(dir, perm)

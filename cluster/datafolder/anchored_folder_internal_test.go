@@ -1,6 +1,8 @@
 package datafolder
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -23,8 +26,9 @@ func TestNothingIsMadeBelowTheMountPoint(t *testing.T) {
 		fs := f.Anchored(vfs.Default)
 		gone := mount + ".gone"
 		do := func() (did int) {
-			reserve := NewReserveFile("", 1<<10, nil)
-			reserve.Within(f)
+			ended, end := context.WithCancel(t.Context())
+			end()
+			reserve := fulldisk.NewReserveFile(f.Place(""), 1<<10, slog.New(slog.DiscardHandler))
 			for _, step := range []func() error{
 				func() error { _, err := claim.TakeOver(fs, filepath.Join(f.Path, "sacks/001"), 7); return err },
 				func() error { return claim.NoteStore(fs, f.Path, "sacks/001", FormatOf("sacks/001")) },
@@ -32,7 +36,11 @@ func TestNothingIsMadeBelowTheMountPoint(t *testing.T) {
 				func() error { return fs.MkdirAll(filepath.Join(f.Path, "index/e1"), 0o750) },
 				func() error { _, _, err := f.EnsureClock(uuid.UUID{1}, 1); return err },
 				func() error { return f.KeepReading(uuid.UUID{1}, 1) },
-				reserve.ensure,
+				func() error {
+					reserve.Reconcile(ended)
+					_, err := os.Stat(f.Place("reserve"))
+					return err
+				},
 			} {
 				if step() == nil {
 					did++

@@ -27,7 +27,7 @@ const (
 // processes of a machine agree, whenever they start. The clock has the machine's ID, or one made of it if a repair has
 // set its file aside: then its stamps are not mistaken for the earlier clock's.
 func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since int64, err error) {
-	if err := os.Mkdir(f.place(clocksFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(f.Place(clocksFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
 		return id, 0, err
 	}
 	for {
@@ -151,7 +151,7 @@ func (f *Folder) LatestReading() (latest int64, err error) {
 func (f *Folder) KeepReading(clock uuid.UUID, at int64) error {
 	folder := readingsOf(clock)
 	for _, made := range []string{filepath.Dir(folder), folder} {
-		err := os.Mkdir(f.place(made), 0o750)
+		err := os.Mkdir(f.Place(made), 0o750)
 		if err == nil {
 			err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, filepath.Dir(made)))
 		}

@@ -116,7 +116,8 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 	return c, made, err
 }
 
-// SetCoordination changes how the processes of a folder find each other, and returns how they did before. None runs.
+// SetCoordination changes how the processes of a folder find each other, and returns how they did before. No process
+// runs.
 func (f *Folder) SetCoordination(coordination string) (was string, err error) {
 	c, err := f.ReadClusterFile()
 	if err != nil {

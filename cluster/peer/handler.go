@@ -13,8 +13,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/latetypes"
 	"github.com/gnocco-db/gnocco/internal/quota"
+	"github.com/gnocco-db/gnocco/metricd/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
 	"github.com/gnocco-db/gnocco/storage/incoming"

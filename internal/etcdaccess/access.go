@@ -16,7 +16,7 @@ type Access struct {
 	// URL is etcds://host:2379,host:2379/prefix, which is TLS, or etcd://…
 	URL string
 
-	// Files in PEM, for etcds. They are read again for each connection.
+	// CA and the others are files in PEM, for etcds. A new connection reads the certificate again.
 	CA               string // authorities that may have signed the servers' certificates; "": the system's
 	Certificate, Key string // of this process, if etcd asks for one
 
@@ -53,7 +53,7 @@ func (a *Access) parse() (endpoints []string, prefix string, err error) {
 	return endpoints, prefix, nil
 }
 
-// Validate lists every fault at once, of what is said and not of the files.
+// Validate lists every fault at once. It reads no file.
 func (a *Access) Validate() error {
 	var faults []error
 	if _, _, err := a.parse(); err != nil {

@@ -27,7 +27,7 @@ func TestURL(t *testing.T) {
 	f("etcds://a:1,b:2/", "", "https://a:1", "https://b:2")
 }
 
-// Whatever would show a password, or be ignored, is refused with words that say what to do.
+// An Access that would show a password, or be ignored, is refused with words that say what to do.
 func TestAccessIsRefused(t *testing.T) {
 	cert, key := testcert.SelfSigned(t)
 	login := filepath.Join(t.TempDir(), "login")

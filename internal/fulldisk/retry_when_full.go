@@ -17,9 +17,9 @@ const retryPause = 200 * time.Millisecond
 
 // RetryWhenFull returns a file system that waits, until ctx ends, for a full disk to have room again, where Pebble
 // would otherwise give up the store: at writes to its log, its manifest and the options that it writes when it is
-// opened. They continue where they stopped. Their syncs are repeated: engine.RewriteUnsynced lies below where a sync may be
-// what finds the disk full. Writes of tables fail at once: Pebble removes its half of the table, which
-// may be the room that others need, and engine slows its next attempt.
+// opened. They continue where they stopped. Their syncs are repeated: RewriteUnsynced lies below where a sync
+// may be what finds the disk full. Writes of tables fail at once: Pebble removes its half of the table, which may be
+// the room that others need, and engine slows its next attempt.
 //
 // makeRoom is called whenever the disk is full, by several goroutines at once, and reports whether it has freed
 // something.

@@ -52,7 +52,7 @@ func TestLostLeaseHasAnError(t *testing.T) {
 }
 
 // A lease that waits at its deadline holds nothing up but changes, which go on once it is resumed, or fail once it is
-// lost. Nobody takes it for lost meanwhile.
+// lost. It is not lost meanwhile.
 func TestSuspendedLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := new(stoppedClock)

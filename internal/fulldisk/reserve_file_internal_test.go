@@ -1,4 +1,4 @@
-package datafolder
+package fulldisk
 
 import (
 	"bytes"

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/latetypes"
+	"github.com/gnocco-db/gnocco/metricd/latetypes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 	"github.com/gnocco-db/gnocco/tests/fatal"

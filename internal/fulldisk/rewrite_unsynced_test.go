@@ -1,4 +1,4 @@
-package engine_test
+package fulldisk_test
 
 import (
 	"errors"
@@ -91,7 +91,7 @@ func (f *lateFile) Close() error { return errors.Join(f.flush(), f.File.Close())
 // opened anew from the disk.
 func TestSyncFindsDiskFull(t *testing.T) {
 	disk := &lateDisk{FS: vfs.NewMem()}
-	fs := fulldisk.RetryWhenFull(t.Context(), engine.WholeBlocks(engine.RewriteUnsynced(disk)),
+	fs := fulldisk.RetryWhenFull(t.Context(), engine.WholeBlocks(fulldisk.RewriteUnsynced(disk)),
 		func() bool { return false })
 	options := engine.Options{FS: fs, MemTableSize: 64 << 10, Fail: func(err error) { t.Error(err) }}
 	db, err := engine.Open("store", options)
@@ -133,7 +133,7 @@ func TestSyncFindsDiskFull(t *testing.T) {
 func TestCloseFindsDiskFull(t *testing.T) {
 	closing := &fullAtClose{FS: vfs.NewMem()}
 	for _, synced := range []bool{true, false} {
-		f, err := engine.RewriteUnsynced(closing).Create("000001.log", vfs.WriteCategoryUnspecified)
+		f, err := fulldisk.RewriteUnsynced(closing).Create("000001.log", vfs.WriteCategoryUnspecified)
 		fatal.If(t, err)
 		if _, err := f.Write([]byte("x")); err != nil {
 			t.Fatal(err)

@@ -1,11 +1,9 @@
-package engine
+package fulldisk
 
 import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // RewriteUnsynced returns a file system on which a sync that found the disk full may be repeated. Network file systems
@@ -19,7 +17,7 @@ type rewriteUnsynced struct{ vfs.FS }
 func (fs rewriteUnsynced) Unwrap() vfs.FS { return fs.FS }
 
 func (fs rewriteUnsynced) wrap(name string, file vfs.File, err error) (vfs.File, error) {
-	if err != nil || !fulldisk.Needed(name) {
+	if err != nil || !Needed(name) {
 		return file, err
 	}
 	return &unsyncedFile{File: file}, nil
@@ -122,7 +120,7 @@ func (f *unsyncedFile) Close() error {
 	err := f.File.Close()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if fulldisk.Is(err) && len(f.unsynced) == 0 {
+	if Is(err) && len(f.unsynced) == 0 {
 		return nil
 	}
 	return err

@@ -1,4 +1,4 @@
-package datafolder
+package fulldisk
 
 import (
 	"cmp"
@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/gnocco-db/gnocco/internal/fulldisk"
 )
 
 // ReserveFile only takes up room on the disk, for all processes of a data folder. A process that finds the disk full
@@ -58,8 +56,8 @@ func NewReserveFile(folder string, minFreeBytes uint64, logger *slog.Logger) *Re
 		logger: logger, allocate: allocate, remove: os.Remove}
 }
 
-// Within makes the file stay in a folder that was entered, after any later mount at its path.
-func (r *ReserveFile) Within(f *Folder) { r.path = f.place(reserveName) }
+// Within gives the file another path to its folder, which leads to it after any later mount.
+func (r *ReserveFile) Within(folder string) { r.path = filepath.Join(folder, reserveName) }
 
 // Remove removes the file, and reports whether there was one. Everything that waits for room asks often: the disk is
 // asked once in reserveInterval, and not while it has not answered. A look-up of the data folder hung for minutes on a
@@ -109,7 +107,7 @@ func (r *ReserveFile) Reconcile(ctx context.Context) {
 		if !r.isWanted() {
 			err = r.ensure()
 		}
-		if fulldisk.Is(err) {
+		if Is(err) {
 			pause = fullInterval
 		} else if err == nil && !r.isWanted() {
 			pause = thereInterval
@@ -144,7 +142,7 @@ func (r *ReserveFile) ensure() error {
 	fresh := r.path + ".new"
 	file, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE, 0o640)
 	if err != nil {
-		return fmt.Errorf("datafolder: reserve file: %w", err)
+		return fmt.Errorf("fulldisk: reserve file: %w", err)
 	}
 	err = errors.Join(r.allocate(file, r.bytes), file.Close())
 	if err == nil {
@@ -156,7 +154,7 @@ func (r *ReserveFile) ensure() error {
 		return nil // another process was faster
 	}
 	if err != nil {
-		return fmt.Errorf("datafolder: reserve file: %w", err)
+		return fmt.Errorf("fulldisk: reserve file: %w", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
