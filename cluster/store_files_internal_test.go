@@ -17,7 +17,7 @@ func TestLayersOfStoreFiles(t *testing.T) {
 		layers = append(layers, fmt.Sprintf("%T", fs))
 		fs = fs.Unwrap()
 	}
-	want := []string{"*engine.Recorder", "*claim.fence", "*engine.retryWhenFull", "engine.wholeBlocks",
+	want := []string{"*engine.Recorder", "*claim.fence", "*fulldisk.retryWhenFull", "engine.wholeBlocks",
 		"fulldisk.rewriteUnsynced", "*vfs.MemFS"}
 	if !slices.Equal(layers, want) {
 		t.Errorf("layers %v, want %v", layers, want)

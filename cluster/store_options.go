@@ -122,6 +122,6 @@ func failure(lease claim.Lease, folder *datafolder.Folder, logger *slog.Logger, 
 //   - Old logs are written over in whole blocks. Only this layer counts the padding.
 //   - Before a sync is repeated, all data that no sync has confirmed is written again.
 func storeFiles(ctx context.Context, disk vfs.FS, lease claim.Lease, makeRoom func() bool) *engine.Recorder {
-	waiting := fulldisk.RetryWhenFull(ctx, engine.WholeBlocks(fulldisk.RewriteUnsynced(disk)), makeRoom)
+	waiting := fulldisk.RetryWhenFull(ctx, engine.WholeBlocks(engine.RewriteUnsynced(disk)), makeRoom)
 	return engine.NewRecorder(claim.Fence(waiting, lease))
 }

@@ -48,18 +48,33 @@ func Start(options Options) (_ *Server, err error) {
 	}
 	s := &Server{options: options, open: map[net.Conn]time.Time{}}
 	s.running, s.stop = context.WithCancel(context.Background())
-	if s.packets, err = net.ListenPacket("udp", options.Listen); err != nil {
+	if err := s.listen(); err != nil {
 		return nil, fmt.Errorf("listener: %s: %w", options.Protocol, err)
-	}
-	_ = s.packets.(*net.UDPConn).SetReadBuffer(receiveBufferBytes)
-	if s.stream, err = net.Listen("tcp", s.packets.LocalAddr().String()); err != nil { // at the same port
-		return nil, errors.Join(fmt.Errorf("listener: %s: %w", options.Protocol, err), s.packets.Close())
 	}
 	s.instruments = newInstruments(&s.options)
 	s.done.Go(s.receive)
 	s.done.Go(s.accept)
 	options.Logger.Info("listening for "+options.Protocol, "address", s.Addr().String())
 	return s, nil
+}
+
+// listen opens both sockets at the same port. One that the kernel chose for packets may be taken for streams.
+func (s *Server) listen() (err error) {
+	const tries = 10
+	for range tries {
+		if s.packets, err = net.ListenPacket("udp", s.options.Listen); err != nil {
+			return err
+		}
+		if s.stream, err = net.Listen("tcp", s.packets.LocalAddr().String()); err == nil {
+			_ = s.packets.(*net.UDPConn).SetReadBuffer(receiveBufferBytes)
+			return nil
+		}
+		err = errors.Join(err, s.packets.Close())
+		if _, port, _ := net.SplitHostPort(s.options.Listen); port != "0" {
+			break
+		}
+	}
+	return err
 }
 
 // Protocol returns the protocol of the server.

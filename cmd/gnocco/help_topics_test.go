@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 		fatal.If(t, root.Execute())
 		return out.String()
 	}
-	topics := help("help", "limits") + help("help", "keystone") + help("help", "senders")
+	topics := help("help", "limits") + help("help", "keystone") + help("help", "senders") + help("help", "etcd")
 	names := func(text, flag string) bool { // a boolean's name is followed by [=true|false]
 		return strings.Contains(text, "--"+flag+" ") || strings.Contains(text, "--"+flag+"[")
 	}

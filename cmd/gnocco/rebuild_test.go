@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 func TestRebuild(t *testing.T) {
-	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
+	data := filepath.Join(t.TempDir(), "data")
+	s := serve(t, "--data", data)
 	s.call(http.MethodPost, "/v1/archive_policy",
 		`{"name": "p", "definition": [{"granularity": 1}], "aggregation_methods": ["mean", "max"]}`,
 		http.StatusCreated, nil)
@@ -20,6 +22,8 @@ func TestRebuild(t *testing.T) {
 		`[{"timestamp": 1767225601, "value": 1}, {"timestamp": 1767225602, "value": 3}, {"timestamp": 1767225661, "value": 5}]`, http.StatusAccepted, nil)
 	measures := "/v1/metric/" + metric.ID + "/measures?refresh=true&aggregation="
 	s.measures(measures + "max")
+	s.end(syscall.SIGTERM) // which writes the archive
+	s = serve(t, "--data", data)
 	rebuild := func(want string, args ...string) {
 		t.Helper()
 		stdout, stderr, status := run(t, "", append([]string{"rebuild", "--url", s.url}, args...)...)
@@ -64,7 +68,8 @@ func TestRebuild(t *testing.T) {
 
 // Counters of an older policy get one with increase and resets, which are exact as far as measures are kept.
 func TestRebuildOfCounters(t *testing.T) {
-	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
+	data := filepath.Join(t.TempDir(), "data")
+	s := serve(t, "--data", data)
 	s.call(http.MethodPost, "/v1/archive_policy", `{"name": "old", "back_window": 1, "definition": `+
 		`[{"granularity": 10, "points": 100}, {"granularity": 60}], "aggregation_methods": ["last", "count"]}`,
 		http.StatusCreated, nil)
@@ -81,6 +86,8 @@ func TestRebuildOfCounters(t *testing.T) {
 			{"timestamp": 1767225641, "value": 3}, {"timestamp": 1767225661, "value": 10}]`, http.StatusAccepted, nil)
 		s.measures("/v1/metric/" + metric.ID + "/measures?refresh=true&aggregation=last")
 	}
+	s.end(syscall.SIGTERM) // which writes the archives
+	s = serve(t, "--data", data)
 	move := func(want string, more ...string) {
 		t.Helper()
 		args := append([]string{"rebuild", "--url", s.url, "--archive-policy", "old", "--counters"}, more...)

@@ -69,20 +69,24 @@ func mounted(kind string) string {
 }
 
 // Mounts tells of changes of this machine's mounts, as this process sees them. It asks the kernel, and no disk.
-type Mounts struct{ info *os.File }
+type Mounts struct{ info int }
 
 // WatchMounts returns the mounts as they are. Close ends the watch.
 func WatchMounts() *Mounts {
-	info, _ := os.Open("/proc/self/mountinfo") // without it they may always have changed
+	// The runtime would poll an os.File as well, and the kernel tells a change of the mounts to the first who polls.
+	info, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		info = -1 // the mounts may always have changed
+	}
 	return &Mounts{info}
 }
 
 // Changed reports whether something may have been mounted or unmounted since the last call.
 func (m *Mounts) Changed() bool {
-	polled := []unix.PollFd{{Fd: int32(m.info.Fd()), Events: unix.POLLPRI}} //nolint:gosec // a descriptor
+	polled := []unix.PollFd{{Fd: int32(m.info), Events: unix.POLLPRI}} //nolint:gosec // a descriptor
 	n, err := unix.Poll(polled, 0)
 	return n > 0 || err != nil || polled[0].Fd < 0
 }
 
 // Close ends the watch.
-func (m *Mounts) Close() { m.info.Close() }
+func (m *Mounts) Close() { _ = unix.Close(m.info) }

@@ -19,6 +19,7 @@ import (
 // change gives an archive policy other methods, and rebuilds the archive of a metric.
 func (s *store) change(policy string, id uuid.UUID, methods ...string) {
 	s.t.Helper()
+	fatal.If(s.t, s.Metricd.Checkpoint(context.Background())) // or else the archive is made as the new policy has it
 	_, _, err := s.Index.ChangeArchivePolicy(context.Background(), policy, s.now,
 		func(old *model.ArchivePolicy) (*model.ArchivePolicy, error) { return old.Change(nil, nil, methods) })
 	if err != nil {

@@ -33,7 +33,7 @@ func TestSeriesShareAcquisitions(t *testing.T) {
 		}
 		return nil
 	}))
-	if most := count*each/step + runtime.GOMAXPROCS(0); len(amounts) > most {
+	if most := count*each/step + 2*runtime.GOMAXPROCS(0); len(amounts) > most {
 		t.Errorf("%d series of %d bytes acquired memory %d times, more than %d", count, each, len(amounts), most)
 	}
 	if held := request.Held(budget.Answers); held < count*each {

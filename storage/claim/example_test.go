@@ -11,7 +11,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -35,7 +34,7 @@ func enter(ctx context.Context, root, node string) (*holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	fs := engine.NewRecorder(claim.Fence(engine.WholeBlocks(fulldisk.RewriteUnsynced(vfs.Default)), session))
+	fs := engine.NewRecorder(claim.Fence(engine.WholeBlocks(engine.RewriteUnsynced(vfs.Default)), session))
 	return &holder{Session: session, fs: fs, root: root}, nil
 }
 

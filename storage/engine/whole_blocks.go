@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/fulldisk"
+)
 
 // WholeBlocks returns a file system that writes old logs over in whole blocks. To write a part of a block the kernel
 // needs the rest: unless it is cached, the kernel first reads it, while a request waits for its log. So the last block
@@ -39,3 +43,7 @@ func (f *wholeBlocksFile) Write(p []byte) (n int, err error) {
 	f.written += int64(n)
 	return n, err
 }
+
+// RewriteUnsynced returns a file system on which a sync that found the disk full may be repeated: of package fulldisk,
+// which other modules cannot import.
+func RewriteUnsynced(fs vfs.FS) vfs.FS { return fulldisk.RewriteUnsynced(fs) }
