@@ -140,7 +140,7 @@ func (p *Pipeline) over(m *Scratch, s *Samples) func(Window) float64 {
 	}
 	m.withoutEnds(s)
 	times, values, name := s.Times, s.Values, plainName(p.call.Func.Name)
-	of := func(Window) float64 { return absent }
+	var of func(Window) float64
 	if f := valueWindows[name]; f != nil {
 		of = func(w Window) float64 { return f(values[w.From:w.To]) }
 	} else if r := Rates[name]; r != nil {
