@@ -113,19 +113,19 @@ func export(t *testing.T, temporality metricdata.Temporality) {
 	counter.Add(t.Context(), 4)
 	wide.Record(t.Context(), 1)
 	fatal.If(t, provider.ForceFlush(t.Context()))
-	const of = "instance:a1 job:shop/cart"
-	reads(t, url, "room_temperature_celsius", "map[__name__:room_temperature_celsius "+of[:11]+" job:shop/cart open:true room_name:b/1] 21.5")
-	reads(t, url, "histogram_sum(wide)", "map["+of+"] 1")
+	const of, scope = "instance:a1 job:shop/cart", " otel_scope_name:test"
+	reads(t, url, "room_temperature_celsius", "map[__name__:room_temperature_celsius "+of[:11]+" job:shop/cart open:true"+scope+" room_name:b/1] 21.5")
+	reads(t, url, "histogram_sum(wide)", "map["+of+scope+"] 1")
 	reads(t, url, "target_info", `map[__name__:target_info host_name:web-1 `+of+` tags:["x","y"]] 1`)
 	if temporality == metricdata.CumulativeTemporality {
-		reads(t, url, "requests_total", "map[__name__:requests_total "+of+"] 7")
-		reads(t, url, `latency_seconds_bucket{le="1"}`, "map[__name__:latency_seconds_bucket "+of+" le:1] 3")
-		reads(t, url, `latency_seconds_bucket{le="+Inf"}`, "map[__name__:latency_seconds_bucket "+of+" le:+Inf] 4")
-		reads(t, url, "latency_seconds_sum", "map[__name__:latency_seconds_sum "+of+"] 8.05")
-		reads(t, url, "latency_seconds_count", "map[__name__:latency_seconds_count "+of+"] 4")
+		reads(t, url, "requests_total", "map[__name__:requests_total "+of+scope+"] 7")
+		reads(t, url, `latency_seconds_bucket{le="1"}`, "map[__name__:latency_seconds_bucket "+of+" le:1"+scope+"] 3")
+		reads(t, url, `latency_seconds_bucket{le="+Inf"}`, "map[__name__:latency_seconds_bucket "+of+" le:+Inf"+scope+"] 4")
+		reads(t, url, "latency_seconds_sum", "map[__name__:latency_seconds_sum "+of+scope+"] 8.05")
+		reads(t, url, "latency_seconds_count", "map[__name__:latency_seconds_count "+of+scope+"] 4")
 	} else { // the sum of all deltas
-		reads(t, url, "sum_over_time(requests[1m])", "map["+of+"] 7")
-		reads(t, url, `sum_over_time(latency_seconds_bucket{le="1"}[1m])`, "map["+of+" le:1] 3")
+		reads(t, url, "sum_over_time(requests[1m])", "map["+of+scope+"] 7")
+		reads(t, url, `sum_over_time(latency_seconds_bucket{le="1"}[1m])`, "map["+of+" le:1"+scope+"] 3")
 	}
 	var metadata struct {
 		Data map[string][]struct{ Type, Help, Unit string }
