@@ -70,9 +70,9 @@ func bubbleRand() uint32 {
 var productEdits = []edit{
 	{"cluster/coordinator_choice.go", `	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 `, ""},
-	{"cluster/coordinator_choice.go", "etcd.Options{Options: o.claimOptions()}",
-		"struct{ User, Password, Prefix string; Endpoints []string }{}"},
-	{"cluster/coordinator_choice.go", "return etcd.New(folder.Path, options)", "return nil, errors.ErrUnsupported"},
+	{"cluster/coordinator_choice.go",
+		"return etcd.New(folder.Path, etcd.Options{Options: o.claimOptions(), Settings: access})",
+		"return nil, fmt.Errorf(\"%s: %w\", access.Prefix, errors.ErrUnsupported)"},
 	{"storage/engine/options.go", "o.Fail = ExitOnFailure(o.Logger, os.Exit)",
 		`exit := os.Exit
 		if m, ok := o.FS.(interface{ Exit(status int) }); ok {
