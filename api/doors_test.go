@@ -24,8 +24,8 @@ import (
 // A door takes text. The laws are those of package ingest/plaintext.
 type door struct {
 	name string
-	// send sends a body to an empty server. It returns the stored measures, sorted, and what a sender or the operator
-	// is told of the others, "" for nothing.
+	// send sends a body to an empty server. It returns the stored measures, sorted, and the message about the others
+	// that the sender or the operator gets; "": none.
 	send func(t *testing.T, body string) (stored []string, told string)
 	// join makes a body of elements. nil: lines.
 	join func(elements ...string) string

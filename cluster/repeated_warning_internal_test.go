@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The same error each second for an hour is some ten lines; another one, and one after a success, is told at once.
+// An error that repeats every second for an hour is logged about ten times. A different error, or the first one after a
+// success, is logged at once.
 func TestRepeatedWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := 0

@@ -310,7 +310,8 @@ func TestTwoPointsOfOneSeriesAndTime(t *testing.T) {
 	}
 }
 
-// Resources are told apart by their identifying attributes. Two that cannot be are named, also if they send by turns.
+// Identifying attributes distinguish resources. Two resources with the same ones are reported, even when their requests
+// alternate.
 func TestResources(t *testing.T) {
 	f := func(job, instance string, attributes ...string) {
 		t.Helper()

@@ -12,8 +12,8 @@ import (
 const (
 	maxShownLines  = 20
 	maxShownReason = 300 // bytes
-	// maxUnread is how many lines that cannot be read end a body of which they are the most: a few kilobytes can unpack
-	// to millions of them.
+	// maxUnread is the number of unreadable lines after which a body that has mostly such lines is given up: a few
+	// kilobytes can unpack to millions of them.
 	maxUnread = 10_000
 )
 

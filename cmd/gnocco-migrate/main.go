@@ -131,8 +131,8 @@ func newSettings() *cobra.Command {
 		Use:   "settings FILE",
 		Short: "Print the settings of Gnocco that a gnocchi.conf stands for, as JSON",
 		Long: `Print the settings of Gnocco that a gnocchi.conf stands for, secrets as well, and the options that are
-ignored, as JSON. What the environment's GNOCCO_* say goes before the file. gnocco runs this command
-for --config gnocchi.conf.`,
+ignored, as JSON. GNOCCO_* environment variables override the file. gnocco runs this command for
+--config gnocchi.conf.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := gnocchiconf.Read(args, nil)
