@@ -17,8 +17,9 @@
 // A flush forgets everything but the last values of gauges, so that a gauge that nobody sends has no measures. These
 // are kept in memory: after a restart, a change starts at 0.
 //
-// It refuses messages that it does not understand, and counts them by reason: UDP has no answer. It ignores DogStatsD's
-// tags and containers. A gauge or counter with a time of its own has a measure at that time, beside that of the flush.
+// It refuses messages that it does not understand, and counts them by reason: UDP has no answer. A line of blanks is no
+// message. It ignores DogStatsD's tags and containers. A gauge or counter with a time of its own has a measure at that
+// time, beside that of the flush.
 //
 // With Options.Labels there is no resource (series.go). A message is of the series whose labels are its name, as it
 // stands, and DogStatsD's tags. Flushes take the way of the other listeners, so that every process may listen.

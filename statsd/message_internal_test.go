@@ -131,13 +131,15 @@ func TestDatagramThatIsCut(t *testing.T) {
 
 func FuzzDatagram(f *testing.F) {
 	f.Add([]byte("a:1|g\nb:2|c|@0.5\n\nc:3:4|ms\nd:+1|g\nd:1:2:1|s\na:1e308:+1e308|g"))
+	f.Add([]byte(" "))
+	f.Add([]byte("a:1|g\r \t\r\n\v\n\f:\n\r"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g := newGathered(3, 4, false)
 		refused := 0
 		accepted := g.datagram(data, 1, func(string) { refused++ })
-		lines := 0
-		for line := range strings.SplitSeq(string(data), "\n") {
-			if line != "" {
+		lines := 0 // those of blanks alone are no messages
+		for line := range strings.FieldsFuncSeq(string(data), func(c rune) bool { return c == '\n' || c == '\r' }) {
+			if strings.Trim(line, " \t\v\f") != "" {
 				lines++
 			}
 		}
