@@ -76,19 +76,22 @@ func FuzzDecode(f *testing.F) {
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("cpu", "host name", "a=b", "v,alue", "f", 1.5, int64(5))
 	f.Add(`"`, `\`, `\ `, `"x"`, `a\`, -1e-300, int64(0))
+	f.Add("0", "0", "0", "0", "\t", -1e-300, int64(0))
+	f.Add("#", "\t", "\t", "\t", "\tf\t", 1.0, int64(1))
+	// A tab before a name, a field's as a line's, is a blank, as in InfluxDB: only quotes make it part of the name.
 	write := func(name string) string {
-		if strings.HasPrefix(name, `"`) || strings.HasSuffix(name, `\`) {
+		if strings.ContainsAny(name[:1], "\"#\t") || strings.HasSuffix(name, `\`) {
 			return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 		}
 		return strings.NewReplacer(" ", `\ `, ",", `\,`, "=", `\=`).Replace(name)
 	}
 	f.Fuzz(func(t *testing.T, measurement, host, tag, text, name string, value float64, at int64) {
 		for _, part := range []string{measurement, host, tag, text, name} {
-			if part == "" || strings.Contains(part, "\n") || !utf8.ValidString(part) {
+			if part == "" || strings.ContainsAny(part, "\r\n") || !utf8.ValidString(part) {
 				return
 			}
 		}
-		if at < 0 || tag == "host" || math.IsNaN(value) || math.IsInf(value, 0) || strings.HasPrefix(measurement, "#") || strings.HasPrefix(measurement, "\t") {
+		if at < 0 || tag == "host" || math.IsNaN(value) || math.IsInf(value, 0) {
 			return
 		}
 		line := write(measurement) + ",host=" + write(host) + "," + write(tag) + "=" + write(text) + " " +
