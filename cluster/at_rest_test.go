@@ -39,7 +39,7 @@ func (c *countingFS) count(what, path string) {
 	c.kinds[what+" "+filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))]++
 }
 
-// counted returns the operations since the last call, and by what they named.
+// counted returns the operations since the last call: their number, and counts by kind and folder.
 func (c *countingFS) counted() (operations int, kinds map[string]int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -93,7 +93,7 @@ func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Ti
 	if i := bytes.IndexAny(rest, plaintext.Blanks); i >= 0 {
 		number, ms = rest[:i], plaintext.Trim(rest[i:])
 	}
-	if len(rest) == len(line)-end || end == 0 || line[0] == '#' || bytes.ContainsRune(ms, '+') {
+	if len(rest) == len(line)-end || end == 0 || line[0] == '#' || bytes.ContainsAny(ms, "+-") {
 		return nil, 0, 0, false, nil
 	}
 	value, err = plaintext.ParseValue(string(number))
