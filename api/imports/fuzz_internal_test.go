@@ -151,7 +151,8 @@ func FuzzTextLine(f *testing.F) {
 	for _, seed := range []string{
 		"a 1\n", "a{b=\"c}\"} 1.5 -2", "{\"a.b\",c=\"d\"} 1 2\n", "a{b=\"c} 5", "a{b=\"c\"} 1 # {} 2", "a +1 +1", "a 1 2\r\n",
 		"# TYPE h histogram\nh_bucket{le=\"1\"} 2\n", "# TYPE h summary\nh{quantile=\"1\",quantile=\"2\"} 2 3\n", "a{b=\"c\",} 0x1 9",
-		"a} 1", "a{} Inf 1", "a\x00 1", " a{} 1", "a\t1 \t 2", "a {b=\"c\"} 1", "a{b=\"1\",b=\"2\"} 1", "a 1e999", "a 1e-999", "a 0 -0",
+		"a} 1", "a{} Inf 1", "a\x00 1", " a{} 1", "a\t1 \t 2", "a {b=\"c\"} 1", "a{b=\"1\",b=\"2\"} 1", "a 1e999", "a 1e-999",
+		"a 0 -0",
 	} {
 		f.Add(seed)
 	}
