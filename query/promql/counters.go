@@ -194,15 +194,15 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 		}
 		if c.count > 2 || s.joined || c.lastTime == t {
 			it.addGroup(t, begin(start))
-			it.addCounter(t, c)
+			s.addCounter(it, t, c)
 			means = means || c.count > 2
 			continue
 		}
 		// The group is these measures. One at the group's start counts as after it, like in wider groups.
 		after := milliseconds(start) + 1
-		it.addCounter(max(c.firstTime, after), single(c.firstTime, c.first))
+		s.addCounter(it, max(c.firstTime, after), single(c.firstTime, c.first))
 		if c.count > 1 {
-			it.addCounter(max(c.lastTime, after), single(c.lastTime, last))
+			s.addCounter(it, max(c.lastTime, after), single(c.lastTime, last))
 		}
 	}
 	if f := s.selection.function; means && (f == "irate" || f == "idelta") {

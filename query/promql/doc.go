@@ -91,4 +91,9 @@
 //
 // A millisecond is a small group. Functions over time that groups answer have all measures of it; selectors, changes,
 // deriv and their like have the last one, and so has each part of a native histogram.
+//
+// A native histogram is its parts, and begins anew where its count or a bucket falls. Groups have their first and last
+// histogram, so that steps between groups are Prometheus'. Within a group with a reset the count knows how much all
+// buckets increased. Where that leaves several buckets that may not have been seen to fall, their increase is an
+// estimate, and a warning says so (native_counters.go).
 package promql

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/prometheus/prometheus/model/histogram"
-	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -100,7 +99,7 @@ func (it *iterator) addValues(at []carbonara.Timestamp, values []float64, b boun
 			added[len(added)-1] = values[i]
 			continue
 		case t-last > b.staleAfter:
-			times, added = append(times, last+b.staleAfter), append(added, math.Float64frombits(value.StaleNaN))
+			times, added = append(times, last+b.staleAfter), append(added, staleValue)
 		}
 		times, added, last = append(times, t), append(added, values[i]), t
 	}
@@ -149,7 +148,11 @@ func set[T any](list []T, at int, v T) []T {
 // endBefore marks where the series ends after its last sample, if that is before t.
 func (it *iterator) endBefore(t int64) {
 	if n := len(it.times); n > 0 && it.times[n-1]+it.staleAfter < t {
-		it.add(it.times[n-1]+it.staleAfter, math.Float64frombits(value.StaleNaN))
+		if end := it.times[n-1] + it.staleAfter; len(it.counts) > 0 {
+			it.addCounter(end, single(end, staleValue))
+		} else {
+			it.add(end, staleValue)
+		}
 	}
 }
 

@@ -207,8 +207,16 @@ func (a *readAhead) loadNative(ctx context.Context, s *series) *iterator {
 
 // chooseNative chooses the reading of parts by a policy.
 func (sel *selection) chooseNative(policy *model.ArchivePolicy) (*reading, error) {
-	switch sel.function {
-	case "sum_over_time", "first_over_time", "last_over_time", countFunction:
+	switch f := sel.function; f {
+	case "", "first_over_time", "last_over_time":
+		if stores(policy, carbonara.Increase) && stores(policy, carbonara.Resets) { // with the times of measures
+			return &reading{kind: readCounter, columns: counterColumns, exact: f != "", raw: true}, nil
+		}
+		if f == "" {
+			break
+		}
+		fallthrough
+	case "sum_over_time", countFunction:
 		return sel.overTimeReading(policy, functionMethods[sel.function])
 	case "rate", "increase":
 		return sel.rateReading(policy, carbonara.Max)

@@ -1,6 +1,10 @@
 package promql
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/prometheus/prometheus/model/histogram"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -45,18 +49,21 @@ func (sel *selection) overHistograms(name string, start, end int64, plain upstre
 			out.Floats = append(out.Floats, upstream.FPoint{T: t, F: it.values[p.row] * share})
 			continue
 		}
-		f := n.families[p.family]
-		h := f.lastOf
-		if !n.grouped {
-			h = func(int) *histogram.FloatHistogram { return n.histogramAt(p, nil) }
-		}
-		of := h(p.row)
+		of := n.lastAt(p)
 		if share < 1 {
 			of.Mul(share)
 		}
 		out.Histograms = append(out.Histograms, upstream.HPoint{T: t, H: of})
 	}
 	return plain(vectors, upstream.Matrix{out}, args, enh)
+}
+
+// lastAt returns the histogram at a place, or the last one of the group there.
+func (n *nativeSamples) lastAt(p nativePlace) *histogram.FloatHistogram {
+	if n.grouped {
+		return n.families[p.family].endOf(p.row, true)
+	}
+	return n.histogramAt(p, nil)
 }
 
 // leads returns the counts of histograms, or the numbers, at some places of one family.
@@ -74,9 +81,9 @@ func (n *nativeSamples) rate(name string, samples *columns.Samples, w columns.Wi
 	enh *upstream.EvalNodeHelper) (upstream.Vector, annotations.Annotations) {
 	family := n.at[w.From].family
 	seconds := float64(w.End-w.Start) / 1000
-	of, scale := overCounters[name], 1.0
+	of, scale := name, 1.0
 	if !w.IsWhole() && name == "rate" {
-		of, scale = overCounters["increase"], 1/seconds
+		of, scale = "increase", 1/seconds
 	}
 	ranges, _ := unwrap(args[len(args)-1]).(*parser.MatrixSelector)
 	var sum *histogram.FloatHistogram
@@ -88,19 +95,21 @@ func (n *nativeSamples) rate(name string, samples *columns.Samples, w columns.Wi
 		}
 		places := n.at[w.From:w.To]
 		lead := n.leads(places)
-		v := of(lead, w.Start, w.End, seconds)
+		if family < 0 {
+			v := overCounters[of](lead, w.Start, w.End, seconds)
+			number += v * weight * scale
+			return !columns.IsAbsent(v)
+		}
+		all, i, first := n.families[family], increase(lead, true), places[0].row
+		i.By = all.increase(0, first, first+len(places))
+		v, factor := columns.Rates[of].Extrapolate(&i, w.Start, w.End, seconds), 0.0
 		if columns.IsAbsent(v) {
 			return false
 		}
-		if number += v * weight * scale; family < 0 {
-			return true
+		if i.By != 0 {
+			factor = v / i.By
 		}
-		factor := 0.0
-		if by := increase(lead, true).By; by != 0 {
-			factor = v / by
-		}
-		first := places[0].row
-		h, more := n.families[family].increaseOf(first, first+len(places), ranges.PositionRange())
+		h, more := all.increaseOf(first, first+len(places), ranges.PositionRange())
 		if notes.Merge(more); h == nil {
 			failed = true
 			return true
@@ -126,57 +135,58 @@ func (n *nativeSamples) rate(name string, samples *columns.Samples, w columns.Wi
 	return append(enh.Out, upstream.Sample{H: sum.Compact(0)}), notes
 }
 
-// lastOf returns the last histogram of a group.
-func (f *histograms) lastOf(row int) *histogram.FloatHistogram {
-	return f.build(nil, func(part int) (float64, bool) {
-		c := &f.counts[part][row]
-		return c.last, c.count > 0 && c.lastTime == f.counts[0][row].lastTime
-	})
+// endOf returns the first or the last histogram of a group.
+func (f *histograms) endOf(row int, last bool) *histogram.FloatHistogram {
+	return f.build(nil, func(part int) (float64, bool) { return f.endValue(part, row, last) })
 }
 
-// firstOf returns the first histogram of a group.
-func (f *histograms) firstOf(row int) *histogram.FloatHistogram {
-	return f.build(nil, func(part int) (float64, bool) {
-		c := &f.counts[part][row]
-		return c.first, c.count > 0 && c.firstTime == f.counts[0][row].firstTime
-	})
+// endValue returns the value of a part in the first or last histogram of a group, 0 if it is empty there.
+func (f *histograms) endValue(part, row int, last bool) (v float64, ok bool) {
+	switch c, lead := &f.counts[part][row], &f.counts[0][row]; {
+	case c.count == 0:
+	case last && c.lastTime == lead.lastTime:
+		return c.last, true
+	case !last && c.firstTime == lead.firstTime:
+		return c.first, true
+	}
+	return 0, false
 }
 
 // increaseOf returns the increase of histograms from the first measure of some groups to the last.
 func (f *histograms) increaseOf(from, to int, at posrange.PositionRange) (
 	*histogram.FloatHistogram, annotations.Annotations) {
-	lead := f.counts[0][from:to]
-	resets := resetsOf(lead, 0, 0, 0)
-	by, present := make([]float64, len(f.parts)), make([]bool, len(f.parts))
-	layouts, carried := 0, 0.0
+	by, present, carried := make([]float64, len(f.parts)), make([]bool, len(f.parts)), 0.0
+	unsure := slices.Contains(f.unsure[from:to], true)
 	for i, part := range f.parts {
-		groups := f.counts[i][from:to]
+		by[i] = f.increase(i, from, to)
 		missing := 0.0
-		for k := range groups {
-			present[i] = present[i] || groups[k].count > 0
-			missing += lead[k].count - groups[k].count
+		for k, g := range f.counts[i][from:to] {
+			present[i] = present[i] || g.count > 0
+			missing += f.counts[0][from+k].count - g.count
 		}
-		if part.Kind == model.HistogramSum && resets == 0 { // negative observations make it fall
-			by[i] = groups[len(groups)-1].last - groups[0].first
-		} else {
-			by[i] = increaseOfPart(lead, groups)
-		}
+		_, first := f.endValue(i, from, false)
+		_, last := f.endValue(i, to-1, true)
 		switch {
-		case part.Kind == model.HistogramZero && present[i]:
-			layouts++
-		case part.Kind == model.HistogramCustom && missing > 0 && part.Bound <= maxBound:
+		case part.Kind == model.HistogramZero:
+			unsure = unsure || present[i] && !first && !last
+		case part.Kind != model.HistogramCustom:
+		case missing > 0 && part.Bound <= maxBound:
 			// Bounds that only some histograms have are left out: the next bucket takes theirs.
-			layouts, carried, present[i] = 2, carried+by[i], false
-		case part.Kind == model.HistogramCustom:
+			carried, present[i] = carried+by[i], false
+			unsure = unsure || first && last // Prometheus asks those between only where they begin anew
+		default:
 			by[i], carried = by[i]+carried, 0
 		}
 	}
-	if layouts > 1 && resets == 0 { // observations change their buckets when the layout changes
-		h, _, _, err := f.lastOf(to - 1).Sub(f.firstOf(from))
-		return h, mixedLayouts(err, at)
-	}
 	h, err := f.merged(func(i int) (float64, bool) { return by[i], present[i] })
-	return h, mixedLayouts(err, at)
+	notes := mixedLayouts(err, at)
+	widened := h != nil && h.ZeroThreshold > 0 && !slices.ContainsFunc(f.parts, func(p model.HistogramPart) bool {
+		return p.Kind == model.HistogramZero && p.Bound == h.ZeroThreshold
+	})
+	if unsure || widened {
+		notes.Add(errUnsure)
+	}
+	return h, notes
 }
 
 // mixedLayouts is the warning for an error of adding histograms up.
@@ -187,28 +197,206 @@ func mixedLayouts(err error, at posrange.PositionRange) (notes annotations.Annot
 	return notes.Add(annotations.NewMixedExponentialCustomHistogramsWarning("", at))
 }
 
-// increaseOfPart is the increase of a part, which is 0 where it has no measure and the count has one.
-func increaseOfPart(lead, groups []counter) (by float64) {
-	before := 0.0
-	for k := range groups {
-		g := &groups[k]
-		if g.count == 0 {
-			before = 0
-			continue
+// errUnsure is the warning of increases that groups do not tell exactly.
+var errUnsure = warning("native histograms began anew or changed their layout within groups, which do not tell all of " +
+	"it: the increase of some buckets is an estimate")
+
+// setIncreases computes by how much each part increases within groups and between them. As in Prometheus, a histogram
+// begins anew if its count or a bucket falls. That shows between groups, whose first and last histograms are known.
+func (f *histograms) setIncreases() {
+	f.within, f.steps, f.unsure = nil, nil, make([]bool, len(f.times))
+	for range f.parts {
+		f.within = append(f.within, make([]float64, len(f.times)))
+		f.steps = append(f.steps, make([]float64, len(f.times)))
+	}
+	for row := range f.times {
+		if row > 0 {
+			f.setStep(f.steps, row, row-1, true, false)
 		}
-		switch begins := g.firstTime > lead[k].firstTime; {
-		case begins:
-			by += g.first
-		case k == 0:
-		case g.first < before:
-			by += g.first
-		default:
-			by += g.first - before
+		reset := false
+		if f.counts[0][row].count > 2 {
+			reset, f.unsure[row] = f.beganAnew(row)
 		}
-		by += g.last - g.first + g.resetSum
-		if before = g.last; g.lastTime < lead[k].lastTime {
-			before = 0
+		if !reset {
+			f.setStep(f.within, row, row, false, true)
+		} else if !f.setReset(row) {
+			f.unsure[row] = true
+		}
+	}
+}
+
+// setStep sets the increase from one histogram to the next. In a group in which none began anew that is from the first
+// to the last.
+func (f *histograms) setStep(by [][]float64, row, from int, fromLast, last bool) {
+	reset := (from < row || f.counts[0][row].count == 2) && f.endOf(row, last).DetectReset(f.endOf(from, fromLast))
+	for i := range f.parts {
+		by[i][row], _ = f.endValue(i, row, last)
+		if v, _ := f.endValue(i, from, fromLast); !reset {
+			by[i][row] -= v
+		}
+	}
+}
+
+// increase returns that of a part from the first measure of some groups to the last.
+func (f *histograms) increase(part, from, to int) (by float64) {
+	for row := from; row < to; row++ {
+		if by += f.within[part][row]; row > from {
+			by += f.steps[part][row]
 		}
 	}
 	return by
+}
+
+// beganAnew reports whether a histogram began anew within a group. It is unsure where the count does not show it: a
+// bucket falls, or is empty and comes back; or where layouts change more than once.
+func (f *histograms) beganAnew(row int) (reset, unsure bool) {
+	lead := &f.counts[0][row]
+	reset = lead.resets > 0
+	var layouts []int // of zero buckets
+	for i, part := range f.parts {
+		c := &f.counts[i][row]
+		switch {
+		case c.count == 0:
+		case part.Kind == model.HistogramCustom && c.count < lead.count:
+			unsure = true // bounds change
+		case part.Kind == model.HistogramZero:
+			layouts = append(layouts, i)
+		}
+		if part.Kind != model.HistogramSum && c.resets > lead.resets {
+			reset, unsure = true, true
+		}
+	}
+	for i, part := range f.parts {
+		if k := part.Kind; k != model.HistogramNegative && k != model.HistogramPositive {
+			continue
+		}
+		if gone, back := f.wasEmptied(i, row, layouts); gone && lead.resets == 0 || back && lead.resets > 1 {
+			reset, unsure = true, true
+		}
+	}
+	if len(layouts) == 2 {
+		slices.SortFunc(layouts, func(a, b int) int {
+			return cmp.Compare(f.counts[a][row].firstTime, f.counts[b][row].firstTime)
+		})
+		before, after := f.counts[layouts[0]][row].lastTime, f.counts[layouts[1]][row].firstTime
+		old := f.build(nil, func(i int) (float64, bool) {
+			c := &f.counts[i][row]
+			return c.last, i > 0 && c.count > 0 && c.lastTime == before
+		})
+		if before >= after || f.build(nil, func(i int) (float64, bool) {
+			c := &f.counts[i][row]
+			return c.first, i > 0 && c.count > 0 && c.firstTime == after
+		}).DetectReset(old) {
+			reset, unsure = true, unsure || lead.resets == 0
+		}
+	}
+	return reset, unsure || len(layouts) > 2
+}
+
+// wasEmptied reports whether a bucket that had observations was empty later on in a group, and came back. How many
+// histograms come before its first one is estimated.
+func (f *histograms) wasEmptied(part, row int, layouts []int) (gone, back bool) {
+	c, layout := &f.counts[part][row], counter{firstTime: math.MaxInt64}
+	for _, i := range layouts {
+		if f.parts[i].Schema == f.parts[part].Schema {
+			zero := &f.counts[i][row]
+			layout.count += zero.count
+			layout.firstTime = min(layout.firstTime, zero.firstTime)
+			layout.lastTime = max(layout.lastTime, zero.lastTime)
+		}
+	}
+	if c.count == 0 || c.count == layout.count || layout.count < 2 {
+		return false, false
+	}
+	between := float64(layout.lastTime-layout.firstTime) / (layout.count - 1)
+	before := float64(c.firstTime-layout.firstTime) / between
+	after := float64(layout.lastTime-c.lastTime) / between
+	back = layout.count-c.count > before+after+0.5
+	return back || c.lastTime < layout.lastTime, back
+}
+
+// setReset sets the increases within a group in which histograms began anew, and reports whether these are exact. The
+// count increases as all buckets together: buckets that were not seen to fall have the rest of it.
+func (f *histograms) setReset(row int) (exact bool) {
+	lead, more, others := &f.counts[0][row], 0.0, 0.0
+	negative, mixed, sum := false, false, 0
+	for i, part := range f.parts {
+		c := &f.counts[i][row]
+		if c.count == 0 {
+			continue
+		}
+		by := c.last - c.first + c.resetSum
+		if c.firstTime > lead.firstTime {
+			by += c.first
+		}
+		f.within[i][row] = by
+		first, _ := f.endValue(i, row, false)
+		last, _ := f.endValue(i, row, true)
+		switch part.Kind {
+		case model.HistogramCount:
+			more, others = more+by, others+first+last
+			continue
+		case model.HistogramSum:
+			sum, negative = i, negative || first < 0 || last < 0
+			continue
+		case model.HistogramZero:
+			mixed = mixed || c.count < lead.count
+		case model.HistogramNegative:
+			negative = true
+		case model.HistogramCustom:
+			negative = negative || part.Bound <= 0 && c.last+c.first > 0
+		}
+		more, others = more-by, others-first-last
+	}
+	rounding := 1e-9 * (lead.first + lead.last + lead.resetSum)
+	switch {
+	case math.Abs(others) > rounding: // observations of NaN
+	case more < -rounding: // the count has missed something
+		if !mixed {
+			f.within[0][row] -= more
+		}
+	default:
+		exact = more <= rounding || f.setUnseen(row, more, rounding)
+	}
+	if c := &f.counts[sum][row]; sum > 0 && (negative || c.resets != lead.resets) {
+		if exact = false; !negative && c.resets < lead.resets && lead.last > 0 { // by the average since
+			f.within[sum][row] = f.within[0][row] * c.last / lead.last
+		}
+	}
+	return exact
+}
+
+// setUnseen adds what buckets had when they were not seen to fall, and reports whether that is known of each. At the
+// only reset of a group, a bucket had at least its first value, and at most its last one.
+func (f *histograms) setUnseen(row int, more, rounding float64) (exact bool) {
+	lead := &f.counts[0][row]
+	var unseen []int
+	var least, most []float64
+	atLeast, atMost := 0.0, 0.0
+	for i, part := range f.parts {
+		c := &f.counts[i][row]
+		if part.Kind < model.HistogramZero || c.count == 0 || c.resets >= lead.resets || lead.resets == 1 &&
+			c.lastTime < lead.lastTime {
+			continue
+		}
+		first, _ := f.endValue(i, row, false)
+		last := c.last
+		if lead.resets > 1 {
+			first, last = 0, (lead.resets-c.resets)*max(c.first, c.last)
+		}
+		unseen, least, most = append(unseen, i), append(least, first), append(most, last)
+		atLeast, atMost = atLeast+first, atMost+last
+	}
+	share := 0.0
+	if atMost > atLeast {
+		share = (more - atLeast) / (atMost - atLeast)
+	}
+	for k, i := range unseen {
+		f.within[i][row] += least[k] + share*(most[k]-least[k])
+	}
+	within := more >= atLeast-rounding && more <= atMost+rounding
+	if lead.resets > 1 {
+		return len(unseen) == 1
+	}
+	return within && (len(unseen) == 1 || min(more-atLeast, atMost-more) <= rounding)
 }

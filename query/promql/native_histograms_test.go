@@ -117,8 +117,10 @@ func (c *histogramCase) histogram(i int, counts []float64, zero, sum float64) *h
 			h.PositiveBuckets = slices.Delete(h.PositiveBuckets, 2, 3)
 		}
 	} else {
-		h.NegativeSpans = []histogram.Span{{Offset: 1, Length: nativeBuckets}}
-		h.NegativeBuckets = slices.Clone(counts[nativeBuckets:])
+		if c.negative || c.reset == 0 { // else groups do not tell which falls of the sum are resets
+			h.NegativeSpans = []histogram.Span{{Offset: 1, Length: nativeBuckets}}
+			h.NegativeBuckets = slices.Clone(counts[nativeBuckets:])
+		}
 		if c.layouts && i >= 700 {
 			h, _ = h.CopyToSchema(0)
 		}
@@ -205,7 +207,7 @@ func (c *histogramCase) compare(t *testing.T, r *rand.Rand) {
 			others := slices.DeleteFunc(of, func(w string) bool {
 				return c.gauge && strings.Contains(w, "gauge histograms of groups")
 			})
-			if len(others) > 0 && !(c.layouts && c.custom) { // which are reconciled
+			if len(others) > 0 && !c.hidden && !(c.layouts && c.custom) { // which are reconciled
 				t.Errorf("%+v, %v old: %s warns: %v", c, age, expr, got.Warnings)
 			}
 		}
@@ -286,20 +288,22 @@ func differing(got, want *upstream.Result, last bool) string {
 	return ""
 }
 
-// Once measures have gone, each bucket has resets of its own: one that falls while the count grows is the only one that
-// began anew. From measures, as in Prometheus, all of the histogram did.
+// Where a bucket falls while the count grows, as in Prometheus all of the histogram began anew. A group of two shows
+// that, wider ones say that they do not.
 func TestResetsOfBuckets(t *testing.T) {
 	s := newStore(t, promtest.Syntax)
 	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
 	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	var all []*histogram.FloatHistogram
-	for _, buckets := range [][]float64{{6, 4}, {3, 9}, {4, 9}} {
+	var times []time.Time
+	for i, buckets := range [][]float64{{6, 4}, {3, 9}, {4, 9}} {
 		all = append(all, &histogram.FloatHistogram{Schema: 3, ZeroThreshold: 0.001, Count: buckets[0] + buckets[1],
 			PositiveSpans: []histogram.Span{{Offset: 1, Length: 2}}, PositiveBuckets: buckets})
+		times = append(times, start.Add(time.Duration(i*10+10)*time.Minute))
 	}
 	ids := map[string]uuid.UUID{}
-	s.histograms(ids, policy.Name, "h", []time.Time{start.Add(10 * time.Minute), start.Add(20 * time.Minute)}, all[:2])
+	s.histograms(ids, policy.Name, "h", times[:2], all[:2])
 	at := start.Add(time.Hour)
 	f := func(expr string, want float64) {
 		t.Helper()
@@ -308,19 +312,82 @@ func TestResetsOfBuckets(t *testing.T) {
 		}
 	}
 	whole := `histogram_count(increase(h[1h])) / scalar(increase(h{__histogram__="count"}[1h]))`
+	warns := func(expr, want string) {
+		t.Helper()
+		warnings, _ := s.instant(expr, at).Warnings.AsStrings("", 0, 0)
+		if text := strings.Join(warnings, "\n"); !strings.Contains(text, want) || want == "" && text != "" {
+			t.Errorf("%v old: %s warns %q, want %q", s.now.Sub(at), expr, text, want)
+		}
+	}
 	s.now = at
 	f("resets(h[1h])", 1)
 	f(whole+" > bool 5", 1) // 12 since the reset, where the count grew by 2
 	s.now = at.Add(700 * 24 * time.Hour)
 	s.histograms(ids, policy.Name, "h", []time.Time{s.now}, all[2:])
-	f(whole, 1)
+	f(whole+" > bool 5", 1)
+	warns("increase(h[1h])", "")
 	f(`resets(h{__histogram__="count"}[1h])`, 0)
 	f(`resets(h{__histogram__="positive:3:1"}[1h])`, 1)
 	f(`resets(h{__histogram__="positive:3:2"}[1h])`, 0)
 	f(`sum_over_time(h{__histogram__="positive:3:1",__aggregation__="increase"}[1h])`, 3)
 	f(`sum_over_time(h{__histogram__="positive:3:2",__aggregation__="increase"}[1h])`, 5)
-	warnings, _ := s.instant("resets(h[1h])", at).Warnings.AsStrings("", 0, 0)
-	if !strings.Contains(strings.Join(warnings, "\n"), "resets") {
-		t.Errorf("resets of groups of histograms warns %q", warnings)
+	warns("resets(h[1h])", "resets")
+	s.histograms(map[string]uuid.UUID{}, policy.Name, "g", append(times, s.now), append(all, all[2]))
+	warns("increase(g[1h])", "began anew")
+}
+
+// Buckets that are not seen to fall increase by the rest of the count: exactly if there is one, or if all were as they
+// are now; else about, with a warning.
+func TestUnseenFallsOfBuckets(t *testing.T) {
+	s := newStore(t, promtest.Syntax)
+	policy := model.CounterArchivePolicy(model.SeriesArchivePolicy())
+	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), policy))
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	at := start.Add(time.Hour)
+	s.now = at.Add(700 * 24 * time.Hour)
+	f := func(name string, want []float64, off float64, scrapes ...[]float64) {
+		t.Helper()
+		var times []time.Time
+		var all []*histogram.FloatHistogram
+		for i, buckets := range append(scrapes, scrapes[len(scrapes)-1]) {
+			h := &histogram.FloatHistogram{Schema: 0, ZeroThreshold: 0.001,
+				PositiveSpans: []histogram.Span{{Offset: 1, Length: uint32(len(buckets))}}, PositiveBuckets: buckets}
+			for _, n := range buckets {
+				h.Count, h.Sum = h.Count+n, h.Sum+n
+			}
+			times, all = append(times, start.Add(time.Duration(1+i*59/(len(scrapes)))*time.Minute)), append(all, h)
+		}
+		times[len(scrapes)] = s.now
+		s.histograms(map[string]uuid.UUID{}, policy.Name, name, times, all)
+		r := s.instant("increase("+name+"[1h])", at)
+		fatal.If(t, r.Err)
+		got := r.Value.(upstream.Vector)[0].H
+		total := 0.0
+		for _, n := range want {
+			total += n
+		}
+		for i, n := range want {
+			share := 0.0
+			for it := got.PositiveBucketIterator(); it.Next(); {
+				if b := it.At(); b.Index == int32(i+1) {
+					share = b.Count / got.Count
+				}
+			}
+			if math.Abs(share*total-n) > off+1e-9 {
+				t.Errorf("%s: bucket %d increases by %v, want %v", name, i, share*total, n)
+			}
+		}
+		if exact := off == 0; exact != (len(s.warnings(r)) == 0) {
+			t.Errorf("%s warns: %v", name, r.Warnings)
+		}
 	}
+	f("one", []float64{8, 2}, 0, []float64{9, 1}, []float64{5, 0}, []float64{8, 2}, []float64{8, 2})
+	f("same", []float64{8, 1, 2}, 0, []float64{9, 1, 2}, []float64{5, 0, 0}, []float64{8, 1, 2})
+	f("both", []float64{8, 4, 3}, 0.5, []float64{9, 1, 2}, []float64{9, 2, 2}, []float64{5, 0, 0}, []float64{8, 3, 3})
+	f("hidden", []float64{8, 4}, 3, []float64{2, 1}, []float64{1, 4}, []float64{8, 4})
+}
+
+func (s *store) warnings(r *upstream.Result) []string {
+	warnings, _ := r.Warnings.AsStrings("", 0, 0)
+	return warnings
 }

@@ -34,6 +34,9 @@ type histograms struct {
 	parts  []model.HistogramPart
 	values [][]float64 // by part and row; a stale marker where it has none
 	counts [][]counter // instead of values
+	within [][]float64 // beside counts: the increase within the group
+	steps  [][]float64 // likewise: to its first histogram from the last of the group before
+	unsure []bool      // by row: within is an estimate
 	bounds []float64   // custom ones of the last histogram
 	sums   bool        // of groups, in which there may be several layouts of buckets
 }
@@ -45,7 +48,7 @@ func (n *nativeSamples) bytes() int64 {
 	bytes := 16*cap(n.at) + counterBytes*cap(n.numbers)
 	for _, f := range n.families {
 		bytes += 8 * cap(f.times) * (1 + len(f.values))
-		bytes += counterBytes * cap(f.times) * len(f.counts)
+		bytes += (counterBytes + 16) * cap(f.times) * len(f.counts)
 	}
 	return int64(bytes)
 }
@@ -64,26 +67,30 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 	}
 	var all []sample
 	floats := s.native.floats
-	extended := s.selection.extended
-	n.grouped = !extended && floats != nil && haveGroups(its[floats].counts, its[floats].times)
+	function := s.selection.function
+	ends := s.selection.extended || function == "" || function == "first_over_time" || function == "last_over_time"
+	n.grouped = !ends && floats != nil && haveGroups(its[floats].counts, its[floats].times)
 	for _, family := range s.native.families {
 		lead := its[family.parts[0].series]
-		n.grouped = n.grouped || !extended && haveGroups(lead.counts, lead.times)
+		n.grouped = n.grouped || !ends && haveGroups(lead.counts, lead.times)
 	}
 	for _, family := range s.native.families {
-		h := &histograms{gauge: family.gauge, sums: s.selection.function == "sum_over_time"}
+		h := &histograms{gauge: family.gauge, sums: function == "sum_over_time"}
 		lead := its[family.parts[0].series]
 		h.times = slices.Clone(lead.times)
 		for _, part := range family.parts {
 			h.parts = append(h.parts, part.HistogramPart)
-			if of := its[part.series]; n.grouped {
+			if of := its[part.series]; n.grouped || ends && len(lead.counts) > 0 {
 				h.counts = append(h.counts, of.countersAt(h.times))
 			} else {
 				h.values = append(h.values, of.valuesAt(h.times))
 			}
-			if of := its[part.series]; extended && len(of.counts) > 0 { // the last histogram of each group
-				h.dropEarlier(of, lead)
-			}
+		}
+		switch {
+		case n.grouped && (function == "rate" || function == "increase"):
+			h.setIncreases()
+		case ends && h.counts != nil:
+			h.setEnds(s)
 		}
 		for row, t := range h.times {
 			all = append(all, sample{t, lead.beginOf(row), nativePlace{len(n.families), row}})
@@ -114,14 +121,26 @@ func (it *iterator) joinParts(s *series, its map[*series]*iterator) {
 	}
 }
 
-// dropEarlier takes the values of a part that come before the last of its group.
-func (f *histograms) dropEarlier(part, lead *iterator) {
-	values, leads := f.values[len(f.values)-1], lead.countersAt(f.times)
-	for row, c := range part.countersAt(f.times) {
-		if c.lastTime != leads[row].lastTime {
-			values[row] = staleValue
+// setEnds makes values of the first or last histogram of each group.
+func (f *histograms) setEnds(s *series) {
+	for part, counts := range f.counts {
+		f.values = append(f.values, make([]float64, len(counts)))
+		for row := range counts {
+			v, ok := f.endValue(part, row, s.selection.function != "first_over_time")
+			if f.values[part][row] = v; !ok {
+				f.values[part][row] = staleValue
+			}
 		}
 	}
+	for row := range f.times {
+		if s.selection.extended {
+			if reset, unsure := f.beganAnew(row); reset || unsure {
+				s.note(warning("native histograms began anew within groups: %s with a modifier takes the last of each group",
+					s.selection.function))
+			}
+		}
+	}
+	f.counts = nil
 }
 
 // beginOf returns since when a sample covers time.

@@ -208,7 +208,7 @@ func (s *series) appendRaw(it *iterator, groups *carbonara.Groups, p part) {
 		case s.reading.kind == readMoments:
 			it.addMoments(t, moments{1, v, 0})
 		case s.reading.kind == readCounter:
-			it.addCounter(t, single(t, v))
+			s.addCounter(it, t, single(t, v))
 		case s.reading.kind == readSketch:
 			it.addShare(t, share{value: v})
 		case s.reading.kind == readOne || s.reading.method == carbonara.Count:
@@ -225,6 +225,15 @@ func (s *series) add(it *iterator, t int64, v float64) {
 		it.endBefore(t)
 	}
 	it.add(t, v)
+	it.staleAfter = it.partStaleAfter
+}
+
+// addCounter is add for groups of counters.
+func (s *series) addCounter(it *iterator, t int64, c counter) {
+	if s.selection.length == 0 {
+		it.endBefore(t)
+	}
+	it.addCounter(t, c)
 	it.staleAfter = it.partStaleAfter
 }
 
