@@ -3,6 +3,7 @@ package promql_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,9 @@ import (
 
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/gnocco-db/gnocco/tests/promtest"
+	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
 // A matcher of __aggregation__ other than = reads each method that it matches, as a series that says which.
@@ -69,4 +73,43 @@ func TestSumsOverGroups(t *testing.T) {
 	f("far", 6e15+2, 1e15+0.25, 0.25, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5)
 	f("far_longer", 1.2e16+3, 1e15+0.25, 0.25, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15, 1e15+0.5, 1e15,
 		1e15+0.5, 1e15, 1e15+0.5)
+}
+
+// The aggregates of a method are a series like any other: a function over its range is that of its samples.
+func TestFunctionsOverAggregates(t *testing.T) {
+	s := newStore(t, promtest.Syntax)
+	methods := []string{"last", "mean", "min", "max", "sum", "count", "std", "first", "95pct", "median", "sketch", "increase",
+		"resets", "rate:mean", "rate:sum"}
+	s.policy("all", methods, time.Minute)
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	id := s.metric("all", "r", "x")
+	rng := rand.New(rand.NewPCG(seedtest.Next(t), 53))
+	values := make([]float64, 120)
+	for i := range values {
+		values[i] = float64(rng.IntN(50))
+	}
+	s.post(id, start, 7*time.Second, values...)
+	s.now = start.Add(time.Hour)
+	at := start.Add(10 * time.Minute)
+	calls := []string{"quantile_over_time(0.3, %s)", "predict_linear(%s, 60)", "double_exponential_smoothing(%s, 0.5, 0.3)"}
+	for _, f := range []string{"count", "sum", "avg", "min", "max", "stddev", "stdvar", "first", "last", "present", "mad",
+		"ts_of_min", "ts_of_max", "ts_of_first", "ts_of_last"} {
+		calls = append(calls, f+"_over_time(%s)")
+	}
+	for _, f := range []string{"rate", "increase", "irate", "delta", "idelta", "deriv", "changes", "resets"} {
+		calls = append(calls, f+"(%s)")
+	}
+	for _, m := range methods {
+		if m == "sketch" {
+			continue
+		}
+		series := `x{__granularity__="1m",__aggregation__="` + m + `"}`
+		for _, call := range calls {
+			got, ok := s.value(fmt.Sprintf(call, series+"[5m]"), at)
+			want, some := s.value(fmt.Sprintf(call, series+"[5m:1m]"), at)
+			if ok != some || math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+				t.Errorf("%s of %s is %v %v, want %v %v", call, m, got, ok, want, some)
+			}
+		}
+	}
 }

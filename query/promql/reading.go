@@ -125,6 +125,9 @@ func (sel *selection) chooseReading(key readingKey) (*reading, error) {
 		if policy.FromSketch(key.method) {
 			r.columns, r.note = []carbonara.Column{carbonara.ColumnSketch}, sketchNote(key.method.String())
 		}
+		if sel.function == countFunction {
+			r.kind = readOne
+		}
 		return r, nil
 	}
 	if key.native {
