@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 )
 
 // Exit statuses of fsck, beside 0.
@@ -29,8 +29,8 @@ is damaged by metric, granularity and time, what can be recomputed from the raw 
 finer granularity, and what is lost.
 
 With --repair it recomputes that. It throws no data away: a value that does not decode is kept
-under a key of its own ("gnocco inspect quarantine" lists these). A store with damaged tables is
-copied as far as it can be read, and stays beside the copy as damaged-e….
+under a key of its own. A store with damaged tables is copied as far as it can be read, and stays
+beside the copy as damaged-e….
 
 A store that is damaged so that a server does without it, no repair brings back: part of it is
 missing. --give-up sacks/005 accepts that. The readable part of the store is kept, or nothing; the

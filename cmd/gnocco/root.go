@@ -47,7 +47,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	group("ask", "Ask a server:", newList(), newShow(), newWatch(), newQuery(), newCorrelate(), newDelete(), newRebuild(),
 		newStatus(), newTop(), newQuotas(), newSize())
 	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
-	group("look", "Look into data and repair it:", newInspect(), newFsck(), newSacks(), newDoctor(), newCoordination())
+	group("look", "Look into data and repair it:", newFsck(), newSacks(), newDoctor(), newCoordination())
 	root.AddCommand(newLicenses(), newVersion())
 	addHelpTopics(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")

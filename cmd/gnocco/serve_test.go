@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,9 +59,9 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 	}
 	s = alone
 	want(first, second, third)
-	if _, stderr, status := run(t, "", "inspect", "stores", "--data", data); status != 1 ||
+	if _, stderr, status := run(t, "", "fsck", "--data", data); status != 2 ||
 		!strings.Contains(stderr, "in use") {
-		t.Errorf("inspect of a running server's folder: status %d: %s", status, stderr)
+		t.Errorf("fsck of a running server's folder: status %d: %s", status, stderr)
 	}
 	if status := s.end(syscall.SIGINT); status != 0 {
 		t.Errorf("after SIGINT: status %d, log:\n%s", status, s.logged())
@@ -73,45 +71,10 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 		t.Errorf("other number of sacks: status %d: %s", status, stderr)
 	}
 
-	inspect := func(wants []string, args ...string) string {
-		t.Helper()
-		stdout, stderr, status := run(t, "", append([]string{"inspect", "--data", data}, args...)...)
-		if status != 0 {
-			t.Fatalf("inspect %q: status %d: %s", args, status, stderr)
-		}
-		for _, want := range wants {
-			if !strings.Contains(stdout, want) {
-				t.Errorf("inspect %q does not say %q:\n%s", args, want, stdout)
-			}
-		}
-		return stdout
-	}
-	inspect([]string{"3 sacks", "index", "incoming/", "sacks/002"}, "stores")
-	inspect([]string{metric.ID, "seconds"}, "metrics")
-	shown, groups := inspect([]string{"archive policy seconds", "split 1s@2026-01-01T00:00:00Z", "count", "sum"},
-		"metric", metric.ID), 0
-	// of each operand that lies there
-	for _, of := range regexp.MustCompile(`(\d+) groups`).FindAllStringSubmatch(shown, -1) {
-		n, err := strconv.Atoi(of[1])
-		fatal.If(t, err)
-		groups += n
-	}
-	if groups != 3 {
-		t.Errorf("%d groups are shown, want 3:\n%s", groups, shown)
-	}
-	inspect([]string{"2026-01-01T00:00:01Z  1", "2.5"}, "split", metric.ID, "1s", "2026-01-01T00:30:00")
-
 	s = serve(t, "--data", data)
 	send("2", "2.5") // late, and the same again
 	want(first, second, third)
 	s.end(syscall.SIGTERM)
-	if shown := inspect(nil, "metric", metric.ID); !regexp.MustCompile(`(?m)^late +1 measures`).MatchString(shown) {
-		t.Errorf("no late measure is shown:\n%s", shown)
-	}
-	if _, stderr, status := run(t, "", "inspect", "--data", data, "split", metric.ID, "1s",
-		"2027-01-01"); status != 1 || !strings.Contains(stderr, "has no split") {
-		t.Errorf("inspect of a split that is not there: status %d: %s", status, stderr)
-	}
 }
 
 func TestServeRefusesWhatItCannotDo(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/storage"

@@ -23,7 +23,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )

@@ -151,10 +151,10 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 		return err
 	}
 	if quarantined > 0 {
-		c.note(w.name, "%d incoming blocks are kept that did not decode; inspect quarantine lists them", quarantined)
+		c.note(w.name, "%d incoming blocks are kept that did not decode", quarantined)
 	}
 	if aside > 0 {
-		c.note(w.name, "%d operands are kept that an earlier repair set aside; inspect quarantine lists them", aside)
+		c.note(w.name, "%d operands are kept that an earlier repair set aside", aside)
 	}
 	return nil
 }

@@ -3,17 +3,23 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/inspect"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/model"
 )
+
+func main() {
+	if newInspect().Execute() != nil {
+		os.Exit(1)
+	}
+}
 
 func newInspect() *cobra.Command {
 	var data string
@@ -22,10 +28,11 @@ func newInspect() *cobra.Command {
 		Short: "Look into a data folder that no server uses",
 		Long: `Look into a data folder that no server uses, without changing it: list its stores and metrics,
 show how the splits of a metric are stored, decode a split.`,
-		Example: `  gnocco inspect stores
-  gnocco inspect metrics
-  gnocco inspect metric 5a301761-aaaa-46e2-8900-8b4f6fe6675a
-  gnocco inspect split 5a301761-aaaa-46e2-8900-8b4f6fe6675a 60s 2026-02-14T14:00`,
+		Args: cobra.NoArgs, SilenceUsage: true,
+		Example: `  go run ./tools/inspect stores
+  go run ./tools/inspect metrics
+  go run ./tools/inspect metric 5a301761-aaaa-46e2-8900-8b4f6fe6675a
+  go run ./tools/inspect split 5a301761-aaaa-46e2-8900-8b4f6fe6675a 60s 2026-02-14T14:00`,
 	}
 	cmd.PersistentFlags().StringVar(&data, "data", shared.StateFolder("gnocco"), "data folder")
 	add := func(use, short string, args int, run func(cmd *cobra.Command, d *offline.Data, args []string) error) {
@@ -49,15 +56,15 @@ show how the splits of a metric are stored, decode a split.`,
 }
 
 func inspectStores(cmd *cobra.Command, d *offline.Data, _ []string) error {
-	return inspect.Stores(d, cmd.OutOrStdout())
+	return listStores(d, cmd.OutOrStdout())
 }
 
 func inspectMetrics(cmd *cobra.Command, d *offline.Data, _ []string) error {
-	return inspect.Metrics(cmd.Context(), d, cmd.OutOrStdout())
+	return listMetrics(cmd.Context(), d, cmd.OutOrStdout())
 }
 
 func inspectQuarantine(cmd *cobra.Command, d *offline.Data, _ []string) error {
-	return inspect.Quarantine(d, cmd.OutOrStdout())
+	return listQuarantine(d, cmd.OutOrStdout())
 }
 
 func inspectMetric(cmd *cobra.Command, d *offline.Data, args []string) error {
@@ -65,7 +72,7 @@ func inspectMetric(cmd *cobra.Command, d *offline.Data, args []string) error {
 	if err != nil {
 		return err
 	}
-	return inspect.Metric(cmd.Context(), d, cmd.OutOrStdout(), id)
+	return showMetric(cmd.Context(), d, cmd.OutOrStdout(), id)
 }
 
 func inspectSplit(cmd *cobra.Command, d *offline.Data, args []string) error {
@@ -81,7 +88,7 @@ func inspectSplit(cmd *cobra.Command, d *offline.Data, args []string) error {
 	if err != nil {
 		return fmt.Errorf("time %q: %w", args[2], err)
 	}
-	return inspect.Split(d, cmd.OutOrStdout(), id, granularity, t)
+	return showSplit(d, cmd.OutOrStdout(), id, granularity, t)
 }
 
 func parseMetricID(text string) (uuid.UUID, error) {

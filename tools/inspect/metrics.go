@@ -1,4 +1,4 @@
-package inspect
+package main
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -19,8 +19,9 @@ import (
 // stored is what a sack's store holds of a metric.
 type stored struct{ splits, splitBytes, rawBytes int }
 
-// Metrics lists the metrics in the index, and those that only have archives, with their stored aggregates and measures.
-func Metrics(ctx context.Context, d *offline.Data, out io.Writer) error {
+// listMetrics lists the metrics in the index, and those that only have archives, with their stored aggregates and
+// measures.
+func listMetrics(ctx context.Context, d *offline.Data, out io.Writer) error {
 	known, err := d.Index()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package inspect
+package main
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// Stores lists the stores: their keys, the bytes of keys and values, and what they take on disk.
-func Stores(d *offline.Data, out io.Writer) error {
+// listStores lists the stores: their keys, the bytes of keys and values, and what they take on disk.
+func listStores(d *offline.Data, out io.Writer) error {
 	fmt.Fprintf(out, "%s: format %d, %d sacks\n\n", d.Path, d.Cluster.Format, d.Cluster.Sacks)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "store\tkeys\tmetrics\tbytes\ton disk\t")
@@ -66,8 +66,8 @@ func Stores(d *offline.Data, out io.Writer) error {
 	return table.Flush()
 }
 
-// Quarantine lists what did not decode and is kept: incoming blocks, and operands that a repair has set aside.
-func Quarantine(d *offline.Data, out io.Writer) error {
+// listQuarantine lists what did not decode and is kept: incoming blocks, and operands that a repair has set aside.
+func listQuarantine(d *offline.Data, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "sack\twhat\tbytes\t")
 	for sack := range d.Cluster.Sacks {

@@ -1,4 +1,4 @@
-package inspect
+package main
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// Metric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw series.
-func Metric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) error {
+// showMetric lists what is stored of a metric: each split's operands, with version, bytes and columns, and the raw
+// series.
+func showMetric(ctx context.Context, d *offline.Data, out io.Writer, id uuid.UUID) error {
 	m, err := find(ctx, d, id)
 	if err != nil {
 		return err

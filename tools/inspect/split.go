@@ -1,4 +1,4 @@
-package inspect
+package main
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/offline"
+	"github.com/gnocco-db/gnocco/cmd/shared/offline"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
 
-// Split decodes the split of a metric that holds time t at this granularity, and prints its groups, all columns.
-func Split(d *offline.Data, out io.Writer, metric uuid.UUID, granularity time.Duration, t carbonara.Timestamp) error {
+// showSplit decodes the split of a metric that holds time t at this granularity, and prints its groups, all columns.
+func showSplit(d *offline.Data, out io.Writer, metric uuid.UUID, granularity time.Duration,
+	t carbonara.Timestamp) error {
 	key := carbonara.SplitKeyOf(t, granularity)
 	return inMetricSack(d, metric, func(store *archive.Store) error {
 		var columns []carbonara.Column
@@ -44,7 +45,7 @@ func Split(d *offline.Data, out io.Writer, metric uuid.UUID, granularity time.Du
 		slices.Sort(columns)
 		columns = slices.Compact(columns)
 		if len(columns) == 0 {
-			return fmt.Errorf("inspect: metric %s has no split %s", metric, key)
+			return fmt.Errorf("metric %s has no split %s", metric, key)
 		}
 		var groups carbonara.Groups
 		groups.Reset(granularity, columns)

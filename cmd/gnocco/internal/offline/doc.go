@@ -1,4 +1,0 @@
-// Package offline opens the stores of a data folder that no server holds, for the commands that look into one: inspect
-// and fsck. It holds the folder's lock and changes nothing by itself: archives and incoming stores are opened
-// read-only, the index on a copy in memory. It alone knows where in the folder the stores lie.
-package offline
