@@ -50,7 +50,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.conn, err = listen(options.Listen, options.Logger); err != nil {
+	if s.conn, err = Listen(options.Listen, options.Logger); err != nil {
 		return nil, fmt.Errorf("statsd: %w", err)
 	}
 	if s.instruments, err = newInstruments(options.Registerer); err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/internal/version"
-	"github.com/gnocco-db/gnocco/statsd"
 )
 
 // programOf returns the command that a program name stands for, with its arguments: under Gnocchi's names this program
@@ -291,8 +290,8 @@ that holds the index.`
 		if !file.HasStatsd() {
 			return errors.New("[statsd] resource_id is missing: the messages would be lost")
 		}
-		to := "unix:" + filepath.Join(fmt.Sprint(values["data"]), gnocchiconf.SocketName)
-		return statsd.Forward(g.Context(), file.StatsdAddress(), to, logger, func(address net.Addr) {
+		to := filepath.Join(fmt.Sprint(values["data"]), gnocchiconf.SocketName)
+		return forwardDatagrams(g.Context(), file.StatsdAddress(), to, logger, func(address net.Addr) {
 			logger.Info("listening for statsd", "address", address.String(), "passed_on_to", to)
 		})
 	}
