@@ -159,13 +159,22 @@ target_info{instance="i",job="shop/cart",l="[true,{\"k\":\"v\"}]",n="5",} 1 1000
 	for range 100 {
 		deep = message(5, message(1, deep))
 	}
-	if _, err := rows(t, decodeProtobuf, export(message(1, message(1, "deep", 2, deep)))); err != errNesting.Error() {
-		t.Error(err)
-	}
 	many := bytes.Repeat(message(7, []byte{}), maxParts+1)
-	if _, err := rows(t, decodeProtobuf, export(nil, message(1, "a", 5, message(1, many)))); err != errParts.Error() {
-		t.Error(err)
+	one := func(name string, point []byte) []byte { return message(2, message(1, name, 5, message(1, point))) }
+	odd := func(told string, stored int, resource, scope, point []byte) {
+		t.Helper()
+		same := bytes.Join([][]byte{scope, one("a", point), one("c", number(4, 1.0))}, nil)
+		body := message(1, bytes.Join([][]byte{resource, message(2, same), message(2, one("b", number(4, 1.0)))}, nil))
+		got, text := rows(t, decodeProtobuf, body)
+		if !strings.Contains(text, told) || strings.Count(got, "\n") != stored {
+			t.Errorf("%q, want %q and %d points:\n%s", text, told, stored, got)
+		}
 	}
+	kv := message(1, "deep", 2, deep)
+	odd(`a: attribute "deep": an attribute's value is nested too deep`, 0, message(1, message(1, kv)), nil, number(4, 1.0))
+	odd(`a: attribute "deep": an attribute's value is nested too deep`, 1, nil, message(1, message(3, kv)), number(4, 1.0))
+	odd(`a: dataPoints[0]: attribute "deep": an`, 2, nil, nil, number(4, 1.0, 7, kv))
+	odd(`a: dataPoints[0]: too many attributes`, 2, nil, nil, many)
 }
 
 const everyKind = `{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "s"}},

@@ -1,8 +1,10 @@
 package otlp
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -17,9 +19,17 @@ const (
 )
 
 var (
-	errNesting = errors.New("otlp: an attribute's value is nested too deep")
-	errParts   = errors.New("otlp: a point has too many attributes, quantiles or exemplars")
+	errNesting = errors.New("an attribute's value is nested too deep")
+	errParts   = errors.New("too many attributes, quantiles or exemplars")
 )
+
+// odd tells an element that is refused by itself from a body that does not decode.
+func odd(err error) (fault, broken error) {
+	if errors.Is(err, errNesting) || errors.Is(err, errParts) {
+		return err, nil
+	}
+	return nil, err
+}
 
 // decodeProtobuf visits the points of message ExportMetricsServiceRequest.
 func decodeProtobuf(body []byte, v visitor) error {
@@ -45,10 +55,11 @@ func decodeResource(message []byte, v visitor) error {
 			return err
 		})
 	})
-	if err != nil {
-		return err
+	fault, err := odd(err)
+	if err == nil {
+		err = v.resource(attributes)
 	}
-	if err := v.resource(attributes); err != nil {
+	if err != nil {
 		return err
 	}
 	var p point
@@ -57,6 +68,7 @@ func decodeResource(message []byte, v visitor) error {
 			return nil
 		}
 		s, err := decodeScope(f.Bytes())
+		more, err := odd(err)
 		if err == nil {
 			err = v.scope(&s)
 		}
@@ -67,7 +79,7 @@ func decodeResource(message []byte, v visitor) error {
 			if !f.Is(2, protowire.BytesType) {
 				return nil
 			}
-			return decodeMetric(f.Bytes(), v, &p)
+			return decodeMetric(f.Bytes(), v, &p, cmp.Or(fault, more))
 		})
 	})
 }
@@ -96,8 +108,8 @@ func decodeScope(message []byte) (s scope, err error) {
 	return s, err
 }
 
-// decodeMetric decodes a message Metric, whose fields may stand behind its points.
-func decodeMetric(message []byte, v visitor, p *point) error {
+// decodeMetric decodes a message Metric, whose fields may stand behind its points. fault, if not nil, refuses these.
+func decodeMetric(message []byte, v visitor, p *point, fault error) error {
 	var m metric
 	var data []byte
 	err := wire.Each(message, func(f wire.Field) error {
@@ -136,87 +148,77 @@ func decodeMetric(message []byte, v visitor, p *point) error {
 	if err := v.metric(&m); err != nil {
 		return err
 	}
-	return wire.Each(data, func(f wire.Field) error {
+	points := 0
+	err = wire.Each(data, func(f wire.Field) error {
 		if !f.Is(1, protowire.BytesType) {
+			return nil
+		}
+		if points++; fault != nil {
 			return nil
 		}
 		*p = point{attributes: p.attributes[:0], buckets: p.buckets[:0], bounds: p.bounds[:0],
 			quantiles: p.quantiles[:0], exemplars: p.exemplars[:0]}
-		if err := p.decode(m.kind, f.Bytes()); err != nil {
+		of, err := odd(p.decode(m.kind, f.Bytes()))
+		switch {
+		case err != nil:
 			return err
+		case of != nil:
+			v.refuse(1, fmt.Errorf("%.200s: dataPoints[%d]: %w", m.name, points-1, of))
+			return nil
 		}
 		return v.point(p)
 	})
+	if err == nil && fault != nil {
+		v.refuse(max(1, points), fmt.Errorf("%.200s: %w", m.name, fault))
+	}
+	return err
 }
+
+// Fields of points by kind. The others have one number in all that have them.
+var (
+	attributeFields = map[kind]protowire.Number{gauge: 7, sum: 7, histogram: 9, exponentialHistogram: 1, summary: 7}
+	exemplarFields  = map[kind]protowire.Number{gauge: 5, sum: 5, histogram: 8, exponentialHistogram: 11}
+	flagsFields     = map[kind]protowire.Number{gauge: 8, sum: 8, histogram: 10, exponentialHistogram: 10, summary: 8}
+)
 
 // decode decodes a point of a kind.
 func (p *point) decode(of kind, message []byte) error {
+	attributes, exemplars, flags := attributeFields[of], exemplarFields[of], flagsFields[of]
+	number := of == gauge || of == sum
 	return wire.Each(message, func(f wire.Field) (err error) {
 		if len(p.attributes)+len(p.quantiles)+len(p.exemplars) > maxParts {
 			return errParts
 		}
-		if f.Is(3, protowire.Fixed64Type) {
+		switch {
+		case f.Is(3, protowire.Fixed64Type):
 			p.at = f.Bits
-			return nil
-		}
-		switch of {
-		case gauge, sum:
-			err = p.number(f)
-		case histogram:
-			err = p.histogram(f)
-		case exponentialHistogram:
+		case f.Is(attributes, protowire.BytesType):
+			p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+		case f.Is(exemplars, protowire.BytesType):
+			err = p.exemplar(f.Bytes())
+		case f.Is(flags, protowire.VarintType):
+			p.flags = f.Bits
+		case number && f.Is(6, protowire.Fixed64Type):
+			p.value, p.hasValue = float64(int64(f.Bits)), true
+		case !number && f.Is(4, protowire.Fixed64Type):
+			p.count = f.Bits
+		case f.Is(4, protowire.Fixed64Type), !number && f.Is(5, protowire.Fixed64Type):
+			p.value, p.hasValue = f.Double(), true
+		case of == histogram && f.Number == 6:
+			p.buckets, err = f.Fixed64s(p.buckets)
+		case of == histogram && f.Number == 7:
+			p.bounds, err = f.Doubles(p.bounds)
+		case of == exponentialHistogram:
 			err = p.exponentialHistogram(f)
-		case summary:
-			err = p.summary(f)
+		case of == summary && f.Is(6, protowire.BytesType):
+			err = p.quantile(f.Bytes())
 		}
 		return err
 	})
 }
 
-func (p *point) number(f wire.Field) (err error) {
-	switch {
-	case f.Is(4, protowire.Fixed64Type):
-		p.value, p.hasValue = f.Double(), true
-	case f.Is(6, protowire.Fixed64Type):
-		p.value, p.hasValue = float64(int64(f.Bits)), true
-	case f.Is(5, protowire.BytesType):
-		err = p.exemplar(f.Bytes())
-	case f.Is(7, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
-	case f.Is(8, protowire.VarintType):
-		p.flags = f.Bits
-	}
-	return err
-}
-
-func (p *point) histogram(f wire.Field) (err error) {
-	switch {
-	case f.Is(4, protowire.Fixed64Type):
-		p.count = f.Bits
-	case f.Is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.Double(), true
-	case f.Number == 6:
-		p.buckets, err = f.Fixed64s(p.buckets)
-	case f.Number == 7:
-		p.bounds, err = f.Doubles(p.bounds)
-	case f.Is(8, protowire.BytesType):
-		err = p.exemplar(f.Bytes())
-	case f.Is(9, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
-	case f.Is(10, protowire.VarintType):
-		p.flags = f.Bits
-	}
-	return err
-}
-
 func (p *point) exponentialHistogram(f wire.Field) (err error) {
 	switch {
-	case f.Is(1, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
-	case f.Is(4, protowire.Fixed64Type):
-		p.count = f.Bits
-	case f.Is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.Double(), true
 	case f.Is(6, protowire.VarintType):
 		p.scale = int32(protowire.DecodeZigZag(f.Bits))
 	case f.Is(7, protowire.Fixed64Type):
@@ -225,10 +227,6 @@ func (p *point) exponentialHistogram(f wire.Field) (err error) {
 		err = p.positive.decode(f.Bytes())
 	case f.Is(9, protowire.BytesType):
 		err = p.negative.decode(f.Bytes())
-	case f.Is(10, protowire.VarintType):
-		p.flags = f.Bits
-	case f.Is(11, protowire.BytesType):
-		err = p.exemplar(f.Bytes())
 	case f.Is(14, protowire.Fixed64Type):
 		p.zeroThreshold = f.Double()
 	}
@@ -275,29 +273,19 @@ func (b *exponentialBuckets) decode(message []byte) error {
 	})
 }
 
-func (p *point) summary(f wire.Field) (err error) {
-	switch {
-	case f.Is(4, protowire.Fixed64Type):
-		p.count = f.Bits
-	case f.Is(5, protowire.Fixed64Type):
-		p.value, p.hasValue = f.Double(), true
-	case f.Is(6, protowire.BytesType):
-		var q quantile
-		err = wire.Each(f.Bytes(), func(f wire.Field) error {
-			switch {
-			case f.Is(1, protowire.Fixed64Type):
-				q.quantile = f.Double()
-			case f.Is(2, protowire.Fixed64Type):
-				q.value = f.Double()
-			}
-			return nil
-		})
-		p.quantiles = append(p.quantiles, q)
-	case f.Is(7, protowire.BytesType):
-		p.attributes, err = appendAttribute(p.attributes, f.Bytes())
-	case f.Is(8, protowire.VarintType):
-		p.flags = f.Bits
-	}
+// quantile decodes a message ValueAtQuantile.
+func (p *point) quantile(message []byte) error {
+	var q quantile
+	err := wire.Each(message, func(f wire.Field) error {
+		switch {
+		case f.Is(1, protowire.Fixed64Type):
+			q.quantile = f.Double()
+		case f.Is(2, protowire.Fixed64Type):
+			q.value = f.Double()
+		}
+		return nil
+	})
+	p.quantiles = append(p.quantiles, q)
 	return err
 }
 
@@ -312,7 +300,10 @@ func appendAttribute(dst []attribute, message []byte) ([]attribute, error) {
 		return append(dst, attribute{wire.Text(key), wire.Text(text)}), nil
 	}
 	a, err := decodeAttribute(message, 0)
-	return append(dst, attribute{a.key, textOf(a.value)}), err
+	if err != nil {
+		return dst, fmt.Errorf("attribute %.60q: %w", a.key, err)
+	}
+	return append(dst, attribute{a.key, textOf(a.value)}), nil
 }
 
 // A keyValue is an attribute whose value may be a list or a map.
