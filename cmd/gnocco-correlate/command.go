@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
+	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/pairs"
-	"github.com/gnocco-db/gnocco/internal/bytesize"
 	"github.com/gnocco-db/gnocco/internal/devices"
-	"github.com/gnocco-db/gnocco/internal/progress"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

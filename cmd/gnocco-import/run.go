@@ -11,7 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
-	"github.com/gnocco-db/gnocco/internal/progress"
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/pause"
-	"github.com/gnocco-db/gnocco/internal/progress"
 )
 
 // correlateFlags are the flags of correlate.

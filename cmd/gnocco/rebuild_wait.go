@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/internal/pause"
-	"github.com/gnocco-db/gnocco/internal/progress"
 	"github.com/gnocco-db/gnocco/model"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/internal/pause"
-	"github.com/gnocco-db/gnocco/internal/progress"
 )
 
 // repeatFlags say how often a command shows something.

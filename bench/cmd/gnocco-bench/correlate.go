@@ -11,10 +11,10 @@ import (
 
 	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/correlation"
+	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/internal/bytesize"
 	"github.com/gnocco-db/gnocco/internal/devices"
 )
 

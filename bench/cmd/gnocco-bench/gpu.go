@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/gnocco-db/gnocco/bench/device"
-	"github.com/gnocco-db/gnocco/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 	"github.com/gnocco-db/gnocco/internal/devices"
 
 	"github.com/spf13/cobra"

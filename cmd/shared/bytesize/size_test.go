@@ -3,7 +3,7 @@ package bytesize_test
 import (
 	"testing"
 
-	"github.com/gnocco-db/gnocco/internal/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 )
 
 func TestSize(t *testing.T) {
