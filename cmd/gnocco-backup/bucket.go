@@ -93,9 +93,10 @@ func (b *bucket) Put(ctx context.Context, name string, file *os.File) error {
 	return b.named(name, err)
 }
 
-// Commit holds the lock before and after: between the two no other writer removed what the manifest needs.
+// Commit holds the lock before and after: between the two no other writer removed what the manifest needs. It only
+// reads the lock, as followers commit more often than they must renew it, and many servers charge for writes.
 func (b *bucket) Commit(ctx context.Context, name string, content []byte) error {
-	if err := b.lock.renew(ctx); err != nil {
+	if err := b.lock.check(ctx); err != nil {
 		return err
 	}
 	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: b.key(name),
@@ -106,7 +107,7 @@ func (b *bucket) Commit(ctx context.Context, name string, content []byte) error 
 	if err != nil {
 		return b.named(name, err)
 	}
-	if err := b.lock.renew(ctx); err != nil {
+	if err := b.lock.check(ctx); err != nil {
 		return errors.Join(err, b.Delete(context.WithoutCancel(ctx), name))
 	}
 	return nil

@@ -145,16 +145,33 @@ func (l *lock) renew(ctx context.Context) error {
 	defer cancel()
 	err := l.write(ctx, &s3.PutObjectInput{IfMatch: l.tag})
 	if status(err) == http.StatusPreconditionFailed {
-		var other *holder
 		var tag *string
-		other, tag, err = l.read(ctx)
-		switch {
-		case err == nil && other.ID == l.holder.ID: // an answer was lost
+		if tag, err = l.ours(ctx); err == nil { // an answer was lost
 			l.tag = tag
-		case err == nil || errors.Is(err, fs.ErrNotExist):
-			err = errLost
 		}
 	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = errors.Join(errLost, err)
+	}
+	return err
+}
+
+// ours returns the tag of the lock, or an errLost if it is not ours.
+func (l *lock) ours(ctx context.Context) (tag *string, err error) {
+	other, tag, err := l.read(ctx)
+	if err == nil && other.ID != l.holder.ID || errors.Is(err, fs.ErrNotExist) {
+		err = errLost
+	}
+	return tag, err
+}
+
+// check returns an error if the lock is not ours, or nobody knows.
+func (l *lock) check(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ctx, cancel := context.WithDeadline(ctx, l.renewed.Add(l.bucket.stale*2/3))
+	defer cancel()
+	_, err := l.ours(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = errors.Join(errLost, err)
 	}

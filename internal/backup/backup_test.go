@@ -291,7 +291,7 @@ func TestHostileManifests(t *testing.T) {
 	f(`"expected":\[`, `"expected":["sacks/001",`)
 	f(`"stores":.*`, `"stores":[]}`)
 	f(`"format":2`, `"format":1`) // no sacks
-	f(`"format":2`, `"format":3`)
+	f(`"format":2`, `"format":4`)
 }
 
 // The index and the archives must agree on schemas: a backup waits for rebuilds.

@@ -138,6 +138,9 @@ func (f *folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
 func (f *folder) List(_ context.Context, name string) (map[string]int64, error) {
 	sizes := make(map[string]int64)
 	err := filepath.WalkDir(f.path(name)+"/", func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && name == successionsFolder {
+			return nil
+		}
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
@@ -152,4 +155,5 @@ func (f *folder) List(_ context.Context, name string) (map[string]int64, error) 
 	return sizes, err
 }
 
-func (f *folder) Delete(_ context.Context, name string) error { return os.Remove(f.path(name)) }
+// Delete removes a file, as a bucket does also if it is gone.
+func (f *folder) Delete(_ context.Context, name string) error { return os.RemoveAll(f.path(name)) }

@@ -31,9 +31,11 @@ type Manifest struct {
 	name string
 }
 
-// The formats of manifests. Format 1 has no list of the stores that there must be, and no damage.
+// The formats of manifests. Format 1 has no list of the stores that there must be, and no damage; format 3 has files in
+// parts, and is written only with these.
 const (
-	manifestFormat    = 2
+	manifestFormat    = 3
+	wholeFormat       = 2
 	unexpectingFormat = 1
 )
 
@@ -52,6 +54,42 @@ type File struct {
 	Modified int64  `json:"modified,omitempty"` // of a table: nanoseconds since 1970
 	Sum      string `json:"sha256,omitempty"`   // none if the file could not be read
 	Damaged  string `json:"damaged,omitempty"`  // what was wrong with the file in the data folder
+	Parts    []Part `json:"parts,omitempty"`    // of a file that is not an object of its own
+}
+
+// Part is a part of a file, in a pack: an object that has parts of several files.
+type Part struct {
+	Pack  string `json:"pack"` // SHA-256
+	At    int64  `json:"at"`   // in the pack
+	Bytes int64  `json:"bytes"`
+}
+
+// objects returns the names of the objects that have the file.
+func (f *File) objects() (names []string) {
+	for _, p := range f.Parts {
+		names = append(names, objectName(p.Pack))
+	}
+	if len(f.Parts) == 0 && f.Sum != "" {
+		names = append(names, objectName(f.Sum))
+	}
+	return names
+}
+
+// joins reports whether the parts of a file are all of it, each a part of an object.
+func (f *File) joins() bool {
+	whole := f.Bytes
+	for _, p := range f.Parts {
+		if !isSum(p.Pack) || p.At < 0 || p.Bytes < 1 {
+			return false
+		}
+		whole -= p.Bytes
+	}
+	return len(f.Parts) == 0 || whole == 0
+}
+
+func isSum(text string) bool {
+	sum, err := hex.DecodeString(text)
+	return err == nil && len(sum) == sumBytes
 }
 
 // ErrIncomplete is the error of a backup that could not read all of the data folder, and of a restore that could not
@@ -137,9 +175,11 @@ func (m *Manifest) validate() error {
 				return bad("%s: file %q of %d bytes", s.Name, f.Name, f.Bytes)
 			}
 			files[f.Name] = true
-			sum, err := hex.DecodeString(f.Sum)
-			if hasSum := err == nil && len(sum) == sumBytes; !hasSum && (f.Sum != "" || f.Damaged == "") {
+			if !isSum(f.Sum) && (f.Sum != "" || f.Damaged == "") {
 				return bad("%s: file %q has the SHA-256 %q", s.Name, f.Name, f.Sum)
+			}
+			if !f.joins() {
+				return bad("%s: the parts of file %q", s.Name, f.Name)
 			}
 		}
 	}

@@ -65,13 +65,15 @@ type Cipher interface {
 
 // Repository is a set of backups in a storage.
 type Repository struct {
-	Warn func(error) // is told what is skipped or mended; nil: nobody
+	Warn     func(error)          // is told what is skipped or mended; nil: nobody
+	Progress func(restored int64) // is told how many bytes there are by now; nil: nobody
 
 	storage Storage
-	cipher  Cipher           // nil: none
-	sizes   map[string]int64 // of objects, by name, once there is a writer
-	intact  map[string]bool  // objects that this process verified, by name
-	damage  int              // objects and manifests that were found to be damaged
+	cipher  Cipher            // nil: none
+	sizes   map[string]int64  // of objects, by name, once there is a writer
+	intact  map[string]bool   // objects that this process verified, by name
+	damage  int               // objects and manifests that were found to be damaged
+	packs   map[string][]byte // some that were read last, by SHA-256
 }
 
 // Open opens a repository. Encrypted objects need a cipher.
@@ -184,25 +186,29 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// extract writes a file of a backup to a writer, and checks it. cipher is the backup's.
+// extract writes a file of a backup to a writer, and checks its sum, and its size unless that is negative. cipher is
+// the backup's.
 func (r *Repository) extract(ctx context.Context, cipher string, f *File, to io.Writer) error {
 	if f.Sum == "" {
 		return fmt.Errorf("%w: it could not be read when the backup was taken", storage.ErrCorrupt)
 	}
-	object, err := r.storage.Get(ctx, objectName(f.Sum))
-	if err != nil {
-		return err
-	}
-	defer object.Close()
-	var from io.Reader = object
-	if cipher != "" {
-		if from, err = r.cipher.Open(object); err != nil {
+	var from io.Reader = &parts{ctx: ctx, repository: r, cipher: cipher, left: f.Parts}
+	if len(f.Parts) == 0 && f.Bytes != 0 {
+		object, err := r.storage.Get(ctx, objectName(f.Sum))
+		if err != nil {
 			return err
+		}
+		defer object.Close()
+		from = object
+		if cipher != "" {
+			if from, err = r.cipher.Open(object); err != nil {
+				return err
+			}
 		}
 	}
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, hash), reading{ctx, from})
-	if err == nil && (n != f.Bytes || hex.EncodeToString(hash.Sum(nil)) != f.Sum) {
+	if err == nil && (n != f.Bytes && f.Bytes >= 0 || hex.EncodeToString(hash.Sum(nil)) != f.Sum) {
 		err = fmt.Errorf("%w: %s is not what was written", storage.ErrCorrupt, objectName(f.Sum))
 	}
 	return err
@@ -218,6 +224,12 @@ func cipherOf(c Cipher) string {
 
 // commit makes a backup complete: its objects are durable before its manifest is there.
 func (r *Repository) commit(ctx context.Context, m *Manifest) error {
+	m.Format = wholeFormat
+	for _, s := range m.Stores {
+		if slices.ContainsFunc(s.Files, func(f File) bool { return len(f.Parts) > 0 }) {
+			m.Format = manifestFormat
+		}
+	}
 	content, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -255,10 +267,12 @@ func (r *Repository) Backups(ctx context.Context) ([]*Manifest, error) {
 		}
 		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b *Manifest) int {
-		return cmp.Or(a.Begun.Compare(b.Begun), strings.Compare(a.name, b.name))
-	})
+	slices.SortFunc(all, byAge)
 	return all, nil
+}
+
+func byAge(a, b *Manifest) int {
+	return cmp.Or(a.Begun.Compare(b.Begun), strings.Compare(a.name, b.name))
 }
 
 // errStray is the error of a file among the manifests that is in another folder than these.
@@ -289,28 +303,35 @@ func (r *Repository) read(ctx context.Context, name string) (*Manifest, error) {
 	return m, nil
 }
 
-// sweep removes the objects that no backup refers to.
-func (r *Repository) sweep(ctx context.Context, all []*Manifest) error {
+// sweep removes the objects that no backup refers to. If before is not nil it removes only those of them that before
+// has, and returns the others.
+func (r *Repository) sweep(ctx context.Context, all []*Manifest, before map[string]bool) (map[string]bool, error) {
 	kept := make(map[string]bool)
 	for _, m := range all {
 		for _, s := range m.Stores {
 			for _, f := range s.Files {
-				if f.Sum != "" {
-					kept[objectName(f.Sum)] = true
+				for _, name := range f.objects() {
+					kept[name] = true
 				}
 			}
 		}
 	}
 	names, err := r.storage.List(ctx, objectsFolder)
 	if err != nil {
-		return err
+		return before, err
 	}
+	unused := make(map[string]bool)
 	for name := range names {
-		if !kept[name] {
+		switch {
+		case kept[name]:
+		case before != nil && !before[name]:
+			unused[name] = true
+		default:
 			if err := r.storage.Delete(ctx, name); err != nil {
-				return err
+				return before, err
 			}
+			delete(r.sizes, name)
 		}
 	}
-	return nil
+	return unused, nil
 }

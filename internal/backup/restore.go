@@ -22,15 +22,21 @@ import (
 // restoredEpoch is the epoch of all stores of a restored folder. The first process takes them over.
 const restoredEpoch = 1
 
-// Find returns a backup by its name, or by the beginning of one; "" is the newest.
+// Find returns a backup by its name, or by the beginning of one; "" is the newest. Backups of clusters that were
+// replaced are older than all others.
 func (r *Repository) Find(ctx context.Context, name string) (*Manifest, error) {
 	all, err := r.Backups(ctx)
 	if err != nil {
 		return nil, err
 	}
+	replaced, err := r.storage.List(ctx, successionsFolder)
+	if err != nil {
+		return nil, err
+	}
+	is := func(m *Manifest) bool { _, ok := replaced[successionName(m.Cluster)]; return ok }
 	var found *Manifest
 	for _, m := range all {
-		if !strings.HasPrefix(m.name, name) {
+		if !strings.HasPrefix(m.name, name) || name == "" && found != nil && is(m) && !is(found) {
 			continue
 		}
 		if found != nil && name != "" {
@@ -91,6 +97,7 @@ type restoring struct {
 	repository *Repository
 	manifest   *Manifest
 	data       string
+	restored   int64
 	losses     []error           // what could not be restored
 	suspect    map[string]bool   // logs and manifests among that, by store and name
 	highest    map[string]uint64 // mark of all sacks, by the ID of an incoming store
@@ -181,6 +188,9 @@ func (x *restoring) store(ctx context.Context, s *Store) error {
 		if err != nil {
 			x.lose(s.Name+"/"+f.Name, err)
 			x.suspect[s.Name+"/"+f.Name] = strings.HasSuffix(f.Name, ".log") || strings.HasPrefix(f.Name, "MANIFEST-")
+		}
+		if x.restored += f.Bytes; x.repository.Progress != nil {
+			x.repository.Progress(x.restored)
 		}
 	}
 	return nil

@@ -56,56 +56,12 @@ type Result struct {
 // something can only be read in part it makes one of the rest, and the error is an ErrIncomplete beside the result.
 // Earlier backups are dropped only if nothing was damaged, neither in the folder nor in the repository.
 func Take(ctx context.Context, o Options) (res *Result, err error) {
-	o.Patience = cmp.Or(o.Patience, defaultPatience)
-	if to, ok := o.To.(*folder); ok {
-		if err := to.apartFrom(o.Data); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := (&datafolder.Folder{Path: o.Data}).ReadClusterFile(); err != nil {
-		return nil, err
-	}
-	if o.Verify && o.Cipher != nil && !o.Cipher.CanOpen() {
-		return nil, errors.New("objects that are encrypted are verified with the secret key: give it with --identity")
-	}
-	r := Open(o.To, o.Cipher)
-	r.Warn = o.Warn
-	ctx, release, err := r.begin(ctx)
+	f, held, err := begin(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	t := &taking{repository: r, options: &o, folder: &datafolder.Folder{Path: o.Data}}
-	if err := t.rememberTables(ctx); err != nil {
-		return nil, err
-	}
-	deadline := time.Now().Add(o.Patience)
-	for {
-		if err = t.stores(ctx); !errors.Is(err, errRebuilt) || time.Now().After(deadline) {
-			break
-		}
-		if err := pause.For(ctx, rebuildPause); err != nil {
-			return nil, err
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := r.commit(ctx, &t.manifest); err != nil {
-		return nil, err
-	}
-	res = &Result{Manifest: &t.manifest, Written: t.written, Incremental: len(t.earlier) > 0}
-	if damage := t.manifest.Damage(); len(damage) > 0 {
-		return res, fmt.Errorf("%w, and nothing was dropped:\n%w", ErrIncomplete, errors.Join(damage...))
-	}
-	if r.damage > 0 {
-		return res, nil // what is damaged may be needed
-	}
-	var kept []*Manifest
-	if kept, res.Dropped, err = r.forget(ctx, o.Keep, append(t.earlier, &t.manifest)); err == nil {
-		err = r.sweep(ctx, kept)
-	}
-	return res, err
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return f.round(held)
 }
 
 // taking is a backup under way.
@@ -118,26 +74,11 @@ type taking struct {
 	manifest   Manifest
 	written    int64
 	verified   int64 // bytes of earlier backups
-}
 
-// rememberTables finds the tables that need not be read again. One that was damaged in the folder is read each time.
-func (t *taking) rememberTables(ctx context.Context) (err error) {
-	t.earlier, err = t.repository.Backups(ctx)
-	t.tables = make(map[string]File)
-	for _, m := range t.earlier {
-		if now := cipherOf(t.options.Cipher); m.Cipher != now {
-			return fmt.Errorf("%s has backups with another encryption (%q, now %q): begin a new repository", t.options.To,
-				m.Cipher, now)
-		}
-		for _, s := range m.Stores {
-			for _, f := range s.Files {
-				if f.Modified != 0 && f.Damaged == "" {
-					t.tables[s.Name+"/"+f.Name] = f
-				}
-			}
-		}
-	}
-	return err
+	packing *packing          // nil: each file is an object
+	before  map[string]*known // stores as a Follower knows them, by name
+	known   map[string]*known // stores of this backup
+	kept    int               // stores that were not read
 }
 
 // stores copies all stores, in the order that the package comment gives reasons for.
@@ -146,17 +87,24 @@ func (t *taking) stores(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.manifest = Manifest{Format: manifestFormat, Version: version.Number, Begun: time.Now().UTC(),
+	t.manifest = Manifest{Version: version.Number, Begun: time.Now().UTC(),
 		Cluster: before.ID, Sacks: before.Sacks, Coordination: before.Coordination, Cipher: cipherOf(t.options.Cipher)}
-	for _, m := range t.earlier {
-		t.manifest.Turn = max(t.manifest.Turn, m.Turn+1)
+	t.kept = 0
+	if t.packing != nil {
+		t.manifest.Turn = int(t.manifest.Begun.Unix() / int64(readEvery/time.Second))
+	}
+	for i := 0; t.packing == nil && i < len(t.earlier); i++ {
+		t.manifest.Turn = max(t.manifest.Turn, t.earlier[i].Turn+1)
 	}
 	names, err := t.expected(ctx)
 	if err != nil {
 		return err
 	}
-	rebuilds, err := t.rebuildsBefore(ctx)
-	if err != nil {
+	var rebuilds rebuilds
+	index := t.before[datafolder.IndexName]
+	if look := t.look(datafolder.IndexName); index != nil && look != "" && look == index.look {
+		rebuilds = index.rebuilds
+	} else if rebuilds, err = t.rebuildsBefore(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -168,6 +116,9 @@ func (t *taking) stores(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if index = t.known[datafolder.IndexName]; index != nil {
+		index.rebuilds = rebuilds
+	}
 	t.manifest.Ended = time.Now().UTC()
 	after, err := t.folder.ReadClusterFile()
 	if err == nil && after != before {
@@ -178,6 +129,12 @@ func (t *taking) stores(ctx context.Context) error {
 
 // store copies a store, and calls then with its snapshot, which then may change.
 func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapshot) error) error {
+	look := t.look(name)
+	if k := t.before[name]; k != nil && look != "" && look == k.look {
+		t.kept++
+		t.keep(k)
+		return nil
+	}
 	deadline := time.Now().Add(t.options.Patience)
 	for tries := 1; ; tries++ {
 		store, err := t.attempt(ctx, name, then, nil)
@@ -198,8 +155,7 @@ func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapsh
 			}
 		}
 		if err == nil {
-			t.manifest.Stores = append(t.manifest.Stores, *store)
-			t.manifest.Expected = append(t.manifest.Expected, name)
+			t.keep(&known{look: look, store: *store})
 			return nil
 		}
 		torn := errors.As(err, new(*unreadableError)) || errors.Is(err, claim.ErrUnstable)
@@ -337,6 +293,10 @@ func (t *taking) file(ctx context.Context, store string, files *claim.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
+	if t.packing != nil && !claim.IsImmutable(name) {
+		f.Sum, f.Bytes, err = t.packing.add(ctx, store+"/"+name, file)
+		return &f, errors.Join(err, file.Close())
+	}
 	var written int64
 	source := &reader{Reader: io.NewSectionReader(file, 0, math.MaxInt64)}
 	sum, size, written, err := t.repository.add(ctx, source)
@@ -366,7 +326,7 @@ func (t *taking) reuse(ctx context.Context, f *File) (bool, error) {
 		t.repository.warn(fmt.Errorf("%s is missing or cut short, stored again", objectName(f.Sum)))
 		return false, nil
 	}
-	if !t.options.Verify && !isDue(f.Sum, t.manifest.Turn) && t.verified > alwaysVerified {
+	if !t.options.Verify && !isDue(f.Sum, t.manifest.Turn) && (t.packing != nil || t.verified > alwaysVerified) {
 		return true, nil
 	}
 	t.verified += f.Bytes
