@@ -12,5 +12,6 @@ type Backup struct {
 	Bytes       int64     `json:"bytes"`
 	Written     int64     `json:"new_bytes"` // of them what the repository did not have
 	Incremental bool      `json:"incremental"`
-	Error       string    `json:"error"` // why there is none; "" if there is
+	Follows     bool      `json:"follows,omitempty"` // the last of many (gnocco backup --every), with a later one's error
+	Error       string    `json:"error"`             // why there is none; "" if there is
 }

@@ -34,6 +34,9 @@ func main() {
 		if errors.Is(err, backup.ErrIncomplete) {
 			os.Exit(2)
 		}
+		if errors.Is(err, backup.ErrSucceeded) {
+			os.Exit(shared.ExitSucceeded)
+		}
 		os.Exit(1)
 	}
 }

@@ -146,10 +146,15 @@ func listBackups(ctx context.Context, c *client.Client, _ []string) (*table, err
 	var all []model.Backup
 	err := c.Do(ctx, "GET", "/v1/backups", nil, &all)
 	t := &table{columns: []string{"begun", "seconds", "user", "to", "files", "bytes", "new bytes", "incremental",
-		"error"}}
+		"behind", "error"}}
 	for _, b := range all {
 		took := int(b.Ended.Sub(b.Begun).Seconds())
-		t.add(b.Begun.Format(time.RFC3339), took, b.User, b.To, b.Files, b.Bytes, b.Written, b.Incremental, b.Error)
+		var behind any
+		if b.Follows {
+			behind = time.Since(b.Begun).Round(time.Second)
+		}
+		t.add(b.Begun.Format(time.RFC3339), took, b.User, b.To, b.Files, b.Bytes, b.Written, b.Incremental, behind,
+			b.Error)
 	}
 	return t, err
 }

@@ -28,7 +28,7 @@ func TestBackupsAreListed(t *testing.T) {
 			t.Errorf("status %d, %s%s", status, stdout, stderr)
 		}
 	}
-	const header = `^begun,seconds,user,to,files,bytes,new bytes,incremental,error\n`
+	const header = `^begun,seconds,user,to,files,bytes,new bytes,incremental,behind,error\n`
 	list(header + "$")
 	to := filepath.Join(t.TempDir(), "backups")
 	for range 2 {
@@ -41,8 +41,8 @@ func TestBackupsAreListed(t *testing.T) {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	const begun = `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,\d+,sre@[^,]+,`
-	list(header + begun + within + ",0,0,0,false,.* is within the other.*\n" + begun + to + `,[1-9]\d*,[1-9]\d*,\d+,true,\n` +
-		begun + to + `,[1-9]\d*,([1-9]\d*),[1-9]\d*,false,\n$`)
+	list(header + begun + within + ",0,0,0,false,,.* is within the other.*\n" + begun + to + `,[1-9]\d*,[1-9]\d*,\d+,true,,\n` +
+		begun + to + `,[1-9]\d*,([1-9]\d*),[1-9]\d*,false,,\n$`)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/backups", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

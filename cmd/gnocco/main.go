@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 	"github.com/gnocco-db/gnocco/internal/backup"
 )
@@ -52,6 +53,8 @@ func main() {
 		os.Exit(exitFenced)
 	case errors.Is(err, backup.ErrIncomplete):
 		os.Exit(exitRejected)
+	case errors.Is(err, backup.ErrSucceeded):
+		os.Exit(shared.ExitSucceeded)
 	}
 	os.Exit(exitFailed)
 }

@@ -1,14 +1,22 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
 func newServe() *cobra.Command {
 	var flags serverFlags
+	var from string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the API and process its measures, in one process",
@@ -19,15 +27,51 @@ metricd". SIGTERM, SIGINT and SIGHUP stop the server: it finishes requests and w
 the archives. After a crash the next start, or another process, processes every measure that was
 answered with 202.
 
+With --restore-from an empty data folder is made of a copy first (gnocco backup --every), and the
+cluster takes the place of the one that was copied. A folder that has a cluster is served as it is.
+
 "gnocco help limits" lists flags for limits and times, "gnocco help keystone" those for Keystone,
 "gnocco help senders" those for senders without HTTP.`,
 		Example: `  gnocco serve --data /var/lib/gnocco --listen 127.0.0.1:8041
   curl -u admin: http://127.0.0.1:8041/v1/archive_policy`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return flags.serve(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := flags.restore(cmd, from); err != nil {
+				return fmt.Errorf("--restore-from: %w", err)
+			}
+			return flags.serve(cmd)
+		},
 	}
 	flags.define(cmd.Flags(), shared.StateFolder("gnocco"))
+	cmd.Flags().StringVar(&from, "restore-from", "",
+		"repository, as backup --to wrote it: an empty data folder is made of its newest backup")
 	return cmd
+}
+
+// restore makes the data folder of a repository's newest backup, unless it has a cluster. If parts of the
+// backup cannot be read, the command names them, and the rest is served.
+func (f *serverFlags) restore(cmd *cobra.Command, from string) error {
+	o := &f.options.Cluster
+	if from == "" {
+		return nil
+	}
+	if _, err := (&datafolder.Folder{Path: o.Data}).ReadClusterFile(); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{"restore", "--from=" + from, "--data=" + o.Data, "--succeed"}
+	if o.State != "" {
+		args = append(args, "--state="+o.State)
+	}
+	restore := exec.CommandContext(cmd.Context(), self, args...)
+	restore.Stdout, restore.Stderr = cmd.ErrOrStderr(), cmd.ErrOrStderr()
+	if err := restore.Run(); restore.ProcessState == nil || restore.ProcessState.ExitCode() != exitRejected {
+		return err
+	}
+	return nil
 }
 
 func newMetricd() *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -27,6 +28,9 @@ type Place struct {
 	Cipher  backup.Cipher // nil: not at all
 }
 
+// keptByFollowers is the default of --keep with --every.
+const keptByFollowers = "12"
+
 // Flags that are of use to gnocco-backup alone.
 const (
 	RecipientFlag = "recipient"
@@ -36,6 +40,7 @@ const (
 // NewBackup returns the command that makes backups.
 func NewBackup(open Opener) *cobra.Command {
 	var options backup.Options
+	var every time.Duration
 	var to, keep, identity string
 	var recipients []string
 	cmd := &cobra.Command{
@@ -54,6 +59,11 @@ The exit status is 1 if there is no backup, as where the folder lacks a store th
 a thirtieth of what it takes from earlier ones, with --verify all, and stores it again if it is damaged.
 Earlier backups are dropped only if nothing was damaged.
 
+With --every the command follows the folder until it is stopped: it takes a backup so often, and stores
+of each what changed since the one before. Then gnocco_copy_behind_seconds, gnocco list backups and
+gnocco status say how far the copy is, and the last 12 stay unless --keep says otherwise. It ends with
+status 3 once another cluster was made of the copy (gnocco serve --restore-from).
+
 --keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
 weeks and twelve months that have one, 10 the last ten. Without it all stay.
 
@@ -62,9 +72,13 @@ on PATH, which this command then runs. Region, endpoint, CA and credentials are 
 tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws.`,
 		Example: `  gnocco backup --data /srv/gnocco --to /mnt/backup/gnocco --keep 7d,4w,12m
   gnocco backup --data /srv/gnocco --to s3://backups/gnocco --recipient age1...
+  gnocco backup --data /srv/gnocco --to s3://backups/gnocco --every 5s
   gnocco restore --from /mnt/backup/gnocco --list`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if every > 0 && keep == "" {
+				keep = keptByFollowers
+			}
 			if options.Keep, err = backup.ParseKeep(keep); err != nil {
 				return err
 			}
@@ -73,6 +87,10 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 				return fmt.Errorf("backup: %w", err)
 			}
 			options.To, options.Cipher, options.Warn = place.Storage, place.Cipher, warnTo(cmd)
+			if every > 0 {
+				f := &following{cmd: cmd, options: options, every: every, record: model.Backup{To: to}}
+				return f.run()
+			}
 			begun := time.Now()
 			result, err := backup.Take(cmd.Context(), options)
 			if failed := recordBackup(options.Data, to, begun, result, err); failed != nil {
@@ -95,6 +113,7 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 	flags.StringArrayVar(&recipients, RecipientFlag, nil, "encrypt for this public key of age, or those of this file")
 	flags.StringVar(&keep, "keep", "", "which backups stay, as 7d,4w,12m (default: all)")
 	flags.StringVar(&identity, IdentityFlag, "", "file with the secret key of age, to verify encrypted objects with")
+	flags.DurationVar(&every, "every", 0, "follow the folder: take a backup so often, until the command is stopped")
 	flags.BoolVar(&options.Verify, "verify", false, "verify all of the backup, also what earlier backups stored")
 	flags.DurationVar(&options.Patience, "patience", 5*time.Minute,
 		"how long to wait for a store that changes all the time, and for a rebuild")
@@ -110,31 +129,39 @@ func recordBackup(data, to string, begun time.Time, result *backup.Result, faile
 	if _, err := folder.ReadClusterFile(); err != nil {
 		return nil
 	}
-	b := &model.Backup{Begun: begun.UTC(), Ended: time.Now().UTC(), To: to,
+	b := newRecord(to, begun, result)
+	if failed != nil {
+		b.Error = failed.Error()
+	}
+	return folder.RecordBackup(&b)
+}
+
+func newRecord(to string, begun time.Time, result *backup.Result) model.Backup {
+	b := model.Backup{Begun: begun.UTC(), Ended: time.Now().UTC(), To: to,
 		User: cmp.Or(os.Getenv("USER"), strconv.Itoa(os.Getuid()))}
 	if host, err := os.Hostname(); err == nil {
 		b.User += "@" + host
-	}
-	if failed != nil {
-		b.Error = failed.Error()
 	}
 	if result != nil {
 		b.Files, b.Bytes = result.Size()
 		b.Written, b.Incremental = result.Written, result.Incremental
 	}
-	return folder.RecordBackup(b)
+	return b
 }
 
 // NewRestore returns the command that makes a data folder of a backup.
 func NewRestore(open Opener) *cobra.Command {
 	var from, name, data, state, identity string
-	var list, verify, partial bool
+	var list, verify, partial, succeed bool
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "Make a data folder of a backup",
 		Long: `Make a data folder of a backup. The folder must be empty or missing. It becomes a new cluster, with
 a new ID and a new key: no process of the earlier cluster uses it by mistake. All checksums are
 verified. If the command is interrupted, run it again; until then no server starts on the folder.
+
+With --succeed the new cluster takes the place of the one that was backed up: whoever follows that one
+into the repository (gnocco backup --every) stops, and says so. gnocco serve --restore-from does this.
 
 With --list it lists the backups of a repository, with --verify it only verifies one. A backup that
 lacks a store is refused without --partial.
@@ -164,10 +191,19 @@ restored. Servers name the damaged stores and serve the others; gnocco fsck repa
 				return err
 			}
 			m, err := r.Find(cmd.Context(), name)
+			if err == nil && succeed {
+				if err = r.Succeed(cmd.Context(), m); err == nil {
+					m, err = r.Find(cmd.Context(), name) // followers stop after the one that they are at
+				}
+			}
 			if err == nil && verify {
 				err = r.Verify(cmd.Context(), m)
 			} else if err == nil {
+				_, size := m.Size()
+				meter := progress.NewMeter(cmd.ErrOrStderr(), "restored", "MiB", size>>20)
+				r.Progress = func(done int64) { meter.Set(done >> 20) }
 				err = r.Restore(cmd.Context(), m, data, partial)
+				meter.Close()
 			}
 			if err != nil {
 				err = fmt.Errorf("restore: %w", err)
@@ -196,8 +232,9 @@ restored. Servers name the damaged stores and serve the others; gnocco fsck repa
 	flags.StringVar(&state, "state", "", StateUsage)
 	flags.BoolVar(&list, "list", false, "list the backups, and restore none")
 	flags.BoolVar(&verify, "verify", false, "verify the backup's checksums, and restore nothing")
+	flags.BoolVar(&succeed, "succeed", false, "take the place of the cluster that was backed up: its followers stop")
 	flags.BoolVar(&partial, "partial", false, "restore a backup that lacks stores: servers will name them as missing")
-	cmd.MarkFlagsMutuallyExclusive("list", "verify")
+	cmd.MarkFlagsMutuallyExclusive("list", "verify", "succeed")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
 		panic(err) // the flag is defined above
 	}
