@@ -19,7 +19,7 @@ type clusterCollector struct {
 	missing    func() []string
 	index      *indexReconciler
 
-	members, missed, damaged, measures, age, backup *prometheus.Desc
+	members, missed, damaged, measures, age, backup, copied *prometheus.Desc
 }
 
 func newClusterCollector(members *membership, stores *incomingStores, sacks int,
@@ -40,12 +40,13 @@ func newClusterCollector(members *membership, stores *incomingStores, sacks int,
 		age: describe("gnocco_sack_backlog_age_seconds", "How long the oldest of them has waited, of sacks that have any.", "sack"),
 		backup: describe("gnocco_backup_last_success_timestamp_seconds",
 			"When the last backup ended that did not fail, as the process knows that holds the index."),
+		copied: describe("gnocco_copy_behind_seconds", "How far the copy that follows the data folder is behind; of several, the last."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.members, c.missed, c.damaged, c.measures, c.age, c.backup} {
+	for _, d := range []*prometheus.Desc{c.members, c.missed, c.damaged, c.measures, c.age, c.backup, c.copied} {
 		ch <- d
 	}
 }
@@ -57,6 +58,9 @@ func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	if ended := c.index.lastBackup.Ended(); ended > 0 && c.index.shared.local.Load() != nil {
 		gauge(c.backup, float64(ended))
+	}
+	if followed := c.index.lastBackup.Followed(); followed > 0 && c.index.shared.local.Load() != nil {
+		gauge(c.copied, time.Since(time.Unix(followed, 0)).Seconds())
 	}
 	if members, err := c.membership.session.Members(context.Background()); err == nil {
 		for _, role := range RoleBoth.names() {

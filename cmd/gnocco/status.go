@@ -47,6 +47,16 @@ func newStatus() *cobra.Command {
 		for _, store := range answer.Cluster.Damaged {
 			fmt.Fprintf(report, "damaged: %s\n", store.Name)
 		}
+		var backups []model.Backup
+		if err := c.Do(cmd.Context(), "GET", "/v1/backups", nil, &backups); err != nil {
+			return err
+		}
+		for _, b := range backups {
+			if b.Follows {
+				fmt.Fprintf(report, "the copy in %s is %s behind%s\n", b.To, time.Since(b.Begun).Round(time.Second),
+					strings.TrimSuffix(": "+b.Error, ": "))
+			}
+		}
 		_, err := fmt.Fprintf(report, "%d bundles of measures wait, %d stores are damaged\n",
 			answer.Storage.Summary.Measures, len(answer.Cluster.Damaged))
 		return err

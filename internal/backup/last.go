@@ -16,26 +16,39 @@ type Last struct {
 	Folder *datafolder.Folder
 	Logger *slog.Logger
 
-	ended atomic.Int64
-	stop  context.CancelFunc
+	ended, followed atomic.Int64
+	stop            context.CancelFunc
 }
 
-// lastInterval is how often the folder is looked at.
-const lastInterval = time.Minute
+// How often the folder is looked at, for backups and for followers.
+const (
+	lastInterval     = time.Minute
+	followedInterval = 10 * time.Second
+)
 
 // Start begins to look at the folder.
 func (l *Last) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
 	go func() { // Stop does not wait for the disk either
-		for {
-			switch ended, err := l.Folder.LastBackup(); {
-			case err != nil:
-				l.Logger.Warn("the last backup is not known", "error", err)
-			case !ended.IsZero():
+		for i := 0; ; i++ {
+			var ended time.Time
+			followed, err := l.Folder.FollowedTo()
+			if i%int(lastInterval/followedInterval) == 0 {
+				if err == nil {
+					ended, err = l.Folder.LastBackup()
+				}
+				if err != nil {
+					l.Logger.Warn("the last backup is not known", "error", err)
+				}
+			}
+			if !ended.IsZero() {
 				l.ended.Store(ended.Unix())
 			}
-			if pause.For(ctx, lastInterval) != nil {
+			if !followed.IsZero() {
+				l.followed.Store(followed.Unix())
+			}
+			if pause.For(ctx, followedInterval) != nil {
 				return
 			}
 		}
@@ -47,3 +60,7 @@ func (l *Last) Stop() { l.stop() }
 
 // Ended returns when the last one ended, in seconds since 1970; 0 for none.
 func (l *Last) Ended() int64 { return l.ended.Load() }
+
+// Followed returns up to when all that was acknowledged is in each copy that follows the folder, in seconds since 1970;
+// 0 if none does.
+func (l *Last) Followed() int64 { return l.followed.Load() }
