@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/storage/index"
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/operators"
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/ingest/series"
@@ -81,7 +82,9 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	}
 	options := api.Options{
 		Metrics: p.Index(), Incoming: p.Incoming(), Archives: p.Archives(), Sacks: p.Sacks(), Cluster: p.Status,
-		Backups:  (&datafolder.Folder{Path: o.Cluster.Data}).Backups,
+		Backups: func() ([]model.Backup, error) {
+			return backup.Records(&datafolder.Folder{Path: o.Cluster.Data})
+		},
 		NotReady: notReady, Missing: p.Missing,
 		Resampler: p.Resampler(), Forward: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,

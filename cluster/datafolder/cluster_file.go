@@ -125,7 +125,7 @@ func (f *Folder) SetCoordination(coordination string) (was string, err error) {
 	}
 	was = cmp.Or(c.Coordination, CoordinationFile)
 	c.Coordination = coordination
-	return was, f.writeClusterFile(c, f.writeFile)
+	return was, f.writeClusterFile(c, f.WriteFile)
 }
 
 func (f *Folder) writeClusterFile(c ClusterFile, write func(name string, content []byte) error) error {

@@ -164,8 +164,8 @@ func (f *Folder) RefreshIncomingNames(node string) error {
 
 func (f *Folder) disk() vfs.FS { return cmp.Or(f.fs, vfs.Default) }
 
-// writeFile writes a small file so that after a crash it is there entirely or not at all.
-func (f *Folder) writeFile(name string, content []byte) error {
+// WriteFile writes a small file so that after a crash it is there entirely or not at all.
+func (f *Folder) WriteFile(name string, content []byte) error {
 	return f.placeFile(name, content, os.Rename)
 }
 

@@ -185,7 +185,7 @@ func (m memory) write(id string) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
-	if err := (&Folder{Path: dir}).writeFile(filepath.Base(string(m)), []byte(id+"\n")); err != nil {
+	if err := (&Folder{Path: dir}).WriteFile(filepath.Base(string(m)), []byte(id+"\n")); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
 	return nil

@@ -206,7 +206,7 @@ func (f *Folder) readJournal() (*repartition, error) {
 func (f *Folder) writeJournal(j *repartition) error {
 	content, err := json.Marshal(j)
 	if err == nil {
-		err = f.writeFile(repartitionFile, append(content, '\n'))
+		err = f.WriteFile(repartitionFile, append(content, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("datafolder: %w", err)
@@ -250,7 +250,7 @@ func (f *Folder) switchSacks(j *repartition) error {
 		return err
 	}
 	cluster.Format, cluster.Sacks = formatVersion, j.To
-	if err := f.writeClusterFile(cluster, f.writeFile); err != nil {
+	if err := f.writeClusterFile(cluster, f.WriteFile); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(f.Path, repartitionFile)); err != nil {

@@ -3,5 +3,5 @@
 // that gnocco does with backups, so this is a module of its own.
 //
 // bucket.go is the storage in a bucket, lock.go keeps it to one writer, encryption.go is age. Package
-// internal/backup says what a backup consists of.
+// backup says what a backup consists of.
 package main

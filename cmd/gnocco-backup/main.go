@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
-	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

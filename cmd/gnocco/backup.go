@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
-	"github.com/gnocco-db/gnocco/internal/backup"
 )
 
 // besideBackup is the program with the same commands for buckets and with encryption: a client of S3 is heavier than

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
@@ -59,7 +60,7 @@ func TestBackupsAreListed(t *testing.T) {
 
 	// The next process finds when the last one ended that did not fail.
 	s.end(syscall.SIGTERM)
-	backups, err := (&datafolder.Folder{Path: data}).Backups()
+	backups, err := backup.Records(&datafolder.Folder{Path: data})
 	if err != nil || len(backups) != 3 {
 		t.Fatalf("%d backups: %v", len(backups), err)
 	}

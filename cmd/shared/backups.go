@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
-	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -133,7 +133,7 @@ func recordBackup(data, to string, begun time.Time, result *backup.Result, faile
 	if failed != nil {
 		b.Error = failed.Error()
 	}
-	return folder.RecordBackup(&b)
+	return backup.Record(folder, &b)
 }
 
 func newRecord(to string, begun time.Time, result *backup.Result) model.Backup {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/internal/backup"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -34,7 +34,7 @@ type following struct {
 // run follows until the command is stopped or another cluster takes this one's place. The first round must succeed.
 func (f *following) run() error {
 	ctx := f.cmd.Context()
-	backups, err := (&datafolder.Folder{Path: f.options.Data}).Backups()
+	backups, err := backup.Records(&datafolder.Folder{Path: f.options.Data})
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (f *following) round(begun time.Time) (err error) {
 		return err // there is no copy yet
 	}
 	folder := &datafolder.Folder{Path: f.options.Data}
-	if failed := folder.RecordFollower(&f.record); failed != nil && err == nil {
+	if failed := backup.RecordFollower(folder, &f.record); failed != nil && err == nil {
 		err = fmt.Errorf("servers do not know how far the copy is: %w", failed)
 	}
 	return err

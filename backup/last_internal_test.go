@@ -21,7 +21,7 @@ func TestLastBackup(t *testing.T) {
 		record := func(ended time.Duration, fault string, want int64) {
 			t.Helper()
 			b := model.Backup{Begun: time.Now(), Ended: began.Add(ended), Error: fault}
-			fatal.If(t, folder.RecordBackup(&b))
+			fatal.If(t, Record(folder, &b))
 			time.Sleep(lastInterval)
 			synctest.Wait()
 			if got := l.Ended(); got != want {

@@ -33,10 +33,10 @@ func (l *Last) Start() {
 	go func() { // Stop does not wait for the disk either
 		for i := 0; ; i++ {
 			var ended time.Time
-			followed, err := l.Folder.FollowedTo()
+			followed, err := FollowedTo(l.Folder)
 			if i%int(lastInterval/followedInterval) == 0 {
 				if err == nil {
-					ended, err = l.Folder.LastBackup()
+					ended, err = LastEnded(l.Folder)
 				}
 				if err != nil {
 					l.Logger.Warn("the last backup is not known", "error", err)
