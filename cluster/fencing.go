@@ -55,6 +55,11 @@ func (f *fencing) staleNames(err error) error {
 func (f *fencing) watch(ctx context.Context, every time.Duration) {
 	mounts := diskprobe.WatchMounts()
 	defer mounts.Close()
+	if text, long := diskprobe.DeadClients(diskprobe.MountKind(f.folder.Path)); long {
+		f.logger.Warn("a machine that dies may hold up the others", "what", text)
+	} else if text != "" {
+		f.logger.Info("a machine that dies may hold up the others", "what", text)
+	}
 	looked := time.Now()
 	for range pause.Ticks(ctx, min(every, maxFolderWatch)) {
 		if time.Since(looked) < every && !mounts.Changed() {

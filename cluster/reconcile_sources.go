@@ -177,8 +177,11 @@ func (s *sources) attachLocked(name string, from metricd.Source, as source) erro
 // process holds it: until then its measures cannot be read, and a refresh must not pretend to have done so.
 func (s *sources) attachRemoteLocked(ctx context.Context, name string) error {
 	holder, err := s.members.session.Holder(ctx, name)
-	if err != nil || !holder.Live() {
-		return err
+	if err != nil {
+		return fmt.Errorf("%w: who holds %s: %w", model.ErrUnavailable, name, err)
+	}
+	if !holder.Live() {
+		return nil
 	}
 	delete(s.damaged, name)
 	if was := s.attached[name]; was != nil && was.epoch == holder.Epoch {

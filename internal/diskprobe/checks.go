@@ -43,6 +43,9 @@ func fileSystem(dir string, _ *Options) (Verdict, string, error) {
 	mount := MountKind(dir)
 	switch kind := kinds[int64(stat.Type)]; kind {
 	case "", "FUSE", "NFS", "CephFS":
+		if text, _ := DeadClients(mount); text != "" {
+			return Warning, mounted(mount) + " " + text + ".", nil
+		}
 		if mount != "" {
 			return Yes, mounted(mount), nil
 		}

@@ -49,6 +49,7 @@
 //     on hiding names of which it says that they are there, the lease ends (ErrStaleNames).
 //   - A member looks for higher claims on what it holds, before a renewal counts; on sacks beside it, on a network disk
 //     on one sack a beat, and on a local disk on all, as nobody sees an old lock there. A higher claim ends the lease.
+//     A look that hangs says nothing, is not waited for longer than half a beat, and not begun a second time.
 //   - On a network disk the members' folder is listed once a beat: members that join or leave say so themselves.
 //   - The lease is asked before each change of a file and again after each sync. Reads are answered if it holds after
 //     them.
@@ -57,5 +58,6 @@
 //   - Old claims and old folders go when the new store has been open for Options.Grace: another machine may not see the
 //     new one yet, and would find none. On a local disk folders go as soon as the new store is open. A process that
 //     looked before is then told that the store changed (ErrUnstable), looks again, and finds itself too late
-//     (ErrSuperseded).
+//     (ErrSuperseded). On a network disk no file of a claim goes for five minutes after a member was silent: its dead
+//     client may keep all from changing and listing the folder.
 package claim

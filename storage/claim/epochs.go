@@ -269,11 +269,11 @@ func (s *session) linkClaim(name string, epoch uint64, m *Member) (won bool, err
 }
 
 // Holder implements Session.
-func (s *session) Holder(_ context.Context, name string) (Holder, error) {
+func (s *session) Holder(ctx context.Context, name string) (Holder, error) {
 	if err := CheckName(name); err != nil {
 		return Holder{}, err
 	}
-	return s.holder(name)
+	return s.patiently(ctx, name, func() (Holder, error) { return s.holder(name) })
 }
 
 func (s *session) holder(name string) (Holder, error) {

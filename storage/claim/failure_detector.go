@@ -28,10 +28,12 @@ type failureDetector struct {
 	// within runs functions beside one another, and waits for their end for so long at most.
 	within func(wait time.Duration, all ...func())
 	stale  func(error) // is told of a mount that hides what others do
+	quiet  time.Duration
 
 	watchers Watchers
 
 	mu       sync.Mutex
+	silent   time.Duration           // when a member on another machine was last seen to be silent
 	names    []string                // of the folder, as of the last listing
 	listed   time.Duration           // when that was begun
 	compared time.Duration           // when a round of names was looked for last
@@ -57,6 +59,22 @@ type observation struct {
 	died         time.Duration
 }
 
+// quiet is for how long no member was silent until files of claims are removed. CephFS, as it is installed, keeps the
+// capabilities of a dead client for so long: changes of a folder that the client listed hang, and so do later listings.
+const quiet = 5 * time.Minute
+
+// isQuiet reports whether files of claims may be removed.
+func (r *failureDetector) isQuiet(now time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.seen {
+		if s.ended == 0 && s.listed && now-s.since > r.options.TTL/2 {
+			r.silent = now
+		}
+	}
+	return r.local || now-r.silent >= r.quiet
+}
+
 // raised returns until when a counter that is first read now was raised, at the latest. The listing may have hung until
 // a server gave the dead member up; then the counter before and the member's own clock say more.
 func (s *observation) raised(counter uint64, now time.Duration) time.Duration {
@@ -76,7 +94,7 @@ func newFailureDetector(root string, options *Options, self Member) *failureDete
 	return &failureDetector{
 		dir: membersDir(options.FS, root), options: options, fs: options.FS, self: self,
 		local: IsLocal(options.FS, root), within: within, stale: func(error) {},
-		seen: make(map[string]*observation), busy: make(map[string]bool),
+		seen: make(map[string]*observation), busy: make(map[string]bool), silent: options.Clock.Now(), quiet: quiet,
 	}
 }
 

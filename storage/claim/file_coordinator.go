@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // File is the Coordinator that needs only the shared folder.
@@ -119,6 +121,7 @@ type session struct {
 
 	releases atomic.Uint64 // files written to give something back
 	last     sync.Map      // Holder as its claim says, the highest that was read, by name
+	hanging  pause.Hanging // looks at claims
 }
 
 // holding is what a session knows of a claim of its own.

@@ -26,10 +26,8 @@ const (
 
 // heartbeat raises a member's counter. One goroutine uses it; others may read the counter.
 //
-// A rename is a transaction of the file system's journal: while an ext4 whose disk takes long for a flush commits, it
-// was seen to wait for 28 s. On a local disk the counter is therefore in a lock of the description: the member locks
-// the first byte and all from the counter on, which is in the kernel's memory. The file is renamed beside that, for
-// programs that know no better.
+// A rename waits for the file system's journal, on a slow ext4 for 28 s. On a local disk the counter is therefore in a
+// lock of the description: of its first byte, and of all from the counter on. The file is renamed beside that.
 type heartbeat struct {
 	dir     string        // of the member
 	begun   time.Duration // when the counter was 1, by the clock

@@ -70,8 +70,9 @@ func (s *session) tidy() error {
 	s.unused = nil
 	var overdue []string
 	now := s.options.Clock.Now()
+	removes := s.detector.isQuiet(now)
 	for name, h := range s.held {
-		if h.epoch != 0 && !h.tidied && now-h.since > s.options.Grace() {
+		if removes && h.epoch != 0 && !h.tidied && now-h.since > s.options.Grace() {
 			overdue = append(overdue, name)
 		}
 	}

@@ -130,7 +130,7 @@ func (m *member) live(id string) {
 	if err != nil {
 		return
 	}
-	m.session = s
+	m.session, s.detector.quiet = s, 0
 	m.fs = Fence(fs, s)
 	if m.w.faults.noFence {
 		m.fs = fs
