@@ -141,7 +141,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	}
 	p.damaged = newDamagedStores(p.logger)
 	p.holders = newHolders(p.members, p.damaged)
-	p.missing.look = p.lookForMissing
+	p.missing.look, p.reach.After = p.lookForMissing, claimOptions.DeadAfter()
 	retrying, stopRetrying := context.WithCancel(context.Background())
 	p.failWaiting = stopRetrying
 	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/internal/fulldisk"
+	"github.com/gnocco-db/gnocco/internal/reach"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -38,6 +39,7 @@ type Process struct {
 	holders   *holders
 	damaged   *damagedStores
 	missing   missing
+	reach     reach.Reach
 	peers     *peerServer
 
 	index      *indexReconciler

@@ -4,9 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/reach"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 // NotReady returns why no requests should be sent to this process, nil if they should.
@@ -16,6 +19,10 @@ func (p *Process) NotReady() (reasons []string) {
 	}
 	if p.options.Role.HasAPI() && p.incoming.own == nil {
 		reasons = append(reasons, "no incoming store")
+	}
+	p.Missing()
+	if reason, elsewhere := p.reach.Why(); elsewhere {
+		reasons = append(reasons, reason)
 	}
 	return reasons
 }
@@ -67,17 +74,33 @@ func (m *missing) refresh() {
 	m.done = nil
 }
 
-// lookForMissing looks up the stores that this process does not hold.
+// lookForMissing looks up the stores that this process does not hold, and notes which of their holders answer.
 func (p *Process) lookForMissing(ctx context.Context) []string {
 	names := []string{datafolder.IndexName}
 	for sack := range p.cluster.Sacks {
 		names = append(names, datafolder.SackName(sack))
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
+	var holders []reach.Holder
+	names = slices.DeleteFunc(names, func(name string) bool {
 		if _, holds := p.ownership.holds(name); holds {
 			return true
 		}
 		holder, err := p.holders.lookup(ctx, name)
-		return err == nil && holder.Live()
+		if err != nil || !holder.Live() {
+			return false
+		}
+		holders = append(holders, reach.Holder{ID: holder.Member.ID, Address: holder.Member.Address,
+			Index: name == datafolder.IndexName, Answers: p.holders.confirms(ctx, &holder, name)})
+		return true
 	})
+	var worse atomic.Bool
+	if p.reach.Note(time.Now(), holders) != "" {
+		_ = p.members.askOthers(ctx, askTimeout, hasRole(RoleAPI), func(ctx context.Context, other *claim.Member) {
+			if status, err := p.members.client.Status(ctx, other.Address); err != nil || status.Lost == "" {
+				worse.Store(true)
+			}
+		})
+	}
+	p.reach.Compare(worse.Load())
+	return names
 }

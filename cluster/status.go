@@ -17,6 +17,7 @@ import (
 func (p *Process) status() *peer.Status {
 	s := &peer.Status{Member: p.members.own(), Claims: p.ownership.list(), Damaged: p.damaged.list(),
 		Figures: p.figures()}
+	s.Lost, _ = p.reach.Why()
 	if p.workers != nil {
 		s.Suspended = p.workers.sources.known.suspended()
 	}

@@ -196,6 +196,7 @@ type Status struct {
 	Suspended []string `json:"suspended,omitempty"`
 
 	Damaged []model.DamagedStore `json:"damaged,omitempty"` // Member is not set
+	Lost    string               `json:"lost,omitempty"`    // why it can answer next to nothing
 
 	Figures *model.MemberFigures `json:"figures,omitempty"` // nil: of a build that tells none
 }
