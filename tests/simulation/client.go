@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -89,6 +90,8 @@ func (c *client) send(to *slot, method, path, kind string, body any) *answer {
 		"error", a.err, "sent", string(content[:min(len(content), 300)]), "answer", string(a.body[:min(len(a.body), 300)]))
 	c.w.note("%s %s %s %s %d %x", c.name, to.name, method, path, a.status, crc32.ChecksumIEEE(a.body))
 	c.w.checkTime(to, a, method+" "+path)
+	place, _, _ := strings.Cut(path, "?")
+	c.w.checkAvailability(to, a, method+" "+place)
 	return a
 }
 
@@ -208,12 +211,12 @@ func (c *client) read(m *metric, refresh bool) bool {
 // compare reports whether it got an answer.
 func (c *client) compare(m *metric, granularity int64, refresh bool, from *slot) bool {
 	for _, aggregation := range []string{"count", "sum"} {
-		began := time.Now()
 		path := fmt.Sprintf("/v1/metric/%s/measures?aggregation=%s&granularity=%d", m.id, aggregation, granularity)
 		if refresh {
 			path += "&refresh=true"
 		}
 		a := c.ask(from, http.MethodGet, path, nil)
+		a = c.insist(from, path, a)
 		if a.status == http.StatusNotFound {
 			c.w.breach("%s: metric %s is gone", c.name, m.id)
 		}
@@ -230,7 +233,7 @@ func (c *client) compare(m *metric, granularity int64, refresh bool, from *slot)
 			c.w.breach("%s: %s: %v", c.name, path, err)
 			return false
 		}
-		r := reading{aggregation, granularity, refresh, 0, math.MaxInt64, c.w.lastCrash(began)}
+		r := reading{aggregation, granularity, refresh, 0, math.MaxInt64, c.w.lastCrash(a.began)}
 		c.judge(m, r, path, from, groups)
 	}
 	return true

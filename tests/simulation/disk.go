@@ -23,11 +23,13 @@ type disk struct {
 	root  *inode
 	locks map[*inode]*process
 
-	syncTime time.Duration // mean time of a sync
-	opTime   time.Duration // mean time of another operation
-	full     bool
-	late     time.Duration // for so long a listing may be old
-	frozen   int           // one in so many overwritten contents stays as it was in another mount's cache; 0: none
+	syncTime   time.Duration // mean time of a sync
+	opTime     time.Duration // mean time of another operation
+	full       bool
+	fullAtSync bool          // writes succeed, and syncs say that there is no room
+	late       time.Duration // for so long a listing may be old
+	keeps      time.Duration // for so long the server keeps the capabilities of a dead client; 0: it has none
+	frozen     int           // one in so many overwritten contents stays as it was in another mount's cache; 0: none
 }
 
 // writeback is how long a kernel keeps what no sync has asked for.
@@ -41,12 +43,15 @@ type inode struct {
 	durable map[string]*inode // entries that a crash of the server leaves
 	links   int
 
-	data        []byte   // as the writer's machine sees it
-	server      []byte   // as others do
-	writer      *machine // whose kernel has what the server lacks; nil: none
-	low, high   int      // of data, that the server lacks
-	shared      bool     // somebody keeps a reference to server
-	overwritten bool     // server has changed other than by appending
+	data   []byte   // as the writer's machine sees it
+	server []byte   // as others do
+	writer *machine // whose kernel has what the server lacks; nil: none
+
+	clients     map[*caller]bool // that have listed the folder, of a server with capabilities
+	waiting     int              // changes of the folder that wait for a dead client
+	low, high   int              // of data, that the server lacks
+	shared      bool             // somebody keeps a reference to server
+	overwritten bool             // server has changed other than by appending
 }
 
 func newDisk(seed uint64) *disk {
@@ -66,6 +71,13 @@ func (d *disk) around(mean time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return mean/2 + time.Duration(d.rand.Int64N(int64(mean)))
+}
+
+// atOnce has something done at one moment.
+func (d *disk) atOnce(do func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return do()
 }
 
 // find returns what a path leads to. mu is held.

@@ -93,6 +93,7 @@ var faults = []fault{
 			w.powerOff(m)
 		}
 		w.disk.powerCut()
+		w.disk.forgetCallers()
 		return "all", func() {
 			for _, m := range w.machines {
 				w.powerOn(m)
@@ -185,6 +186,25 @@ var faults = []fault{
 		}()
 		return fmt.Sprintf("%d sacks", to), func() { <-done }
 	}},
+	{"late answers", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.setFaults(time.Duration(1+w.rand.IntN(12))*time.Second, 0, 0)
+		return m.name, func() { m.setFaults(0, 0, 0) }
+	}},
+	{"repeated changes", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.setFaults(0, 1+w.rand.IntN(8), 0)
+		return m.name, func() { m.setFaults(0, 0, 0) }
+	}},
+	{"failing syncs", false, func(w *World) (string, func()) {
+		m := w.anyMachine()
+		m.setFaults(0, 0, 1+w.rand.IntN(200))
+		return m.name, func() { m.setFaults(0, 0, 0) }
+	}},
+	{"full at syncs", false, func(w *World) (string, func()) {
+		w.disk.setFullAtSync(true)
+		return "", func() { w.disk.setFullAtSync(false) }
+	}},
 }
 
 // slowThaw is how long threads take to go on after a "slow thaw".
@@ -249,6 +269,9 @@ func (w *World) chosen() (kinds []fault, between time.Duration) {
 		kinds = kinds[:1+w.rand.IntN(3)]
 		between = between * 2 / 3
 	}
+	if w.options.Insist && w.options.Seed%3 == 0 { // rare ones, between which a healthy process has no excuse
+		between *= 4
+	}
 	return kinds, between
 }
 
@@ -263,6 +286,7 @@ func (w *World) disturb(length time.Duration) {
 		f := chosen[w.rand.IntN(len(chosen))]
 		lasts := time.Duration(w.rand.Int64N(int64(40 * time.Second)))
 		subject, end := f.begin(w)
+		w.excuse(&f, subject, lasts)
 		w.noteClocks(&f, time.Now().Add(lasts))
 		w.log("FAULT", "fault", f.name, "subject", subject, "lasts", lasts)
 		if !f.local || f.stops() {
@@ -329,6 +353,7 @@ func (w *World) powerOff(m *machine) {
 		p.end("power")
 	}
 	w.disk.powerOff(m)
+	w.disk.leaves(m)
 }
 
 func (w *World) powerOn(m *machine) {
@@ -354,6 +379,12 @@ func (d *disk) setFull(full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.full = full
+}
+
+func (d *disk) setFullAtSync(full bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fullAtSync = full
 }
 
 // touch notes that clients of the process may wait.

@@ -30,12 +30,17 @@ type machine struct {
 	old    map[*inode][]byte // what its cache goes on showing
 	listed map[string]listing
 	rand   *rand.Rand
+	late   time.Duration // by which answers of the disk come after their effect, at most
+	again  int           // one in so many changes of names is sent twice; 0: none
+	broken int           // one in so many syncs fails; 0: none
+	kernel *caller       // its session with the disk's server; the disk's lock is held
 }
 
 func newMachine(w *World, name, host string) *machine {
 	m := &machine{w: w, name: name, host: host, folder: filepath.Join(w.folder, name), rate: 1, began: time.Now(),
-		seen: make(map[*inode][]byte), old: make(map[*inode][]byte), listed: make(map[string]listing),
-		rand: rand.New(rand.NewPCG(w.options.Seed, uint64(host[len(host)-1])))}
+		kernel: newCaller(), seen: make(map[*inode][]byte), old: make(map[*inode][]byte),
+		listed: make(map[string]listing),
+		rand:   rand.New(rand.NewPCG(w.options.Seed, uint64(host[len(host)-1])))}
 	m.offset = time.Duration(1+m.rand.IntN(1000)) * time.Hour
 	return m
 }
@@ -53,6 +58,46 @@ func (m *machine) setRate(rate float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.offset, m.began, m.rate = now, time.Now(), rate
+}
+
+// oneIn reports whether something that happens once in n times happens now. mu is held.
+func (m *machine) oneIn(n int) bool { return n > 0 && m.rand.IntN(n) == 0 }
+
+// lateAnswer is how long an answer of the disk takes after its effect.
+func (m *machine) lateAnswer() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.late == 0 || !m.oneIn(4) {
+		return 0
+	}
+	return time.Duration(m.rand.Int64N(int64(m.late)))
+}
+
+// repeats reports whether the answer to a change of names was lost.
+func (m *machine) repeats() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.oneIn(m.again)
+}
+
+// syncFails returns the error of a sync. The disk's lock is held.
+func (m *machine) syncFails(d *disk) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case d.fullAtSync:
+		return syscall.ENOSPC
+	case m.oneIn(m.broken):
+		return syscall.EIO
+	}
+	return nil
+}
+
+// setFaults sets what the machine's kernel does wrong.
+func (m *machine) setFaults(late time.Duration, again, broken int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.late, m.again, m.broken = late, again, broken
 }
 
 // jump sets the clock forward, as a machine that was moved to another host may find it. It never goes back.

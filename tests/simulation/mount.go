@@ -34,9 +34,12 @@ func (m *mount) call(do func() error) error {
 		time.Sleep(wait)
 		m.p.step()
 	}
-	m.d.mu.Lock()
-	defer m.d.mu.Unlock()
-	return do()
+	err := m.d.atOnce(do)
+	if late := m.p.machine.lateAnswer(); late > 0 {
+		time.Sleep(late)
+		m.p.step()
+	}
+	return err
 }
 
 // path returns a name as the disk has it.
@@ -44,7 +47,7 @@ func (m *mount) path(name string) string { return strings.TrimPrefix(name, m.p.m
 
 func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 	i := new(inode)
-	return m.file(i, false, m.call(func() error {
+	return m.file(i, false, m.change(func() error {
 		if m.d.full {
 			return syscall.ENOSPC
 		}
@@ -56,7 +59,7 @@ func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 			m.leave(name)
 		}
 		return m.enter(name, i)
-	}))
+	}, name))
 }
 
 func (m *mount) file(i *inode, reads bool, err error) (vfs.File, error) {
@@ -96,17 +99,17 @@ func (m *mount) OpenReadWrite(name string, c vfs.DiskWriteCategory, _ ...vfs.Ope
 func (m *mount) OpenDir(name string) (vfs.File, error) { return m.Open(name) }
 
 func (m *mount) Link(oldname, newname string) error {
-	return m.call(func() error {
+	return m.change(func() error {
 		i := m.d.find(m.path(oldname))
 		if i == nil {
 			return &fs.PathError{Op: "link", Path: oldname, Err: fs.ErrNotExist}
 		}
 		return m.enter(m.path(newname), i)
-	})
+	}, newname)
 }
 
 func (m *mount) Remove(name string) error {
-	return m.call(func() error {
+	return m.change(func() error {
 		i := m.d.find(m.path(name))
 		if i == nil {
 			return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
@@ -116,7 +119,7 @@ func (m *mount) Remove(name string) error {
 		}
 		m.leave(m.path(name))
 		return nil
-	})
+	}, name)
 }
 
 // RemoveAll is one operation for each name, as a process may die between them.
@@ -145,7 +148,7 @@ func (m *mount) RemoveAll(name string) error {
 }
 
 func (m *mount) Rename(oldname, newname string) error {
-	return m.call(func() error {
+	return m.change(func() error {
 		from, to := m.path(oldname), m.path(newname)
 		i := m.d.find(from)
 		if i == nil {
@@ -167,7 +170,7 @@ func (m *mount) Rename(oldname, newname string) error {
 		}
 		m.leave(from)
 		return m.enter(to, i)
-	})
+	}, oldname, newname)
 }
 
 func (m *mount) ReuseForWrite(oldname, newname string, _ vfs.DiskWriteCategory) (vfs.File, error) {
@@ -185,7 +188,10 @@ func (m *mount) ReuseForWrite(oldname, newname string, _ vfs.DiskWriteCategory) 
 }
 
 func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
-	return m.call(func() error {
+	if _, err := m.Stat(dir); err == nil {
+		return nil
+	}
+	return m.change(func() error {
 		var missing []string
 		for name := m.path(dir); m.d.find(name) == nil; name = path.Dir(name) {
 			missing = append(missing, name)
@@ -198,7 +204,7 @@ func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
 			}
 		}
 		return nil
-	})
+	}, dir)
 }
 
 // Lock keeps out other processes of all machines.
@@ -232,12 +238,15 @@ func (l *lock) Close() error {
 }
 
 func (m *mount) List(dir string) (names []string, err error) {
+	m.p.step()
+	m.await(m.path(dir), false)
 	err = m.call(func() error {
 		names, err = m.p.machine.list(m.path(dir), m.d.late, func() ([]string, error) {
 			i := m.d.find(m.path(dir))
 			if i == nil || i.entries == nil {
 				return nil, &fs.PathError{Op: "list", Path: dir, Err: fs.ErrNotExist}
 			}
+			m.lists(i)
 			return slices.Sorted(maps.Keys(i.entries)), nil
 		})
 		return err
@@ -372,6 +381,11 @@ func (f *file) Sync() error {
 	f.m.p.step()
 	time.Sleep(f.m.d.around(f.m.d.syncTime))
 	return f.m.call(func() error {
+		if err := f.m.p.machine.syncFails(f.m.d); err != nil {
+			// The kernel gives up what it could not write, and says so once: the next sync has nothing to do.
+			f.inode.low, f.inode.high = 0, 0
+			return err
+		}
 		if f.inode.entries != nil {
 			f.inode.durable = maps.Clone(f.inode.entries)
 			return nil

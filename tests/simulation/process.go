@@ -24,6 +24,7 @@ type slot struct {
 	process *process // nil: no process runs
 	held    int      // by so many the supervisor is kept from starting one
 	changed time.Time
+	failing map[string]failures // by kind of request
 }
 
 // process is one that runs, or ran. Its goroutines end by never returning from the disk or the network.

@@ -23,7 +23,9 @@ var (
 	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas")
 	without = flag.String("sim.without", "", "kinds of fault to leave out unless sim.fault is set, by commas")
 	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
-	late    = flag.Duration("sim.late", 0, "how old a listing of a folder may be")
+	late    = flag.Duration("sim.late", -1, "how old a listing of a folder may be; negative: up to 4 s in half of the seeds")
+	keeps   = flag.Duration("sim.keeps", 0, "for so long the disk's server keeps a dead machine's capabilities, as CephFS")
+	insist  = flag.Bool("sim.insist", true, "clients repeat reads that fail")
 	trace   = flag.Bool("sim.trace", false, "log packets")
 	logFile = flag.String("sim.log", "", "file for the log of all processes")
 	answers = flag.String("sim.answers", "", "file for a line of each answer")
@@ -49,7 +51,8 @@ func TestSeed(t *testing.T) {
 	makeThreads(64)
 	ballast = freshHeap()
 	o := simulation.Options{Seed: *seed, Length: *length, Sacks: *sacks, Nodes: *nodes, Clients: 3, Pause: *pause,
-		Between: *between, Faults: *only, Without: *without, Late: *late, Stale: *stale, Trace: *trace, Folder: *folder}
+		Between: *between, Faults: *only, Without: *without, Late: *late, Keeps: *keeps, Insist: *insist, Stale: *stale,
+		Trace: *trace, Folder: *folder}
 	if *stop {
 		o.Breach = func(line string) {
 			fmt.Println("BREACH", line)
@@ -74,19 +77,19 @@ func TestSeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		go collect()
-		breaches, asked, sum, err := simulation.Run(o)
+		r, err := simulation.Run(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range breaches {
+		for _, line := range r.Breaches {
 			fmt.Println("BREACH", line)
 		}
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
-		fmt.Printf("seed %d: %d answers, hash %s, %v virtual, %d MiB, %d goroutines\n", *seed, asked, sum,
-			time.Since(began).Round(time.Second), memory.HeapAlloc>>20, runtime.NumGoroutine())
+		fmt.Printf("seed %d: %d answers, hash %s, %v virtual, %d MiB, %d goroutines, watched %.0f %%\n", *seed, r.Answers,
+			r.Sum, time.Since(began).Round(time.Second), memory.HeapAlloc>>20, runtime.NumGoroutine(), 100*r.Watched)
 		status := 0
-		if len(breaches) > 0 {
+		if len(r.Breaches) > 0 {
 			status = 1
 		}
 		os.Exit(status) // dead processes have goroutines that never return

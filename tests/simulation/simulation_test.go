@@ -32,10 +32,14 @@ type sample struct {
 	faults  string        // the only kinds; "": all
 	without string        // kinds that are left out
 	between time.Duration // mean time between faults
+	insist  bool          // clients repeat reads that fail
 }
 
 // later are the kinds of fault that came after some seeds were found, and change what these give.
-const later = "wrong clock,repartition,slow thaw"
+const later = "wrong clock,repartition,slow thaw," + latest
+
+// latest are those that came after all.
+const latest = "late answers,repeated changes,failing syncs,full at syncs"
 
 // changes of the number of sacks, and faults that meet them.
 const changes = "repartition,power of all,kill at a step,unmount,full"
@@ -45,25 +49,25 @@ var found = []struct {
 	sample
 	fault string
 }{
-	{sample{1009, 10 * time.Minute, 0, "", later, 0}, "a clock that was set counts as 10 s from the one before"},
-	{sample{1, 10 * time.Minute, 0, "", later + ",clock jump", 0},
+	{sample{1009, 10 * time.Minute, 0, "", later, 0, false}, "a clock that was set counts as 10 s from the one before"},
+	{sample{1, 10 * time.Minute, 0, "", later + ",clock jump", 0, false},
 		"a process whose address has another process lives permanently"},
-	{sample{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0},
+	{sample{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0, false},
 		"a refresh misses the store of a process that started in the same second"},
-	{sample{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw", 0},
+	{sample{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false},
 		"a machine that starts alone with a system time that is behind makes earlier measures too old"},
-	{sample{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second},
+	{sample{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second, false},
 		"the same, with clocks that jump besides"},
-	{sample{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second},
+	{sample{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second, false},
 		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
-	{sample{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw", 0},
+	{sample{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false},
 		"gnocco sacks does not wait for the stores of a process that was killed"},
-	{sample{300189, 10 * time.Minute, 0, "", "", 0}, "gnocco sacks drains without the index"},
-	{sample{200118, 10 * time.Minute, 0, "", "", 0}, "processes that start together do not compare their clocks"},
-	{sample{500840, 10 * time.Minute, 0, "", "", 0}, "an adopted store stays held on a full disk, and closed"},
-	{sample{400876, 10 * time.Minute, 0, "", "", 0}, "a power cut brings back an earlier mark of a closed store"},
-	{sample{400165, 10 * time.Minute, 0, "", "", 0}, "a refresh misses a store that moves meanwhile"},
-	{sample{500821, 10 * time.Minute, 0, "", "", 0}, "a machine whose clock was set by ten minutes in all goes back to its own"},
+	{sample{300189, 10 * time.Minute, 0, "", latest, 0, false}, "gnocco sacks drains without the index"},
+	{sample{200118, 10 * time.Minute, 0, "", latest, 0, false}, "processes that start together do not compare their clocks"},
+	{sample{500840, 10 * time.Minute, 0, "", latest, 0, false}, "an adopted store stays held on a full disk, and closed"},
+	{sample{400876, 10 * time.Minute, 0, "", latest, 0, false}, "a power cut brings back an earlier mark of a closed store"},
+	{sample{400165, 10 * time.Minute, 0, "", latest, 0, false}, "a refresh misses a store that moves meanwhile"},
+	{sample{500821, 10 * time.Minute, 0, "", latest, 0, false}, "a machine whose clock was set by ten minutes in all goes back to its own"},
 }
 
 // result is what one seed gave.
@@ -92,8 +96,9 @@ func simulate(t *testing.T, program, check string, s sample) (r result) {
 	cmd := exec.Command("timeout", "-s", "QUIT", "900", program, "-test.run", "^TestSeed$", "-sim.seed", fmt.Sprint(s.seed),
 		"-sim.length", s.length.String(), "-sim.folder", folder, "-sim.log", *logFile, "-sim.fault", s.faults, "-sim.without",
 		s.without, "-sim.late", s.late.String(), "-sim.between", cmp.Or(s.between, *between).String(),
-		fmt.Sprintf("-sim.stop=%v", check == ""), fmt.Sprintf("-sim.nodes=%d", *nodes), fmt.Sprintf("-sim.sacks=%d", *sacks),
-		"-sim.gc", gc.String())
+		fmt.Sprintf("-sim.insist=%v", s.insist), fmt.Sprintf("-sim.stop=%v", check == ""),
+		fmt.Sprintf("-sim.nodes=%d", *nodes), fmt.Sprintf("-sim.sacks=%d", *sacks),
+		"-sim.gc", gc.String(), "-sim.keeps", keeps.String())
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -132,7 +137,8 @@ func simulateMany(t *testing.T, program, check, faults string, from uint64, n in
 				if i >= int64(n) {
 					return
 				}
-				r := simulate(t, program, check, sample{from + uint64(i), *length, *late, faults, *without, *between})
+				r := simulate(t, program, check,
+					sample{from + uint64(i), *length, *late, faults, *without, *between, *insist})
 				mu.Lock()
 				if !f(from+uint64(i), r) {
 					stop.Store(true)

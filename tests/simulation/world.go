@@ -31,7 +31,9 @@ type Options struct {
 	Faults  string        // the only kinds, by commas; "": all
 	Without string        // kinds to leave out if Faults is "", by commas: a new kind changes what a seed gives
 	Between time.Duration // from one fault to the next, mean
-	Late    time.Duration // how old a listing of a folder may be
+	Late    time.Duration // how old a listing of a folder may be; negative: as the seed has it
+	Keeps   time.Duration // for so long the disk's server keeps the capabilities of a dead machine; 0: none
+	Insist  bool          // clients repeat reads that fail
 	Stale   int           // one in so many contents stays in caches; 0: none
 	Pause   time.Duration // of a client, at most
 	Breach  func(string)  // called with each breach, unless nil
@@ -59,8 +61,9 @@ type World struct {
 	handler   slog.Handler
 	crash     time.Time      // until when sacks may change hands without a hand-over
 	ends      sync.WaitGroup // of faults
-	disturbed time.Time      // until when a healthy process may be slow
-	changing  bool           // the number of sacks
+	excuses   []excuse
+	disturbed time.Time // until when a healthy process may be slow
+	changing  bool      // the number of sacks
 
 	jumped     time.Time      // when a clock last did
 	apartUntil time.Time      // until when processes may not reach each other
@@ -71,7 +74,11 @@ func newWorld(o Options) *World {
 	w := &World{options: o, folder: o.Folder, rand: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(),
 		network: newNetwork(o.Seed), disk: newDisk(o.Seed), answers: sha256.New(),
 		power: make(map[*machine]bool), boots: make(map[*machine]int)}
-	w.disk.frozen, w.disk.late = o.Stale, o.Late
+	if o.Late < 0 { // by a generator of its own
+		r := rand.New(rand.NewPCG(o.Seed, 4))
+		o.Late = max(0, time.Duration(r.Int64N(8000)-4000)*time.Millisecond)
+	}
+	w.disk.frozen, w.disk.late, w.disk.keeps = o.Stale, o.Late, o.Keeps
 	if o.Trace {
 		w.network.trace = w.log
 	}
@@ -155,7 +162,7 @@ func (w *World) build() error {
 	for i, m := range w.machines {
 		if i < 2 {
 			w.slots = append(w.slots, &slot{w: w, name: "api-" + m.name, machine: m, role: cluster.RoleAPI,
-				listen: m.host + ":8041", peers: m.host + ":8042"})
+				failing: make(map[string]failures), listen: m.host + ":8041", peers: m.host + ":8042"})
 		}
 		w.slots = append(w.slots, &slot{w: w, name: "metricd-" + m.name, machine: m, role: cluster.RoleMetricd,
 			peers: m.host + ":8043"})
@@ -168,15 +175,22 @@ func (w *World) build() error {
 	return nil
 }
 
-// Run runs a simulation, in a bubble, and returns what did not hold, the number of answers, and their hash. The data
-// folder is left in Options.Folder.
-func Run(o Options) (breaches []string, asked int, sum string, err error) {
+// Result is what came of a run.
+type Result struct {
+	Breaches []string // what did not hold
+	Answers  int
+	Sum      string  // hash of the answers
+	Watched  float64 // part of the time in which a healthy process had to answer
+}
+
+// Run runs a simulation, in a bubble. The data folder is left in Options.Folder.
+func Run(o Options) (r Result, err error) {
 	w := newWorld(o)
 	if err := w.build(); err != nil {
-		return nil, 0, "", err
+		return r, err
 	}
 	if err := w.prepare(); err != nil {
-		return nil, 0, "", err
+		return r, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -186,10 +200,11 @@ func Run(o Options) (breaches []string, asked int, sum string, err error) {
 	w.disturb(o.Length)
 	cancel()
 	all.Wait()
+	r.Watched = w.watched()
 	w.heal()
 	w.finish()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sum = hex.EncodeToString(w.answers.Sum(nil))[:16]
-	return w.breaches, w.asked, sum, w.disk.copyTo(filepath.Join(w.folder, "shared"))
+	r.Breaches, r.Answers, r.Sum = w.breaches, w.asked, hex.EncodeToString(w.answers.Sum(nil))[:16]
+	return r, w.disk.copyTo(filepath.Join(w.folder, "shared"))
 }
