@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ func (o *Options) validateCoordination() error {
 // claimOptions are the options of all kinds of coordination.
 func (o *Options) claimOptions() claim.Options {
 	options := claim.Options{FS: o.FS, Clock: o.Machine.Clock, TTL: o.Lease.TTL, Slack: o.Lease.Slack, Logger: o.Logger}
+	if etcdaccess.IsURL(o.Coordination) {
+		options.TTL = cmp.Or(options.TTL, etcdaccess.LeaseTTL)
+	}
 	options.EnsureDefaults()
 	return options
 }

@@ -101,8 +101,9 @@ func (f *serverFlags) defineMember(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Cluster.Peers.TLS.Authority, "peer-ca", "",
 		"PEM certificates of the authority that signed the other processes' certificates")
 	defineCoordination(flags, &o.Cluster.Coordination, &o.Cluster.Etcd)
-	flags.DurationVar(&o.Cluster.Lease.TTL, "lease-ttl", 10*time.Second,
-		"a process ends when it could not write to the data folder for this long; the same for all processes")
+	flags.DurationVar(&o.Cluster.Lease.TTL, "lease-ttl", 0,
+		"a process ends, or by etcd waits, when it could not write to the data folder for this long; the same for all "+
+			"processes (default 10s; by etcd 5s)")
 	flags.DurationVar(&o.Cluster.Lease.Slack, "lease-slack", 5*time.Second,
 		"how much longer others wait before they take over; must exceed the time for which the file system's caches "+
 			"hide changes")

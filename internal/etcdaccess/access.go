@@ -25,6 +25,10 @@ type Access struct {
 	PlainLogin bool
 }
 
+// LeaseTTL is how long a lease by etcd lasts unless told otherwise. It is shorter than one by files: a process without
+// etcd waits, and only ends if another one has taken over, which waits for the lease and the slack.
+const LeaseTTL = 5 * time.Second
+
 // IsURL reports whether a choice of coordination is etcd.
 func IsURL(url string) bool {
 	return strings.HasPrefix(url, "etcd://") || strings.HasPrefix(url, "etcds://")

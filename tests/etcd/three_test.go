@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -520,6 +521,39 @@ func TestSecured(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), f.want) {
 				t.Errorf("the start says %v", err)
 			}
+		})
+	}
+}
+
+// networkDisk hides that the data folder is on the machine's own disk: a takeover waits for the slack.
+type networkDisk struct{ vfs.FS }
+
+func (networkDisk) Unwrap() vfs.FS { return nil }
+
+// With the shipped options another process has taken over 12 s after one is cut off at any time of its beat.
+func TestTakeoverTakesTwelveSeconds(t *testing.T) {
+	for _, phase := range []time.Duration{0, 400 * time.Millisecond, 900 * time.Millisecond} {
+		t.Run(phase.String(), func(t *testing.T) {
+			t.Parallel()
+			c, root := startTrio(t, nil), t.TempDir()
+			shipped := claim.Options{TTL: etcdaccess.LeaseTTL, FS: networkDisk{vfs.Default}}
+			hosts, cut := c.cables()
+			of, _ := openAt(t, root, "etcd", hosts, shipped, etcdaccess.Access{})
+			a := join(t, of, "a")
+			other, _ := openAt(t, root, "etcd", c.hosts(), shipped, etcdaccess.Access{})
+			b := join(t, other, "b")
+			_, err := a.Claim(t.Context(), "index")
+			check(t, err)
+			time.Sleep(2*time.Second + phase)
+			cut(true)
+			took := until(t, 30*time.Second, "the other one has taken over", func() bool {
+				_, err := b.Claim(t.Context(), "index")
+				return err == nil
+			})
+			if t.Logf("took %.1f s", took.Seconds()); took > 12*time.Second {
+				t.Errorf("taken over after %s", took)
+			}
+			cut(false)
 		})
 	}
 }
