@@ -35,6 +35,8 @@ type MemberFigures struct {
 	Memory      int64  `json:"memory"`       // bytes that are resident
 	MemoryLimit int64  `json:"memory_limit"` // bytes
 	Device      Device `json:"device"`
+
+	Certificates map[string]time.Time `json:"certificates,omitempty"` // when they expire: "clients", "peers", "etcd"
 }
 
 // Device says whether a process computes on a GPU.

@@ -419,7 +419,7 @@ func TestMembersTellFigures(t *testing.T) {
 			t.Errorf("%v: %+v", m.Roles, got)
 		}
 		want.Version, want.Device, want.Uptime, want.Memory = version.Number, model.DeviceNone, got.Uptime, got.Memory
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: %+v, not %+v", m.Roles, got, want)
 		}
 	}

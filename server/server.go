@@ -68,10 +68,12 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(newReady(s.front.reasons))
 	if options.TLS.Certificate != "" {
-		if s.tls, err = newCertificates(options.TLS, options.Logger, registry); err != nil {
+		if s.tls, err = newCertificates(options.TLS, options.Logger); err != nil {
 			return nil, err
 		}
 	}
+	expiries := newExpiries(&options, s.tls)
+	expiries.register(registry)
 	// Ports are taken before the stores are opened, which may take long: so a port in use is an error at once, and
 	// those who ask whether the process is ready have an answer.
 	if options.Listen != "" {
@@ -104,6 +106,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	options.Cluster.Figures = func() model.MemberFigures {
 		return model.MemberFigures{
 			Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices),
+			Certificates: expiries.read(),
 		}
 	}
 	options.Cluster.Activity = activity.New(int(memory.exemplars))

@@ -12,8 +12,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // TLS names the files by which the public port speaks TLS; all "" for none. They are read again when they change.
@@ -50,20 +48,12 @@ type certificates struct {
 const certificatesInterval = time.Second
 
 // newCertificates reads the files.
-func newCertificates(files TLS, logger *slog.Logger, registry *prometheus.Registry) (*certificates, error) {
+func newCertificates(files TLS, logger *slog.Logger) (*certificates, error) {
 	c := &certificates{files: files, logger: logger, checked: time.Now()}
 	c.changed()
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "gnocco_tls_certificate_expiry_timestamp_seconds",
-		Help: "When the certificate of the public port expires, in seconds since 1970.",
-	}, func() float64 {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return float64(c.expires.Unix())
-	}))
 	return c, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
@@ -99,7 +100,7 @@ func TestTLS(t *testing.T) {
 	fatal.If(t, err)
 	text, err := io.ReadAll(figures.Body)
 	figures.Body.Close()
-	if err != nil || !strings.Contains(string(text), "gnocco_tls_certificate_expiry_timestamp_seconds 1.") {
+	if err != nil || !strings.Contains(string(text), `gnocco_tls_certificate_expiry_timestamp_seconds{to="clients"} 1.`) {
 		t.Errorf("no expiry: %v", err)
 	}
 
@@ -206,4 +207,39 @@ func TestTLSPassesOn(t *testing.T) {
 			t.Errorf("process %d: %s, Location %s, want %s", i, answer.Status, location, fmt.Sprint(s.URL()))
 		}
 	}
+}
+
+// Metrics and the status say when each certificate of a process expires. One that is gone counts as expired.
+func TestCertificatesExpire(t *testing.T) {
+	cert, key := testcert.SelfSigned(t)
+	peerCert, peerKey := testcert.SelfSigned(t)
+	s := start(t, server.Options{TLS: server.TLS{Certificate: cert, Key: key}, Cluster: cluster.Options{
+		Data: filepath.Join(t.TempDir(), "data"), Sacks: 2,
+		Peers: cluster.Peers{TLS: peer.TLSFiles{Certificate: peerCert, Key: peerKey, Authority: peerCert}}}})
+	defer stop(t, s)
+	ask := func(path string) string {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+path, nil)
+		fatal.If(t, err)
+		r.SetBasicAuth("admin", "")
+		answer, err := tlsClient(t, cert, "", "", 0).Do(r)
+		fatal.If(t, err)
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		fatal.If(t, err)
+		return string(body)
+	}
+	has := func(what string, in string, want ...string) {
+		t.Helper()
+		for _, part := range want {
+			if !strings.Contains(in, part) {
+				t.Errorf("%s: no %s in %s", what, part, in)
+			}
+		}
+	}
+	const metric = "gnocco_tls_certificate_expiry_timestamp_seconds"
+	has("metrics", ask("/metrics"), metric+`{to="clients"} 1.`, metric+`{to="peers"} 1.`)
+	has("status", ask("/v1/status"), `"certificates": {"clients": "20`, `"peers": "20`)
+	fatal.If(t, os.Remove(peerCert))
+	has("without a file", ask("/metrics"), metric+`{to="clients"} 1.`, metric+`{to="peers"} 0`)
 }
