@@ -15,11 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 const (
 	lockName   = "lock"
-	renewEvery = 10 * time.Second
+	renewEvery = 20 * time.Second // each is a write, which many servers charge for
 	stale      = time.Minute // a lock without renewals for so long is free
 )
 
@@ -183,15 +185,14 @@ var errLost = errors.New("another backup took the lock, as this one had not rene
 // keep renews the lock until the context ends, and ends it if the lock is lost.
 func (l *lock) keep(ctx context.Context, ended chan<- struct{}) {
 	defer close(ended)
-	ticker := time.NewTicker(l.bucket.renewEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for wait := l.bucket.renewEvery; ; {
+		if pause.For(ctx, wait) != nil {
 			return
-		case <-ticker.C:
 		}
 		err := l.renew(ctx)
+		if wait = l.bucket.renewEvery; err != nil {
+			wait /= 4
+		}
 		l.mu.Lock()
 		expired := time.Since(l.renewed) > l.bucket.stale*2/3
 		l.mu.Unlock()
