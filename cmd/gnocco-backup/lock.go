@@ -22,7 +22,7 @@ import (
 const (
 	lockName   = "lock"
 	renewEvery = 20 * time.Second // each is a write, which many servers charge for
-	stale      = time.Minute // a lock without renewals for so long is free
+	stale      = time.Minute      // a lock without renewals for so long is free
 )
 
 // lock is an object that its holder writes again and again, each time on the condition that no other process has. It

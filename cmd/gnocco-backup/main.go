@@ -34,6 +34,9 @@ func main() {
 		if errors.Is(err, backup.ErrIncomplete) {
 			os.Exit(2)
 		}
+		if errors.Is(err, errOneWriter) {
+			os.Exit(statusOneWriter)
+		}
 		if errors.Is(err, backup.ErrSucceeded) {
 			os.Exit(shared.ExitSucceeded)
 		}
@@ -49,7 +52,7 @@ func newProgram() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(shared.NewBackup(open), shared.NewRestore(open), &cobra.Command{
+	root.AddCommand(shared.NewBackup(open), shared.NewRestore(open), newDoctor(), &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licences of this program and of its parts",
 		Args:  cobra.NoArgs,

@@ -40,14 +40,27 @@ func orBeside(cmd *cobra.Command, place string) *cobra.Command {
 		if !strings.Contains(address, "://") && !flags.Changed(shared.RecipientFlag) && !flags.Changed(shared.IdentityFlag) {
 			return run(cmd, args)
 		}
-		program, err := findBeside(besideBackup)
-		if err != nil {
-			return fmt.Errorf("buckets and encryption need the program %s beside gnocco or on PATH "+
-				"(Debian package %[1]s, or make backup): %w", besideBackup, err)
-		}
-		return unix.Exec(program, append([]string{besideBackup, cmd.Name()}, givenFlags(flags)...), os.Environ())
+		return becomeBeside(append([]string{cmd.Name()}, givenFlags(flags)...)...)
 	}
 	return cmd
+}
+
+// newDoctorBucket leaves all of its work, and its help, to the program beside this one.
+func newDoctorBucket() *cobra.Command {
+	return &cobra.Command{Use: "bucket s3://bucket/prefix", Short: "Check what a bucket may be used for", DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return becomeBeside(append([]string{"doctor", "bucket"}, args...)...)
+		}}
+}
+
+// becomeBeside makes this process the program beside it.
+func becomeBeside(args ...string) error {
+	program, err := findBeside(besideBackup)
+	if err != nil {
+		return fmt.Errorf("buckets and encryption need the program %s beside gnocco or on PATH "+
+			"(Debian package %[1]s, or make backup): %w", besideBackup, err)
+	}
+	return unix.Exec(program, append([]string{besideBackup}, args...), os.Environ())
 }
 
 // findBeside finds a program in the folder of this one, or else on PATH.

@@ -15,8 +15,8 @@ import (
 var errUnfit = errors.New("the disk is not fit for a data folder")
 
 func newDoctor() *cobra.Command {
-	cmd := &cobra.Command{Use: "doctor", Short: "Check a disk, a data folder or etcd, and say what to do"}
-	cmd.AddCommand(newDoctorDisk(), newDoctorData(), newDoctorEtcd())
+	cmd := &cobra.Command{Use: "doctor", Short: "Check a disk, a data folder, a bucket or etcd, and say what to do"}
+	cmd.AddCommand(newDoctorDisk(), newDoctorData(), newDoctorEtcd(), newDoctorBucket())
 	return cmd
 }
 
