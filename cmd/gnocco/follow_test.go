@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,5 +83,45 @@ func TestCopyTakesThePlace(t *testing.T) {
 	again := serve(t, "--data", filepath.Join(dir, "standby"), "--restore-from", filepath.Join(dir, "nowhere"))
 	if found := again.measures(path); found != want {
 		t.Errorf("after a restart\n%s\nwant\n%s", found, want)
+	}
+}
+
+// A disk that dies damages the last backups first. The cluster that takes its place is made of the newest whole one.
+// The command says so, and --backup names another.
+func TestWholeBackupTakesThePlace(t *testing.T) {
+	withoutCredentials(t)
+	dir := t.TempDir()
+	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "copy")
+	serve(t, "--data", data).end(syscall.SIGTERM)
+	if _, stderr, status := run(t, "", "backup", "--data", data, "--to", to); status != 0 {
+		t.Fatal(stderr)
+	}
+	manifests, err := filepath.Glob(filepath.Join(data, "sacks", "000", "e*", "MANIFEST-*"))
+	if err != nil || len(manifests) == 0 {
+		t.Fatal(manifests, err)
+	}
+	for _, name := range manifests {
+		content, err := os.ReadFile(name)
+		fatal.If(t, err)
+		for i := range content {
+			content[i] ^= 1
+		}
+		fatal.If(t, os.WriteFile(name, content, 0o640))
+	}
+	time.Sleep(time.Second) // names of backups have seconds
+	if out, stderr, status := run(t, "", "backup", "--data", data, "--to", to, "--patience", "1s"); status != 2 {
+		t.Fatalf("status %d: %s%s", status, out, stderr)
+	}
+	out, stderr, status := run(t, "", "restore", "--from", to, "--data", filepath.Join(dir, "whole"), "--succeed")
+	if status != 0 || !strings.Contains(stderr, "is not whole") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	newest := regexp.MustCompile(`--backup (\S+)`).FindStringSubmatch(stderr)
+	if newest == nil {
+		t.Fatal("the newest is not named: ", stderr)
+	}
+	out, stderr, status = run(t, "", "restore", "--from", to, "--data", filepath.Join(dir, "newest"), "--backup", newest[1])
+	if status != 2 {
+		t.Errorf("the newest: status %d: %s%s", status, out, stderr)
 	}
 }

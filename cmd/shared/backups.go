@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,7 +162,8 @@ a new ID and a new key: no process of the earlier cluster uses it by mistake. Al
 verified. If the command is interrupted, run it again; until then no server starts on the folder.
 
 With --succeed the new cluster takes the place of the one that was backed up: whoever follows that one
-into the repository (gnocco backup --every) stops, and says so. gnocco serve --restore-from does this.
+into the repository (gnocco backup --every) stops, and says so. Where the newest backup is not whole, it
+takes one that is, if it is at most ten minutes older. gnocco serve --restore-from does this.
 
 With --list it lists the backups of a repository, with --verify it only verifies one. A backup that
 lacks a store is refused without --partial.
@@ -194,6 +196,9 @@ restored. Servers name the damaged stores and serve the others; gnocco fsck repa
 			if err == nil && succeed {
 				if err = r.Succeed(cmd.Context(), m); err == nil {
 					m, err = r.Find(cmd.Context(), name) // followers stop after the one that they are at
+				}
+				if err == nil && name == "" {
+					m, err = preferWhole(cmd, r, m)
 				}
 			}
 			if err == nil && verify {
@@ -239,6 +244,28 @@ restored. Servers name the damaged stores and serve the others; gnocco fsck repa
 		panic(err) // the flag is defined above
 	}
 	return cmd
+}
+
+// wholeWithin is how much older than the newest backup one may be that takes its place as it has everything.
+const wholeWithin = 10 * time.Minute
+
+// preferWhole returns the newest whole backup if m, the newest, is not: a disk that dies damages the last ones first.
+// It says so.
+func preferWhole(cmd *cobra.Command, r *backup.Repository, m *backup.Manifest) (*backup.Manifest, error) {
+	all, err := r.Backups(cmd.Context())
+	for _, other := range slices.Backward(all) {
+		age := m.Begun.Sub(other.Begun)
+		if other.Cluster != m.Cluster || age < 0 || len(other.Lacking())+len(other.Damage()) > 0 {
+			continue
+		}
+		if age > 0 && age < wholeWithin && len(m.Lacking())+len(m.Damage()) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "gnocco: %s, the newest backup, is not whole; this takes one that is, from %s "+
+				"before. --backup %[1]s names the other\n", m.Name(), age.Round(time.Second))
+			return other, err
+		}
+		break
+	}
+	return m, err
 }
 
 // printBackup writes a line about a backup.
