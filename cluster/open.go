@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -147,8 +148,8 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 	files := storeFiles(retrying, o.FS, session, p.reserve.Remove)
 	p.ownership = &ownership{session: session, fs: files, root: p.folder.Path,
 		local: claim.IsLocal(o.FS, p.folder.Path), grace: claimOptions.Grace(), warn: p.logger.Warn,
-		check: p.folder.Check, held: make(map[string]held), unrecorded: &repeatedWarning{warn: p.logger.Warn,
-			message: "damage to what was written lately would not be noticed"}}
+		check: p.folder.Check, held: make(map[string]held), unrecorded: &repeated.Warning{Warn: p.logger.Warn,
+			Message: "damage to what was written lately would not be noticed"}}
 	stop := pause.Go(func(ctx context.Context) {
 		for range pause.Ticks(ctx, claimOptions.Beat) {
 			p.ownership.record()

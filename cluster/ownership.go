@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
+	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 )
@@ -27,7 +28,7 @@ type ownership struct {
 	warn    func(message string, args ...any)
 	check   func() error // of the data folder; nil: none
 
-	unrecorded *repeatedWarning
+	unrecorded *repeated.Warning
 
 	mu   sync.Mutex
 	held map[string]held
@@ -135,7 +136,7 @@ func (c *ownership) notOpened(name string) error {
 // record records how far the logs and manifests of the stores are durable.
 func (c *ownership) record() {
 	if err := c.fs.Record(); err == nil || c.session.Valid() {
-		c.unrecorded.note(err)
+		c.unrecorded.Note(err)
 	}
 }
 

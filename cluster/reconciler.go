@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/diskprobe"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
@@ -121,7 +122,7 @@ func (r *reconciler) notHeld() (string, error) {
 // until calls reconcile until ctx ends.
 func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile func(context.Context) error) {
 	watch := r.members.session.Watch(ctx)
-	failing := &repeatedWarning{warn: r.logger.Warn, message: "not all is held that should be; trying again"}
+	failing := &repeated.Warning{Warn: r.logger.Warn, Message: "not all is held that should be; trying again"}
 	tick := time.NewTicker(reconcileInterval)
 	defer tick.Stop()
 	for {
@@ -135,7 +136,7 @@ func (r *reconciler) until(ctx context.Context, woken <-chan struct{}, reconcile
 		case <-tick.C:
 		}
 		if err := reconcile(ctx); err == nil || ctx.Err() == nil && r.members.session.Valid() {
-			failing.note(err)
+			failing.Note(err)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/idset"
 	"github.com/gnocco-db/gnocco/internal/budget"
-	"github.com/gnocco-db/gnocco/internal/idset"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"

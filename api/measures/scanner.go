@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/idset"
 	"github.com/gnocco-db/gnocco/internal/decimal"
-	"github.com/gnocco-db/gnocco/internal/idset"
 	"github.com/gnocco-db/gnocco/model"
 )
 

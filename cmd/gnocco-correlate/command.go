@@ -13,10 +13,10 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/pairs"
-	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

@@ -4,9 +4,9 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
-	"github.com/gnocco-db/gnocco/internal/devices"
 )
 
 // engine returns what correlates the file.

@@ -15,10 +15,10 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
-	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/server"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/correlation"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/correlate"
 	gpucorrelate "github.com/gnocco-db/gnocco/gpu/correlate"
 	"github.com/gnocco-db/gnocco/gpu/device"
-	"github.com/gnocco-db/gnocco/internal/devices"
 )
 
 func newCorrelate(flags *commonFlags) *cobra.Command {

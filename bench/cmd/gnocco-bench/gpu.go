@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/gnocco-db/gnocco/bench/device"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
-	"github.com/gnocco-db/gnocco/internal/devices"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 
 	"github.com/spf13/cobra"
 )

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/gpu/device"
 	"github.com/gnocco-db/gnocco/gpu/resample"
-	"github.com/gnocco-db/gnocco/internal/devices"
 	"github.com/gnocco-db/gnocco/tests/devicetest"
 )
 

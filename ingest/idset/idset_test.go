@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/gnocco-db/gnocco/internal/idset"
+	"github.com/gnocco-db/gnocco/ingest/idset"
 )
 
 func TestAdd(t *testing.T) {

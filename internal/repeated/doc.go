@@ -1,0 +1,2 @@
+// Package repeated logs what fails again and again, without filling the log.
+package repeated
