@@ -302,12 +302,26 @@ func (m *mount) RemoveAll(name string) error {
 }
 
 func (m *mount) Rename(oldname, newname string) error {
-	return m.call(func() error {
+	hangs := m.p.node.hang - m.d.w.now
+	if m.d.w.calm || path.Base(path.Dir(newname)) != beatsFolder {
+		hangs = 0
+	}
+	if hangs > lateAnswer && !m.p.sleep(hangs) {
+		return errKilled
+	}
+	err := m.call(func() error {
 		err := m.d.rename(oldname, newname)
 		m.own(newname, path.Dir(oldname), path.Dir(newname))
 		return err
 	})
+	if hangs > 0 && hangs <= lateAnswer && !m.p.sleep(hangs) {
+		return errKilled
+	}
+	return err
 }
+
+// lateAnswer is how late an answer of a beat comes at most. What takes longer has not got through.
+const lateAnswer = 10 * time.Second
 
 func (m *mount) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, error) {
 	return nil, errors.ErrUnsupported

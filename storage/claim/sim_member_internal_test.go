@@ -25,6 +25,8 @@ type faults struct {
 	oneFolder     bool // all epochs share a folder
 	impatience    bool // others are dead before their lease is over
 	looseRenaming bool // a store is renamed that was not closed in order
+	endRenewals   bool // a renewal counts from its end
+	noSlack       bool // others are dead when their lease is over
 	inPlace       bool // heartbeats overwrite a file, and nobody looks for higher claims, as before decision 0089
 }
 
@@ -113,6 +115,9 @@ func (m *member) live(id string) {
 	if m.w.faults.impatience {
 		options.Slack = -options.TTL / 2
 	}
+	if m.w.faults.noSlack {
+		options.Slack = 0
+	}
 	if m.w.faults.inPlace {
 		options.Ask = func(other Member) (Pulse, bool) { return m.readInPlace(other.ID) }
 	}
@@ -167,6 +172,12 @@ func (m *member) beat() {
 	s := m.session
 	if m.w.faults.inPlace {
 		m.beatInPlace()
+		return
+	}
+	if m.w.faults.endRenewals {
+		if s.Valid() && s.renameCounter(s.options.Clock.Now()) == nil {
+			s.Renew(s.options.Clock.Now())
+		}
 		return
 	}
 	if !m.w.faults.lateRenewals && !m.w.faults.noFence {

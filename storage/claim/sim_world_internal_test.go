@@ -21,6 +21,7 @@ type world struct {
 	calm    bool          // no more faults
 	slow    time.Duration // how many times as long the disk takes
 	faults  faults
+	sharp   bool // trouble comes near deadlines
 }
 
 type event struct {
@@ -77,6 +78,7 @@ type node struct {
 	rate   float64 // of its clock
 	offset time.Duration
 	cut    time.Duration // until when it is cut off from the disk
+	hang   time.Duration // until when answers about its heartbeat do not come
 	seen   map[*inode]time.Duration
 	cached map[*inode]*version // contents of files as they were last read
 	frozen map[*inode]bool     // of these the cache goes on showing what it has

@@ -29,6 +29,7 @@ const (
 // come to rest, and returns what did not hold.
 func simulate(seed uint64, f faults, trace func(format string, args ...any)) []string {
 	w := &world{rand: rand.New(rand.NewPCG(seed, 5)), faults: f}
+	w.sharp = seed%2 == 0
 	w.slow = []time.Duration{1, 1, 5, 100}[w.rand.IntN(4)]
 	w.disk = newDisk(w)
 	w.disk.entries[simRoot] = &inode{dir: true, links: 1, past: []version{{}}}
@@ -102,6 +103,10 @@ func (c *cluster) trouble() {
 		return
 	}
 	m := live[c.rand.IntN(len(live))]
+	if c.sharp && m.session != nil && c.chance(2) {
+		c.strikeNearDeadline(m)
+		return
+	}
 	switch long := c.between(time.Second, 30*time.Second); c.rand.IntN(4) {
 	case 0:
 		m.tell("is killed")
@@ -115,6 +120,21 @@ func (c *cluster) trouble() {
 	case 3:
 		m.leaving = true
 	}
+}
+
+// strikeNearDeadline makes trouble for a beat that ends just before the lease would.
+func (c *cluster) strikeNearDeadline(m *member) {
+	left := m.session.Remaining() - c.between(0, 2*time.Second)
+	if c.chance(2) {
+		m.tell("is cut off for %s", left)
+		m.node.cut = c.now + left
+		return
+	}
+	m.tell("waits for answers of its beats for %s", left)
+	m.node.hang = c.now + left
+	c.after(left, func() { // and the next beat does not get through at all
+		c.after(c.between(0, 2*time.Second), func() { m.node.hang = c.now + 30*time.Second })
+	})
 }
 
 // check looks at what is in the sacks at the end.
@@ -195,6 +215,8 @@ func TestSimulationFindsBrokenRules(t *testing.T) {
 	}
 	f("no fence", 1, faults{noFence: true})
 	f("renewals count after the deadline", 16400, faults{lateRenewals: true})
+	f("renewals count from their end", 1000, faults{endRenewals: true})
+	f("no slack", 1, faults{noSlack: true})
 	f("epochs share a folder", 1, faults{oneFolder: true})
 	f("others are taken for dead too early", 1, faults{impatience: true})
 	f("a store is renamed that was not closed", 1, faults{looseRenaming: true})
