@@ -97,6 +97,11 @@ const absentBits = 0x7ff8_6162_7365_6e74
 // absent is the value of a column that a group lacks.
 var absent = math.Float64frombits(absentBits)
 
+// goneBits is a NaN as absentBits is, of a group that AppendGone removes.
+const goneBits = 0x7ff8_0067_6f6e_6500
+
+var gone = math.Float64frombits(goneBits)
+
 // isAbsent reports whether a stored value stands for none.
 func isAbsent(v float64) bool { return v != v && math.Float64bits(v) == absentBits }
 

@@ -39,7 +39,7 @@ func TestLargeFormat1IsReadAndRewritten(t *testing.T) {
 	}
 
 	values := g.Values[1]
-	old = s.appendRawColumns(nil, rawMarks{timestamps[0], MaxTimestamp}, timestamps, values)
+	old = s.appendRawColumns(nil, rawMarks{timestamps[0], MaxTimestamp, false}, timestamps, values)
 	folded, err = MergeRaw(nil, [][]byte{old})
 	if err != nil || old[0] != rawVersion || folded[0] != rawVectorVersion {
 		t.Fatalf("raw format %d folds into format %d, %v", old[0], folded[0], err)

@@ -172,6 +172,29 @@ func (g *Groups) Delete(from, to int) {
 	g.dropSketches()
 }
 
+// AppendGone adds a row for a group whose measures no longer count. In splits it replaces the group. DropGone
+// removes it after a read.
+func (g *Groups) AppendGone(start Timestamp) {
+	g.Starts = append(g.Starts, start)
+	for i, c := range g.Columns {
+		value := gone
+		if c == ColumnSketch {
+			value = absent
+		}
+		g.Values[i] = append(g.Values[i], value)
+	}
+}
+
+// DropGone removes the rows of AppendGone, from a row on.
+func (g *Groups) DropGone(from int) {
+	i := slices.IndexFunc(g.Columns, func(c Column) bool { return c != ColumnSketch })
+	for row := g.Len() - 1; i >= 0 && row >= from; row-- {
+		if v := g.Values[i][row]; v != v && math.Float64bits(v) == goneBits {
+			g.Delete(row, row+1)
+		}
+	}
+}
+
 // Search returns the index of the first group that starts at or after t.
 func (g *Groups) Search(t Timestamp) int {
 	i, _ := slices.BinarySearch(g.Starts, t)

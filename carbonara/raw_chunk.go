@@ -21,7 +21,8 @@ const (
 	rawRegular     = 0x08 // timestamps are equally far apart
 	rawStepsPacked = 0x10 // the steps between timestamps are compressed
 	rawHasPresent  = 0x20
-	rawKnownFlags  = 0x3f
+	rawReplicas    = 0x40 // times have numbers of replicas below the millisecond
+	rawKnownFlags  = 0x7f
 )
 
 // rawUnits are the units of time in a chunk, in nanoseconds. The widest that divides all its times is taken.
@@ -31,20 +32,23 @@ var rawUnits = [...]Timestamp{1, 1_000, 1_000_000, 1_000_000_000}
 // (0 to keep all) only the newest is needed from now on, in the whole series: the first difference of rate: columns
 // starts there. The others of the operand are left out at once. It panics if timestamps do not ascend.
 func AppendRaw(dst []byte, keepFrom Timestamp, timestamps []Timestamp, values []float64) []byte {
-	return AppendRawAhead(dst, keepFrom, MaxTimestamp, timestamps, values)
+	return AppendRawAhead(dst, keepFrom, MaxTimestamp, false, timestamps, values)
 }
 
-// AppendRawAhead is AppendRaw for a series whose measures after present (0 for all) are ahead.
-func AppendRawAhead(dst []byte, keepFrom, present Timestamp, timestamps []Timestamp, values []float64) []byte {
+// AppendRawAhead is AppendRaw for a series whose measures after present (0 for all) are ahead, or of which replicas
+// sent some.
+func AppendRawAhead(dst []byte, keepFrom, present Timestamp, replicas bool, timestamps []Timestamp,
+	values []float64) []byte {
 	s := getScratch()
 	defer s.release()
-	return s.appendRaw(dst, rawMarks{max(keepFrom, 0), present}, timestamps, values)
+	return s.appendRaw(dst, rawMarks{max(keepFrom, 0), present, replicas}, timestamps, values)
 }
 
 // rawMarks is what a chunk says of its series as a whole.
 type rawMarks struct {
 	keepFrom Timestamp
 	present  Timestamp // MaxTimestamp if no measure is ahead
+	replicas bool      // see rawReplicas
 }
 
 // noMarks are those of a chunk that is followed by another one of its series.
@@ -56,6 +60,9 @@ func (m *rawMarks) flags() (flags byte) {
 	}
 	if m.present < MaxTimestamp {
 		flags |= rawHasPresent
+	}
+	if m.replicas {
+		flags |= rawReplicas
 	}
 	return flags
 }
@@ -159,6 +166,7 @@ type rawChunk struct {
 	first, last Timestamp
 	origin      Timestamp // from which the steps of format 2 count
 	unit        Timestamp
+	replicas    bool
 	regular     bool
 	packed      bool
 	steps       []byte
@@ -171,7 +179,7 @@ type rawChunk struct {
 func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 	version, known := byte(rawVersion), byte(rawKnownFlags)
 	if c.vectors = len(src) > 0 && src[0] == rawVectorVersion; c.vectors {
-		version, known = rawVectorVersion, rawUnitMask|rawHasKeepFrom|rawHasPresent
+		version, known = rawVectorVersion, rawUnitMask|rawHasKeepFrom|rawHasPresent|rawReplicas
 	}
 	src, rest, err = openFrame(src, version)
 	if err != nil {
@@ -182,6 +190,7 @@ func parseRaw(src []byte) (c rawChunk, rest []byte, err error) {
 	}
 	flags := src[0]
 	c.unit = rawUnits[flags&rawUnitMask]
+	c.replicas = flags&rawReplicas != 0
 	c.regular, c.packed = flags&rawRegular != 0, flags&rawStepsPacked != 0
 	latest := uint64(MaxTimestamp / c.unit)
 	n, src, ok := intcodec.ConsumeUvarint(src[1:])
@@ -364,7 +373,8 @@ type RawEnd struct {
 	// KeptFrom is from where on the series is complete: of the measures before, perhaps only the last is left.
 	KeptFrom Timestamp
 	// Present is the newest measure that is not ahead, 0 for none. The youngest chunk says it.
-	Present Timestamp
+	Present  Timestamp
+	Replicas bool // times may have numbers of replicas
 }
 
 // EndOfRaw returns the end of a raw series. An error wraps ErrCorrupt.
@@ -382,7 +392,7 @@ func (s *scratch) parseRawSeries(src []byte) (end RawEnd, err error) {
 			return RawEnd{}, fmt.Errorf("raw series: %w", err)
 		}
 		s.chunks = append(s.chunks, c)
-		end.Present = c.present
+		end.Present, end.Replicas = c.present, end.Replicas || c.replicas
 		end.KeptFrom = max(end.KeptFrom, c.keepFrom)
 		if c.n > 0 {
 			end.Newest, end.Any = max(end.Newest, c.last), true
@@ -428,5 +438,6 @@ func MergeRaw(dst []byte, operands [][]byte) ([]byte, error) {
 		}
 	}
 	// Measures ahead may be in an operand before these.
-	return s.appendRaw(dst, rawMarks{series.keepFrom, series.present}, series.timestamps, series.values), nil
+	marks := rawMarks{series.keepFrom, series.present, series.replicas}
+	return s.appendRaw(dst, marks, series.timestamps, series.values), nil
 }

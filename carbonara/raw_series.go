@@ -9,6 +9,7 @@ type rawSeries struct {
 	base       int // where the series begins in both; elements before it are the caller's
 	keepFrom   Timestamp
 	present    Timestamp // that of the youngest chunk
+	replicas   bool
 	since      Timestamp // earlier measures are left out
 }
 
@@ -29,7 +30,7 @@ func (r *rawSeries) decode(src []byte, s *scratch) error {
 
 // add adds a chunk over those before it.
 func (r *rawSeries) add(c *rawChunk, s *scratch) (err error) {
-	r.keepFrom, r.present = max(r.keepFrom, c.keepFrom), c.present
+	r.keepFrom, r.present, r.replicas = max(r.keepFrom, c.keepFrom), c.present, r.replicas || c.replicas
 	if c.n == 0 || c.last < r.since {
 		return nil
 	}

@@ -23,6 +23,7 @@ type Metric struct {
 	ResourceID    *uuid.UUID     // nil for none
 	Labels        Labels         // of a series that was pushed with labels; no two metrics of a creator have the same
 	Type          SeriesType     // that was set; "": TypeOf decides
+	Replicas      bool           // measures are of several senders: internal/replica says which count
 
 	// ResourceEndedAt is when its resource ended, nil if it did not, or there is none. Only lookups for incoming
 	// measures set it: a measure that is no older revives the resource.

@@ -190,7 +190,7 @@ func (p *Process) find(ctx context.Context, store *index.Store, at version, requ
 		if m != nil {
 			answer.Metrics = append(answer.Metrics, metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
 				Policy: numbers.of(m.ArchivePolicy), Resource: m.ResourceID, ResourceEndedAt: m.ResourceEndedAt,
-				SchemaPending: m.OwnSchemaPending})
+				SchemaPending: m.OwnSchemaPending, Replicas: m.Replicas})
 		}
 	}
 	answer.Policies = numbers.list.sent()

@@ -178,7 +178,7 @@ func (x *Index) ask(ctx context.Context, address string, ids []uuid.UUID, found 
 		}
 		known[m.ID] = &model.Metric{ID: m.ID, Name: m.Name, Unit: m.Unit, Creator: m.Creator,
 			ArchivePolicy: policies[m.Policy], ResourceID: m.Resource, ResourceEndedAt: m.ResourceEndedAt,
-			OwnSchemaPending: m.SchemaPending}
+			OwnSchemaPending: m.SchemaPending, Replicas: m.Replicas}
 	}
 	for _, at := range missing {
 		m := known[ids[at]]

@@ -100,6 +100,7 @@ type metric struct {
 	ResourceEndedAt *carbonara.Timestamp `json:"resource_ended_at,omitempty"`
 
 	SchemaPending bool `json:"schema_pending,omitempty"`
+	Replicas      bool `json:"replicas,omitempty"`
 }
 
 // policy is an archive policy, with exact spans.

@@ -91,7 +91,7 @@ func putRaw(c *archive.Checkpoint, m *model.Metric, raw *series) {
 	if present == raw.timestamps[n-1] {
 		present = carbonara.MaxTimestamp
 	}
-	c.AppendRawAhead(m.ID, complete, present, raw.timestamps, raw.values)
+	c.AppendRawAhead(m.ID, complete, present, false, raw.timestamps, raw.values)
 }
 
 // present returns the last of timestamps that is not ahead now, and its index; 0 and -1 for none.

@@ -26,7 +26,7 @@
 //
 // A replica's number lies in the digits of a timestamp below a millisecond, which every store keeps: 500,001 ns and
 // 330 for each. Prometheus counts milliseconds. The metric's record says that it has replicas, and so does a raw series
-// (docs/format/raw.md). Other series keep their digits. docs/decisions/0124-pairs.md weighs the place.
+// (docs/format/raw.md). Other series keep their digits. docs/decisions/0125-pairs.md weighs the place.
 //
 // # What may be forgotten
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
 
@@ -16,6 +17,7 @@ type Batch struct {
 	measures []carbonara.Measure // sorted pending measures of all entries
 	raw      Raw                 // scratch
 	touched  []carbonara.Timestamp
+	judged   judged
 	corrupt  int // stored operands met that do not decode
 	narrow   narrow
 	written  written
@@ -30,6 +32,8 @@ type entry struct {
 	// touches are new, and those that start before start lack measures.
 	recomputed bool
 	start      carbonara.Timestamp
+
+	touched, touchedTo, lost, lostTo int // of replicas: in Batch.judged
 }
 
 // Resample computes the batch. If a series with percentiles continues partial groups, which a device's resampler does
@@ -58,6 +62,7 @@ func (b *Batch) Resample(ctx context.Context, resampler carbonara.Resampler, pla
 func (b *Batch) Reset(resampler carbonara.Resampler) {
 	b.batch.Reset(resampler)
 	b.entries, b.measures, b.corrupt = b.entries[:0], b.measures[:0], 0
+	b.judged.touched, b.judged.lost = b.judged.touched[:0], b.judged.lost[:0]
 }
 
 // Corrupt returns how many stored operands did not decode.
@@ -101,7 +106,7 @@ func (b *Batch) AddWindow(h *Head, walk *archive.Walk, w Window) error {
 		b.narrow.set(plan, w.Columns)
 		plan, open = b.narrow.plan, b.narrow.row(open)
 	}
-	if plan.HasRate() { // the first difference ends at a measure before the window
+	if plan.HasRate() || h.replicas { // a measure before the window matters
 		return b.addPlan(h, walk, plan, open)
 	}
 	g := plan.Granularities[0]
@@ -122,7 +127,7 @@ func (b *Batch) AddWindow(h *Head, walk *archive.Walk, w Window) error {
 		}
 	} else {
 		e.recomputed, e.start = true, max(from, h.earliest.Floor(g))
-		if err := b.recompute(h, e, e.start, walk, &series); err != nil {
+		if err := b.recompute(h, &e, e.start, walk, &series); err != nil {
 			return err
 		}
 	}
@@ -139,14 +144,14 @@ func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open 
 		b.addPending(e)
 		series.Previous, series.HasPrevious, series.Open = h.base, h.hasBase, open
 	} else {
-		e.recomputed, e.start = true, plan.StartOf(h.earliest)
-		series.Since = h.earliest
+		series.Since = h.affected()
+		e.recomputed, e.start = true, plan.StartOf(series.Since)
 		from := e.start
 		if f := h.partial; f != nil && from < f.Before {
 			e.start, from = plan.StartOf(f.Before), f.Before
 			series.Open = f.Open(plan)
 		}
-		if err := b.recompute(h, e, from, walk, &series); err != nil {
+		if err := b.recompute(h, &e, from, walk, &series); err != nil {
 			return err
 		}
 	}
@@ -171,9 +176,12 @@ func (b *Batch) append(e entry, series carbonara.Series) {
 }
 
 // recompute appends the raw series from a timestamp on, with the pending measures merged in.
-func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *archive.Walk,
+func (b *Batch) recompute(h *Head, e *entry, from carbonara.Timestamp, walk *archive.Walk,
 	series *carbonara.Series) error {
 	since := from
+	if h.replicas {
+		since -= min(since, replica.Reach)
+	}
 	if series.Plan.HasRate() || series.Open != nil {
 		since = 0 // the measure before from is needed
 	}
@@ -192,8 +200,12 @@ func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *arch
 		b.batch.Timestamps = append(b.batch.Timestamps, t)
 		b.batch.Values = append(b.batch.Values, v)
 	}
-	pending := b.pending(e)
+	pending := b.pending(*e)
 	b.batch.Grow(len(pending) + len(b.raw.Timestamps))
+	if h.replicas {
+		b.judge(e, from, series)
+		return nil
+	}
 	b.raw.Merge(pending, take)
 	return nil
 }
@@ -201,6 +213,9 @@ func (b *Batch) recompute(h *Head, e entry, from carbonara.Timestamp, walk *arch
 // touchedTimes returns the timestamps whose groups are new or changed: the timestamps of the pending measures and,
 // where differences count, of the measures that follow them.
 func (b *Batch) touchedTimes(e entry, series *carbonara.Series) []carbonara.Timestamp {
+	if e.head.replicas {
+		return b.judged.touched[e.touched:e.touchedTo]
+	}
 	pending := b.pending(e)
 	b.touched = b.touched[:0]
 	all := b.batch.Timestamps[series.From:series.To]

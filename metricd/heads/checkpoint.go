@@ -91,7 +91,7 @@ func (hs *Heads) writeBatch(c *archive.Checkpoint, b *Batch, walk *archive.Walk,
 		if h.HasAhead() {
 			present = h.Present()
 		}
-		c.AppendRawAhead(h.metric.ID, h.KeepFrom(), present, b.raw.Timestamps, b.raw.Values)
+		c.AppendRawAhead(h.metric.ID, h.KeepFrom(), present, h.replicas, b.raw.Timestamps, b.raw.Values)
 	}
 	b.note(note)
 	return nil
@@ -144,6 +144,9 @@ func writeTouched(c *archive.Checkpoint, b *Batch, e entry, series *carbonara.Se
 			c.PutGroups(e.head.metric.ID, &part)
 		}
 		run = row + 1
+	}
+	if gone := b.goneGroups(e, groups); gone.Len() > 0 {
+		c.PutGroups(e.head.metric.ID, gone)
 	}
 }
 

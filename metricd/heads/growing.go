@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -19,14 +20,16 @@ func (hs *Heads) Growing() (ids []uuid.UUID) {
 	hs.RLock()
 	defer hs.RUnlock()
 	var measures []carbonara.Measure
-	var values []float64
+	var raw Raw
 	for _, h := range hs.dirty {
 		if h.hasBase || h.pending.Len() < fewMeasures || h.metric.ArchivePolicy.Name != seriesPolicy {
 			continue
 		}
-		measures, values = h.AppendSorted(measures[:0], 0), values[:0]
-		for _, m := range measures {
-			values = append(values, m.Value)
+		measures = h.AppendSorted(measures[:0], 0)
+		raw.set(measures)
+		values := raw.Values
+		if h.replicas {
+			_, values = replica.Counting(raw.Timestamps, values)
 		}
 		if model.NeverFalls(values) {
 			ids = append(ids, h.metric.ID)

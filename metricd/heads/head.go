@@ -23,6 +23,7 @@ type Head struct {
 	ofEnded         bool // the metric's resource has ended
 	hasBase         bool // see base
 	unsettledStored bool
+	replicas        bool // of the metric: see pairs.go
 
 	// pending are the measures since the last checkpoint, in order of arrival; ascending: their timestamps rise
 	// strictly.
@@ -105,7 +106,7 @@ func touch(heads []*Head) (sum int) {
 // setMetric notes what the index says of the metric.
 func (h *Head) setMetric(metric *model.Metric) {
 	h.metric = metric
-	h.ofEnded = metric.ResourceEndedAt != nil
+	h.ofEnded, h.replicas = metric.ResourceEndedAt != nil, metric.Replicas
 }
 
 // complete tells the judge which groups can be computed again. Partial groups go once the raw series has all measures
@@ -165,8 +166,8 @@ func (h *Head) add(m carbonara.Measure) {
 
 // continues reports whether pending can be added to the open groups without reading the raw series.
 func (h *Head) continues() bool {
-	if !h.hasBase {
-		return true
+	if !h.hasBase || h.replicas {
+		return !h.replicas
 	}
 	return h.open != nil && h.earliest > h.base.Timestamp
 }

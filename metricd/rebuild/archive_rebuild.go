@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -94,7 +95,21 @@ func (v *archiveRebuild) load(o *Options, metric *model.Metric, schema archive.S
 	if err == nil && first < v.kept { // the last of the removed ones always stays
 		v.known = v.kept
 	}
+	if err == nil && metric.Replicas {
+		err = v.loadCounting()
+	}
 	return err
+}
+
+// loadCounting leaves the measures of replicas that do not count out of the raw series.
+func (v *archiveRebuild) loadCounting() error {
+	timestamps, values, _, err := v.store.Raw(v.metric.ID, nil, nil)
+	if err != nil {
+		return err
+	}
+	timestamps, values = replica.Counting(timestamps, values)
+	v.bytes = carbonara.AppendRaw(v.bytes[:0], v.kept, timestamps, values)
+	return v.raw.Parse(v.bytes)
 }
 
 // checkpoint returns what changes the archive, given the groups of all measures. The caller commits or closes it.

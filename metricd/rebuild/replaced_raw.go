@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
@@ -29,6 +30,12 @@ func (v *replacement) loadRaw() (*replacedRaw, error) {
 	}
 	if corrupt > 0 {
 		return nil, fmt.Errorf("metricd: raw series of %s: %w", id, storage.ErrCorrupt)
+	}
+	if v.metric.Replicas { // those that count now count forever
+		timestamps, values = replica.Counting(timestamps, values)
+		for i, t := range timestamps {
+			timestamps[i] = replica.Plain(t)
+		}
 	}
 	if w.end, err = v.o.Store.RawEnd(id); err != nil {
 		return nil, err

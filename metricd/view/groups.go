@@ -67,6 +67,7 @@ func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		part := groups.Slice(min(end, groups.Search(max(read.From, start))), end)
 		dst.Overlay(0, &part, scratch)
 	})
+	dst.DropGone(0)
 	if err != nil {
 		return err
 	}
@@ -98,5 +99,8 @@ func (v *View) resampleHead(ctx context.Context, walk *archive.Walk, h *heads.He
 	}
 	groups, start := b.head.Groups()
 	use(groups, start, &b.overlay)
+	if h.Metric().Replicas {
+		use(b.head.Gone(), start, &b.overlay)
+	}
 	return nil
 }

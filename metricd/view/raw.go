@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -39,9 +40,16 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		// answer must not depend on when a checkpoint was made.
 		return max(kept, model.KeepFrom(plan, window, present)), present, true
 	}
+	reach := carbonara.Timestamp(0) // beyond the read, where other measures of replicas decide which ones count
+	if h != nil && h.Metric().Replicas {
+		reach = replica.Reach
+	}
 	end, err := b.raw.ReadAfterEnd(walk, read.Metric.ID, func(end carbonara.RawEnd) (carbonara.Timestamp, bool) {
 		kept, _, any := span(end)
-		return max(read.From, kept), any && read.To > kept
+		if end.Replicas {
+			reach = replica.Reach
+		}
+		return max(read.From-reach, kept), any && read.To > kept
 	})
 	if err != nil {
 		return err
@@ -56,15 +64,19 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	dst.Raw = carbonara.RawSpan{KeptFrom: kept, Newest: present, Any: true}
 	if read.From = max(read.From, kept); read.To > kept {
 		v.options.Corrupt(end.Corrupt)
+		from, to := max(read.From-reach, kept), min(read.To, carbonara.MaxTimestamp-reach)+reach
 		if h != nil {
-			b.measures = h.AppendSorted(b.measures, read.From)
+			b.measures = h.AppendSorted(b.measures, from)
 		}
-		pending := heads.Between(b.measures, read.From, read.To)
-		b.raw.CutAt(read.To)
+		pending := heads.Between(b.measures, from, to)
+		b.raw.CutAt(to)
 		if err := budget.Of(ctx).Acquire(budget.Answers, 16*int64(len(b.raw.Timestamps)+len(pending))); err != nil {
 			return err
 		}
 		appendMerged(dst, &b.raw, pending)
+		if reach > 0 {
+			keepCounting(&b.verdicts, dst, &read)
+		}
 	}
 	return nil
 }

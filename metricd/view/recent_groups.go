@@ -199,7 +199,7 @@ func (c *recentCache) bytes() int {
 func (v *View) readRecent(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
 	j := slices.Index(h.Plan().Granularities, read.Granularity)
-	if j < 0 || !h.HasMeasures() || h.HasPartial() || h.HasAhead() || read.To <= read.From ||
+	if j < 0 || !h.HasMeasures() || h.HasPartial() || h.HasAhead() || h.Metric().Replicas || read.To <= read.From ||
 		!h.HasColumns(read.Columns) {
 		return false, nil
 	}

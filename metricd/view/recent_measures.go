@@ -32,7 +32,7 @@ func (c *recentCache) mostMeasures() int { return min(mostMeasures, c.limit/rece
 // ok is true. The lock of the heads is held, by reads.
 func (v *View) readRecentMeasures(ctx context.Context, h *heads.Head, read *model.Read, now time.Time,
 	dst *carbonara.Groups) (ok bool, err error) {
-	if h == nil || !h.HasMeasures() || h.HasAhead() {
+	if h == nil || !h.HasMeasures() || h.HasAhead() || h.Metric().Replicas {
 		return false, nil
 	}
 	var r *recentGroups

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -166,6 +167,7 @@ type scratch struct {
 	raw      heads.Raw
 	overlay  carbonara.Groups
 	row      []float64
+	verdicts replica.Verdicts
 }
 
 // NewMemory returns memory for reads that compute groups with a resampler.

@@ -73,15 +73,15 @@ func (c *Checkpoint) putSplit(kind kindOfChange, metric uuid.UUID, key carbonara
 // Measures before keepFrom may go, but for the last of them.
 func (c *Checkpoint) AppendRaw(metric uuid.UUID, keepFrom carbonara.Timestamp, timestamps []carbonara.Timestamp,
 	values []float64) {
-	c.AppendRawAhead(metric, keepFrom, carbonara.MaxTimestamp, timestamps, values)
+	c.AppendRawAhead(metric, keepFrom, carbonara.MaxTimestamp, false, timestamps, values)
 }
 
-// AppendRawAhead is AppendRaw for a metric whose measures after present (0 for all) are ahead.
-func (c *Checkpoint) AppendRawAhead(metric uuid.UUID, keepFrom, present carbonara.Timestamp,
+// AppendRawAhead is AppendRaw for a metric whose measures after present (0 for all) are ahead, or of replicas.
+func (c *Checkpoint) AppendRawAhead(metric uuid.UUID, keepFrom, present carbonara.Timestamp, replicas bool,
 	timestamps []carbonara.Timestamp, values []float64) {
 	c.scratch = metricKey(c.scratch, metric, kindRaw)
 	c.changes.begin(mergeKey, c.scratch)
-	c.changes.memory = carbonara.AppendRawAhead(c.changes.memory, keepFrom, present, timestamps, values)
+	c.changes.memory = carbonara.AppendRawAhead(c.changes.memory, keepFrom, present, replicas, timestamps, values)
 	c.changes.end()
 }
 

@@ -173,6 +173,7 @@ func (w *Walk) KeptGroups(ctx context.Context, read *model.Read, timespan time.D
 	if err := iter.Error(); err != nil {
 		return failed(err)
 	}
+	dst.DropGone(before)
 	// The newest group lies somewhere in the newest split: usually every requested group is kept, wherever the newest
 	// lies in its split.
 	if timespan > 0 && oldest.Granularity > 0 && max(from, oldest.Start) < OldestKept(newest.End(), timespan) {

@@ -19,7 +19,7 @@ func (c *Checkpoint) SetRaw(metric uuid.UUID, keepFrom, present carbonara.Timest
 		return
 	}
 	c.changes.begin(setKey, c.scratch)
-	c.changes.memory = carbonara.AppendRawAhead(c.changes.memory, keepFrom, present, timestamps, values)
+	c.changes.memory = carbonara.AppendRawAhead(c.changes.memory, keepFrom, present, false, timestamps, values)
 	c.changes.end()
 }
 

@@ -161,24 +161,30 @@ func (s *Table) metricAt(key []byte, name func() string) (*model.Metric, error) 
 
 // SetMetricType sets the type of a metric, "" for none.
 func (s *Table) SetMetricType(ctx context.Context, id uuid.UUID, t model.SeriesType) (m *model.Metric, err error) {
-	err = s.log.Write(ctx, func(c *commits.Change) error {
-		was, err := s.Read(id)
-		if err != nil {
-			return err
+	err = s.UpdateMetrics(ctx, []uuid.UUID{id}, func(is *model.Metric) { is.Type, m = t, is })
+	return m, err
+}
+
+// UpdateMetrics changes metrics in one write, none if one does not exist.
+func (s *Table) UpdateMetrics(ctx context.Context, ids []uuid.UUID, change func(m *model.Metric)) error {
+	defer s.Forget(ids...)
+	return s.log.Write(ctx, func(c *commits.Change) error {
+		for _, id := range ids {
+			m, err := s.Read(id)
+			if err == nil && m.Deleted {
+				err = model.NotFound(model.NounMetric, id.String())
+			}
+			if err != nil {
+				return err
+			}
+			change(m)
+			c.TouchMetric(id)
+			if err := c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, m), nil); err != nil {
+				return err
+			}
 		}
-		if was.Deleted {
-			return model.NotFound(model.NounMetric, id.String())
-		}
-		is := *was
-		is.Type, m = t, &is
-		c.TouchMetric(id)
-		return c.Set(keyspace.IDKey(keyspace.Metric, id), records.AppendMetric(nil, &is), nil)
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.Forget(id)
-	return m, nil
 }
 
 // DeleteMetric marks a metric deleted: it is out of sight at once, and its name within its resource free. It stays in

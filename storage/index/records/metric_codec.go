@@ -22,27 +22,19 @@ const (
 	flagSchemaPending = 1 << 2
 	flagLabels        = 1 << 3
 	flagType          = 1 << 4
-	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels | flagType
+	flagReplicas      = 1 << 5
+	flagsKnown        = flagDeleted | flagResource | flagSchemaPending | flagLabels | flagType | flagReplicas
 )
 
 // AppendMetric appends the value of m's key: version, flags, resource ID if any, then policy name, name, unit,
 // creator, labels if any and type if any, each after its length. The ID is in the key; Pebble checksums what it stores.
 func AppendMetric(dst []byte, m *model.Metric) []byte {
 	var flags byte
-	if m.Deleted {
-		flags |= flagDeleted
-	}
-	if m.ResourceID != nil {
-		flags |= flagResource
-	}
-	if m.OwnSchemaPending {
-		flags |= flagSchemaPending
-	}
-	if m.Labels != "" {
-		flags |= flagLabels
-	}
-	if m.Type != "" {
-		flags |= flagType
+	for i, is := range [...]bool{m.Deleted, m.ResourceID != nil, m.OwnSchemaPending, m.Labels != "", m.Type != "",
+		m.Replicas} {
+		if is {
+			flags |= 1 << i
+		}
 	}
 	dst = append(dst, metricVersion, flags)
 	if m.ResourceID != nil {
@@ -74,7 +66,8 @@ func DecodeMetric(id uuid.UUID, src []byte, policy func(name []byte) *model.Arch
 		return corrupt("unknown flags")
 	}
 	src = src[2:]
-	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0, OwnSchemaPending: flags&flagSchemaPending != 0}
+	m := &model.Metric{ID: id, Deleted: flags&flagDeleted != 0, OwnSchemaPending: flags&flagSchemaPending != 0,
+		Replicas: flags&flagReplicas != 0}
 	if flags&flagResource != 0 {
 		if len(src) < len(uuid.UUID{}) {
 			return corrupt("truncated")
