@@ -115,7 +115,8 @@ func New(options Options) (*Handler, error) {
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
 	a.series, err = series.NewWriter(series.Options{Ingester: a.ingester, NewSeries: a.Limits.NewSeries,
-		Exemplars: a.Activity.Exemplars, Logger: a.Logger, Registerer: options.Registerer})
+		Replicas: a.Limits.ReplicaLabels, Exemplars: a.Activity.Exemplars, Logger: a.Logger,
+		Registerer: options.Registerer})
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (c *creation) create(ctx context.Context, b *NamedBatch) error {
 				for _, row := range same.rows {
 					b.metrics[row] = metric
 				}
-				b.found = append(b.found, foundName{keyhash.Of([]byte(same.key)), metric})
+				b.found = append(b.found, foundName{keyhash.Of([]byte(same.key)), sender{metric: metric}})
 			}
 		}
 	}

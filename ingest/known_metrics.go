@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -13,18 +14,24 @@ import (
 // renamed since: the finder asks the index whether it is still the same.
 type knownMetrics struct {
 	mu     sync.RWMutex
-	byName *roster.Sequence[*model.Metric] // by the generation of the index
-	lists  *roster.Table[*model.Metric]    // likewise
+	byName *roster.Sequence[sender]     // by the generation of the index
+	lists  *roster.Table[*model.Metric] // likewise
 }
 
 func newKnownMetrics(limit int) knownMetrics {
-	return knownMetrics{byName: roster.NewSequence[*model.Metric](limit), lists: roster.NewTable[*model.Metric](limit)}
+	return knownMetrics{byName: roster.NewSequence[sender](limit), lists: roster.NewTable[*model.Metric](limit)}
+}
+
+// A sender pushes a metric under a name, perhaps as one of several replicas.
+type sender struct {
+	metric  *model.Metric
+	replica replica.Number
 }
 
 // foundName is a name's metric.
 type foundName struct {
-	hash   keyhash.Hash
-	metric *model.Metric
+	hash keyhash.Hash
+	sender
 }
 
 // add remembers the metrics that names had in a generation of the index.
@@ -35,7 +42,7 @@ func (k *knownMetrics) add(names []foundName, generation uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, name := range names {
-		k.byName.Put(name.hash, generation, name.metric)
+		k.byName.Put(name.hash, generation, name.sender)
 	}
 }
 

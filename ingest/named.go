@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/ingest/idset"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
+	"github.com/gnocco-db/gnocco/internal/replica"
 	"github.com/gnocco-db/gnocco/internal/roster"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -45,13 +46,16 @@ type Name struct {
 	Metric     string
 	Attributes map[string]string // of the resource, if it is to be created
 
-	Labels model.Labels // of a metric without a resource, and its key; only with Protocol.Labels
+	Labels   model.Labels // of a metric without a resource, and its key; only with Protocol.Labels
+	replicas bool         // rows have replicas
 }
 
 // A Protocol says what to create for rows without a metric.
 type Protocol struct {
 	// Labels: rows name metrics by labels alone. Only Drop, which is given, and Kind count among the other fields.
 	Labels bool
+	// Replica returns labels without those that name a replica, and its number; nil: there are none.
+	Replica func(labels model.Labels) (model.Labels, replica.Number)
 	// Kind returns the type of a name by metadata, as model.TypeOfSeries asks; nil without metadata.
 	Kind func(name string) string
 
@@ -85,11 +89,12 @@ func (p *Protocol) appendScope(dst []byte, user string) []byte {
 // NamedBatch is a Batch for AppendNamed.
 type NamedBatch struct {
 	Batch
-	key     []byte
-	metrics []*model.Metric // of each row; nil: not found, or dropped
-	missing []int           // rows whose metric was not found
-	lists   []namedList     // of rows, that were not known, or not of late
-	found   []foundName     // names whose metrics were looked up in the index
+	key      []byte
+	metrics  []*model.Metric  // of each row; nil: not found, or dropped
+	replicas []replica.Number // of each row
+	missing  []int            // rows whose metric was not found
+	lists    []namedList      // of rows, that were not known, or not of late
+	found    []foundName      // names whose metrics were looked up in the index
 
 	places idset.Set // of metrics in Measures
 	place  []int     // of each row; -1 for one that does not count
@@ -105,7 +110,7 @@ type namedList struct {
 // Bytes returns about how much memory the batch keeps.
 func (b *NamedBatch) Bytes() int {
 	return b.Batch.Bytes() + 8*(cap(b.metrics)+cap(b.missing)+cap(b.place)+cap(b.last)) +
-		32*cap(b.lists) + 24*cap(b.found) + b.places.Bytes()
+		32*cap(b.lists) + 32*cap(b.found) + 2*cap(b.replicas) + b.places.Bytes()
 }
 
 // createdBytes is what the creation of a metric takes, with its resource.
@@ -170,7 +175,11 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 	b.metrics, b.missing, b.lists, b.found = b.metrics[:0], b.missing[:0], b.lists[:0], b.found[:0]
 	b.key = c.protocol.appendScope(b.key[:0], c.user)
 	scope := len(b.key)
-	lists, _ := c.rows.(ListedRows)
+	b.replicas = append(b.replicas[:0], make([]replica.Number, c.rows.Len())...)
+	var lists ListedRows
+	if c.protocol.Replica == nil { // lists are of metrics alone
+		lists, _ = c.rows.(ListedRows)
+	}
 	i.known.mu.RLock()
 	defer i.known.mu.RUnlock()
 	place := -1
@@ -204,13 +213,14 @@ func (i *Ingester) findKnown(c *creation, b *NamedBatch, generation uint64) {
 				b.setNext(nil)
 				continue
 			}
-			metric, current := i.known.byName.Get(place, generation)
+			known, current := i.known.byName.Get(place, generation)
 			if !current {
-				if metric = i.current(metric); metric != nil {
-					b.found = append(b.found, foundName{hash, metric})
+				if known.metric = i.current(known.metric); known.metric != nil {
+					b.found = append(b.found, foundName{hash, known})
 				}
 			}
-			b.setNext(metric)
+			b.replicas[row] = known.replica
+			b.setNext(known.metric)
 		}
 	}
 }
@@ -280,6 +290,11 @@ func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
 		from, to := rows.Span(row)
 		at := m.Offsets[place]
 		copy(m.Timestamps[at:], timestamps[from:to])
+		if b.metrics[row].Replicas {
+			for k := at; k < at+to-from; k++ {
+				m.Timestamps[k] = replica.Mark(m.Timestamps[k], b.replicas[row])
+			}
+		}
 		copy(m.Values[at:], values[from:to])
 		m.Offsets[place] = at + to - from
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -22,11 +24,15 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 			c.protocol.Drop(row, err)
 			continue
 		}
+		if c.protocol.Replica != nil {
+			name.Labels, b.replicas[row] = c.protocol.Replica(name.Labels)
+		}
 		place, ok := places[name.Labels]
 		if !ok {
 			place = len(names)
 			places[name.Labels], names = place, append(names, name)
 		}
+		names[place].replicas = names[place].replicas || b.replicas[row] != 0
 		placeOf, named = append(placeOf, place), append(named, row)
 	}
 	b.missing = named
@@ -38,7 +44,8 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	if err != nil {
 		return err
 	}
-	if err := c.createUnknown(ctx, names, metrics, faults); err != nil {
+	err = errors.Join(c.noteReplicas(ctx, names, metrics), c.createUnknown(ctx, names, metrics, faults))
+	if err != nil {
 		return err
 	}
 	key := c.protocol.appendScope(nil, c.user)
@@ -54,10 +61,32 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 		default:
 			b.metrics[row] = metrics[place]
 			key = c.rows.AppendKey(key[:scope], row)
-			b.found = append(b.found, foundName{keyhash.Of(key), metrics[place]})
+			b.found = append(b.found, foundName{keyhash.Of(key), sender{metrics[place], b.replicas[row]}})
 		}
 	}
 	b.missing = missing
+	return nil
+}
+
+// noteReplicas notes in the index which of the metrics of names have replicas.
+func (c *creation) noteReplicas(ctx context.Context, names []*Name, metrics []*model.Metric) error {
+	var ids []uuid.UUID
+	for i, name := range names {
+		if m := metrics[i]; m != nil && name.replicas && !m.Replicas {
+			ids = append(ids, m.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := c.Index.UpdateMetrics(ctx, ids, func(m *model.Metric) { m.Replicas = true }); err != nil {
+		return err
+	}
+	for i, m := range metrics {
+		if m != nil {
+			metrics[i] = c.Index.Lookup(m.ID)
+		}
+	}
 	return nil
 }
 
@@ -80,7 +109,8 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 			}
 			policies[t.Grows()] = policy
 		}
-		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels}
+		metric := &model.Metric{Name: name.Metric, Creator: c.user, ArchivePolicy: policy, Labels: name.Labels,
+			Replicas: name.replicas}
 		if faults[i] = metric.Validate(); faults[i] == nil {
 			created, places = append(created, metric), append(places, i)
 		}

@@ -23,6 +23,7 @@ type Limits struct {
 	SearchTerms   int           // comparisons in a search; 0: 1,000
 	Rows          int           // of an answer; 0: 5,000,000
 	NewSeries     int           // that a project may begin in a minute, by remote write with labels; 0: 100,000
+	ReplicaLabels []string      // labels that name the senders of one series
 	MaxFuture     time.Duration // how far ahead of the clock a measure may be; 0: any time, as in Gnocchi
 }
 
@@ -40,8 +41,7 @@ func (l *Limits) Validate() error {
 	var faults []error
 	for name, n := range map[string]int64{"QueryTimeout": int64(l.QueryTimeout), "Queries": int64(l.Queries),
 		"QueuedQueries": int64(l.QueuedQueries), "SearchTerms": int64(l.SearchTerms), "Rows": int64(l.Rows),
-		"NewSeries": int64(l.NewSeries),
-		"MaxFuture": int64(l.MaxFuture)} {
+		"NewSeries": int64(l.NewSeries), "MaxFuture": int64(l.MaxFuture)} {
 		if n < 0 {
 			faults = append(faults, fmt.Errorf("api: %s is negative", name))
 		}

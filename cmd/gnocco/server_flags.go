@@ -191,6 +191,8 @@ func (f *serverFlags) defineLimits(flags *pflag.FlagSet) {
 		"refuse measures that are further ahead of the clock than this (0: none, as Gnocchi does)")
 	flags.IntVar(&l.NewSeries, "max-new-series", 100_000,
 		"most series that a project may begin in a minute by remote write to /api/v1/write")
+	flags.StringSliceVar(&l.ReplicaLabels, "replica-labels", nil,
+		"labels by which senders of the same series differ, as prometheus_replica or __replica__: they become one series")
 	q := &f.options.API.Quota
 	flags.Int64Var(&q.Series, "quota-series", 0, "most metrics of a project without a quota of its own (0: any number)")
 	flags.Int64Var(&q.Measures, "quota-measures", 0, "most measures of such a project in a second (0: any number)")

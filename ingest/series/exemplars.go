@@ -5,6 +5,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
@@ -44,6 +45,10 @@ func (w *Writer) KeepExemplars(creator, protocol string, received *Exemplars) in
 	list := received.List
 	for i := range list {
 		list[i].Creator = creator
+		if len(w.Replicas) > 0 {
+			rest, _ := w.replicaOf(model.Labels(list[i].Series))
+			list[i].Series = []byte(rest)
+		}
 	}
 	w.Refuse(protocol, "exemplar", received.Wrong, "an exemplar's labels are longer than 128 characters, or its time is none")
 	w.Exemplars.Add(list)

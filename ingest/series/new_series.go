@@ -17,6 +17,7 @@ type rights struct {
 
 // CreateSeries is of ingest.Rights.
 func (r *rights) CreateSeries(metrics []*model.Metric) error {
+	r.writer.tellReplicas(metrics)
 	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
 		return err
 	}

@@ -20,6 +20,7 @@ type Options struct {
 	Ingester   *ingest.Ingester
 	NewSeries  int // that a project may begin in a minute
 	Exemplars  *exemplars.Ring
+	Replicas   []string // labels by which the senders of one series differ; see replicas.go
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
 }
@@ -31,6 +32,8 @@ type Writer struct {
 	newSeries   newSeries
 	metadata    metadata
 	logged      sync.Map // refusals that are logged, by protocol and reason
+	replicas    sync.Map // names of replicas, by number
+	tellOnce    sync.Once
 }
 
 // NewWriter returns a Writer. It reads the metadata that the index keeps.
@@ -70,6 +73,9 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 	accepted := len(timestamps)
 	project := model.ProjectOf(push.Creator)
 	p := ingest.Protocol{Labels: true, Scope: push.Protocol + "\x00" + push.Scope, MaxFuture: push.MaxFuture}
+	if len(w.Replicas) > 0 {
+		p.Replica = w.replicaOf
+	}
 	p.Kind = func(name string) string { return w.metadata.kind(project, name) }
 	p.Drop = func(row int, err error) {
 		reason := reasonOf(err)
