@@ -34,6 +34,8 @@ type Schedule struct {
 	Steps                    bool     // a clock steps
 	Samples                  []Sample // as they arrive
 	Changes                  int      // deaths, returns and steps of clocks
+
+	changed []carbonara.Timestamp
 }
 
 // Value is that of the counter, which grows by 10 a second.
@@ -51,6 +53,21 @@ func New(seed uint64, begin carbonara.Timestamp, most time.Duration) *Schedule {
 	}
 	slices.SortStableFunc(s.Samples, func(a, b Sample) int { return int(a.Arrives - b.Arrives) })
 	return s
+}
+
+func (s *Schedule) change(at carbonara.Timestamp) {
+	s.Changes++
+	s.changed = append(s.changed, at)
+}
+
+// ChangesIn returns how many of the changes come between two times.
+func (s *Schedule) ChangesIn(from, to carbonara.Timestamp) (n int) {
+	for _, at := range s.changed {
+		if at >= from && at <= to {
+			n++
+		}
+	}
+	return n
 }
 
 func upTo(r *rand.Rand, d time.Duration) time.Duration {
@@ -74,12 +91,13 @@ func (s *Schedule) add(r *rand.Rand, n replica.Number, begin carbonara.Timestamp
 		if at >= next {
 			up, next = !up, at+change()
 			at += time.Duration(r.IntN(2)) * upTo(r, s.Interval) // it comes back at another phase
-			s.Changes++
+			s.change(begin.Add(at))
 		}
 		switch r.IntN(150) {
 		case 0:
 			skew = upTo(r, MaxApart) - MaxApart/2
-			s.Changes, s.Steps = s.Changes+1, true
+			s.Steps = true
+			s.change(begin.Add(at))
 		case 1, 2:
 			stuck = at + upTo(r, 10*time.Minute)
 		}
