@@ -162,16 +162,14 @@ func (v *Verdicts) Settled(timestamps []carbonara.Timestamp) []bool {
 	return lost
 }
 
-// Counting returns the measures that count, in the memory of all, ascending.
+// Counting returns the measures that count, in the memory of all, ascending, without the numbers of their replicas.
 func Counting(timestamps []carbonara.Timestamp, values []float64) ([]carbonara.Timestamp, []float64) {
 	var v Verdicts
-	if !v.Judge(timestamps) {
-		return timestamps, values
-	}
+	v.Judge(timestamps)
 	n := 0
 	for i, counts := range v.Counts {
 		if counts {
-			timestamps[n], values[n] = timestamps[i], values[i]
+			timestamps[n], values[n] = Plain(timestamps[i]), values[i]
 			n++
 		}
 	}

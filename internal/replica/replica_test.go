@@ -41,7 +41,7 @@ func TestNumbersInTimestamps(t *testing.T) {
 func TestLaw(t *testing.T) {
 	f := func(name string, of map[replica.Number][]float64, want map[replica.Number][]float64) {
 		t.Helper()
-		var all, counting []carbonara.Timestamp
+		var all, expected []carbonara.Timestamp
 		for n, list := range of {
 			for _, s := range list {
 				all = append(all, at(s, n))
@@ -49,14 +49,14 @@ func TestLaw(t *testing.T) {
 		}
 		for n, list := range want {
 			for _, s := range list {
-				counting = append(counting, at(s, n))
+				expected = append(expected, at(s, n))
 			}
 		}
 		slices.Sort(all)
-		slices.Sort(counting)
-		got, _ := replica.Counting(all, make([]float64, len(all)))
-		if !slices.Equal(got, counting) {
-			t.Errorf("%s: %v count, want %v", name, offsets(got), offsets(counting))
+		slices.Sort(expected)
+		got := counting(all)
+		if !slices.Equal(got, expected) {
+			t.Errorf("%s: %v count, want %v", name, offsets(got), offsets(expected))
 		}
 	}
 	type m = map[replica.Number][]float64
@@ -128,11 +128,23 @@ func TestForgetting(t *testing.T) {
 				}
 				kept = rest
 			}
-			want, _ := replica.Counting(slices.Clone(all), make([]float64, len(all)))
-			got, _ := replica.Counting(slices.Clone(kept), make([]float64, len(kept)))
+			want := counting(all)
+			got := counting(kept)
 			if !slices.Equal(want, got) {
 				t.Fatalf("seed %d, every %v s: %v count of the kept, %v of all", seed, step, offsets(got), offsets(want))
 			}
 		}
 	}
+}
+
+// counting returns the timestamps that count, with the numbers of their replicas.
+func counting(all []carbonara.Timestamp) (left []carbonara.Timestamp) {
+	var v replica.Verdicts
+	v.Judge(all)
+	for i, t := range all {
+		if v.Counts[i] {
+			left = append(left, t)
+		}
+	}
+	return left
 }

@@ -67,9 +67,11 @@ func (b *Batch) judge(e *entry, from carbonara.Timestamp, series *carbonara.Seri
 		switch {
 		case !counts:
 		case t < from:
-			series.Previous, series.HasPrevious = carbonara.Measure{Timestamp: t, Value: j.Values[i]}, true
+			series.HasPrevious = true
+			series.Previous = carbonara.Measure{Timestamp: replica.Plain(t), Value: j.Values[i]}
 		default:
-			b.batch.Timestamps, b.batch.Values = append(b.batch.Timestamps, t), append(b.batch.Values, j.Values[i])
+			b.batch.Timestamps = append(b.batch.Timestamps, replica.Plain(t))
+			b.batch.Values = append(b.batch.Values, j.Values[i])
 		}
 	}
 	e.touchedTo, e.lostTo = len(j.touched), len(j.lost)

@@ -33,9 +33,6 @@ func (v *replacement) loadRaw() (*replacedRaw, error) {
 	}
 	if v.metric.Replicas { // those that count now count forever
 		timestamps, values = replica.Counting(timestamps, values)
-		for i, t := range timestamps {
-			timestamps[i] = replica.Plain(t)
-		}
 	}
 	if w.end, err = v.o.Store.RawEnd(id); err != nil {
 		return nil, err

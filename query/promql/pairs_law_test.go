@@ -43,9 +43,7 @@ func testSchedule(t *testing.T, seed uint64, begun time.Time, schedule *pairtest
 	r := rand.New(rand.NewPCG(seed, 57))
 	counter := model.CounterArchivePolicy(model.SeriesArchivePolicy())
 	fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), counter))
-	m := &model.Metric{ID: uuid.New(), ArchivePolicy: counter, Creator: "me", Replicas: true,
-		Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
-	fatal.If(t, s.Index.CreateMetrics(t.Context(), []*model.Metric{m}))
+	m := s.replicated(counter, true)
 	send := func(samples []pairtest.Sample) {
 		of := &model.Measures{Metrics: []uuid.UUID{m.ID}, Offsets: []int{0, len(samples)}}
 		for i := range samples {
@@ -109,7 +107,58 @@ func (s *store) askOfReplicas(seed uint64, schedule *pairtest.Schedule, begun, a
 	}
 }
 
-// livesIn reports whether there are scrapes all the time between two times, by whatever replica.
+// replicated creates a series that has replicas, or none.
+func (s *store) replicated(policy *model.ArchivePolicy, replicas bool) *model.Metric {
+	m := &model.Metric{ID: uuid.New(), ArchivePolicy: policy, Creator: "me", Replicas: replicas,
+		Labels: model.Labels(model.AppendLabel(nil, model.LabelName, "x"))}
+	fatal.If(s.t, s.Index.CreateMetrics(s.t.Context(), []*model.Metric{m}))
+	return m
+}
+
+// Two replicas take the room of one sender: groups have the times of measures without numbers of replicas, and measures
+// that lost go.
+func TestReplicasTakeTheRoomOfOne(t *testing.T) {
+	ages := []time.Duration{time.Hour, 40 * 24 * time.Hour}
+	var alone []int64
+	for _, replicas := range []int{0, 2} {
+		s := newStore(t, promtest.Syntax)
+		defer s.stop()
+		counter := model.CounterArchivePolicy(model.SeriesArchivePolicy())
+		fatal.If(t, s.Index.CreateArchivePolicy(t.Context(), counter))
+		m := s.replicated(counter, replicas > 0)
+		begun := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+		send := func(at time.Time, jitter int) {
+			for r := range max(1, replicas) {
+				stamp := carbonara.FromTime(at.Add(time.Duration(3000+5000*r+jitter*(11+r)%20) * time.Millisecond))
+				if replicas > 0 {
+					stamp = replica.Mark(stamp, replica.NumberOf(fmt.Sprint(r)))
+				}
+				fatal.If(t, s.Post(&model.Measures{Metrics: []uuid.UUID{m.ID}, Offsets: []int{0, 1},
+					Timestamps: []carbonara.Timestamp{stamp}, Values: []float64{at.Sub(begun).Seconds() * 10}}))
+			}
+		}
+		const scrapes = 4 * 240
+		for i := range scrapes {
+			if send(begun.Add(time.Duration(i)*15*time.Second), i*37); i%40 == 0 {
+				fatal.If(t, s.Metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
+			}
+		}
+		for i, age := range ages {
+			send(begun.Add(scrapes*15*time.Second+age), 0)
+			fatal.If(t, s.Metricd.Refresh(t.Context(), []uuid.UUID{m.ID}))
+			s.Restart(true)
+			sizes, err := s.Metricd.Sizes(t.Context(), []uuid.UUID{m.ID})
+			fatal.If(t, err)
+			if total := sizes[0].Total(); replicas == 0 {
+				alone = append(alone, total)
+			} else if float64(total) > 1.1*float64(alone[i]) {
+				t.Errorf("%v old: %d bytes, of one sender %d", age, total, alone[i])
+			}
+		}
+	}
+}
+
+// livesIn reports whether there are scrapes all the time between two times, by any replica.
 func livesIn(s *pairtest.Schedule, from, to carbonara.Timestamp) bool {
 	var stamps []carbonara.Timestamp
 	for i := range s.Samples {
