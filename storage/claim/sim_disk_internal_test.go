@@ -320,7 +320,7 @@ func (m *mount) Rename(oldname, newname string) error {
 	return err
 }
 
-// lateAnswer is how late an answer of a beat comes at most. What takes longer has not got through.
+// lateAnswer is how late an answer of a beat comes at most. Later ones have not got through.
 const lateAnswer = 10 * time.Second
 
 func (m *mount) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, error) {
