@@ -3,6 +3,7 @@ package pause_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,13 +17,14 @@ var errOwn = errors.New("of the call")
 func TestPatiently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h pause.Hanging
-		calls, hung := 0, 0
+		var calls atomic.Int32 // one that hangs is begun beside others
+		hung := 0
 		call := func(ctx context.Context, name string, takes time.Duration, want int, wantErr error,
 			after time.Duration) {
 			t.Helper()
 			began := time.Now()
 			got, err := pause.Patiently(ctx, &h, time.Second, name, func() (int, error) {
-				calls++
+				calls.Add(1)
 				time.Sleep(takes)
 				return 7, errOwn
 			}, func() { hung++ })
@@ -40,8 +42,8 @@ func TestPatiently(t *testing.T) {
 		call(t.Context(), "c", 0, 7, errOwn, 0) // an impatient caller says nothing of the call
 		time.Sleep(10 * time.Second)
 		call(t.Context(), "a", 0, 7, errOwn, 0)
-		if calls != 6 || hung != 1 {
-			t.Errorf("%d calls, %d that hang", calls, hung)
+		if calls.Load() != 6 || hung != 1 {
+			t.Errorf("%d calls, %d that hang", calls.Load(), hung)
 		}
 	})
 }
