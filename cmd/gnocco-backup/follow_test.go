@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
-	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
