@@ -11,7 +11,7 @@
 //	+----------------------------------------------------------------------------------+
 //	| reads       query: what a read means, aggregates, PromQL, correlations           |
 //	+----------------------------------------------------------------------------------+
-//	| processes   cluster: who holds what; metricd: measures become aggregates; backup |
+//	| processes   cluster: claims and routing; metricd: aggregation; backup: copies    |
 //	+----------------------------------------------------------------------------------+
 //	| storage     storage: Pebble stores and who may open them; model: the nouns       |
 //	+----------------------------------------------------------------------------------+

@@ -31,17 +31,20 @@ var replicaDoors = []replicaDoor{
 	{"remote write 2", func(t *testing.T, s *server, replica string, millis int64, v float64) {
 		symbols := writev2.NewSymbolTable()
 		one := writev2.TimeSeries{Samples: []writev2.Sample{{Timestamp: millis, Value: v}},
-			LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "x", "job", "j", "prometheus_replica", replica), nil)}
+			LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "x", "job", "j", "prometheus_replica",
+				replica), nil)}
 		body, err := (&writev2.Request{Timeseries: []writev2.TimeSeries{one}, Symbols: symbols.Symbols()}).Marshal()
 		check(t, err)
 		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite2...)
 	}},
 	{"text", func(t *testing.T, s *server, replica string, millis int64, v float64) {
-		s.want(t, "POST /api/v1/import/prometheus", fmt.Sprintf("x{job=\"j\",__replica__=%q} %v %d\n", replica, v, millis), 204, "")
+		s.want(t, "POST /api/v1/import/prometheus", fmt.Sprintf("x{job=\"j\",__replica__=%q} %v %d\n", replica, v,
+			millis), 204, "")
 	}},
 	{"JSON lines", func(t *testing.T, s *server, replica string, millis int64, v float64) {
 		s.want(t, "POST /api/v1/import", fmt.Sprintf(
-			`{"metric":{"__name__":"x","job":"j","__replica__":%q},"values":[%v],"timestamps":[%d]}`, replica, v, millis), 204, "")
+			`{"metric":{"__name__":"x","job":"j","__replica__":%q},"values":[%v],"timestamps":[%d]}`, replica, v,
+			millis), 204, "")
 	}},
 	{"OTLP", func(t *testing.T, s *server, replica string, millis int64, v float64) {
 		s.want(t, "POST /v1/metrics", fmt.Sprintf(`{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "x", "gauge":
@@ -66,10 +69,12 @@ func TestReplicasByEveryDoor(t *testing.T) {
 				d.send(t, s, "prometheus-1", doorMillis(i)+7000, float64(10*i+4))
 			}
 			s.refreshAll(t, "foobar")
-			for q, want := range map[string]string{"count(x)": "1", "sum(count_over_time(x[5m]))": "20", "count(x{job=\"j\"})": "1",
+			for q, want := range map[string]string{"count(x)": "1", "sum(count_over_time(x[5m]))": "20",
+				"count(x{job=\"j\"})": "1",
 				"sum(resets(x[10m]))": "0", "count(x{__replica__=~'.+'} or x{prometheus_replica=~'.+'}) or vector(0)": "0"} {
 				w := s.call(t, "GET /api/v1/query?query="+url.QueryEscape(q)+fmt.Sprint("&time=", doorMillis(39)/1000+8), "")
-				if got := strings.Contains(w.Body.String(), `"`+want+`"]`); got != (named || want == "0" && strings.HasPrefix(q, "sum")) {
+				expected := named || want == "0" && strings.HasPrefix(q, "sum")
+				if got := strings.Contains(w.Body.String(), `"`+want+`"]`); got != expected {
 					t.Errorf("%s, named %v: %s is %s", d.name, named, q, w.Body)
 				}
 			}
@@ -113,10 +118,12 @@ func TestNanosecondsBesideReplicas(t *testing.T) {
 	s := newServer(t, func(o *api.Options) { o.Limits.ReplicaLabels = []string{"__replica__"} })
 	var points []string
 	for i := range 2000 { // some of these have a replica's digits
-		points = append(points, fmt.Sprintf(`{"timeUnixNano": "%d", "asDouble": 1}`, doorMillis(0)*1_000_000+500_000+int64(3*i)))
+		nanos := doorMillis(0)*1_000_000 + 500_000 + int64(3*i)
+		points = append(points, fmt.Sprintf(`{"timeUnixNano": "%d", "asDouble": 1}`, nanos))
 	}
-	s.want(t, "POST /v1/metrics", `{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "x", "gauge": {"dataPoints": [`+
-		strings.Join(points, ",")+`]}}]}]}]}`, 200, "~", "Content-Type", "application/json")
+	s.want(t, "POST /v1/metrics",
+		`{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "x", "gauge": {"dataPoints": [`+
+			strings.Join(points, ",")+`]}}]}]}]}`, 200, "~", "Content-Type", "application/json")
 	s.refreshAll(t, "foobar")
 	w := s.call(t, "GET /api/v1/query?query=count_over_time(x[1m])"+fmt.Sprint("&time=", doorMillis(1)/1000), "")
 	if !strings.Contains(w.Body.String(), `"2000"]`) {

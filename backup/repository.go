@@ -65,8 +65,8 @@ type Cipher interface {
 
 // Repository is a set of backups in a storage.
 type Repository struct {
-	Warn     func(error)          // is told what is skipped or mended; nil: nobody
-	Progress func(restored int64) // is told how many bytes there are by now; nil: nobody
+	Warn     func(error)          // called with each fault that is skipped or mended; may be nil
+	Progress func(restored int64) // called with the bytes restored so far; may be nil
 
 	storage Storage
 	cipher  Cipher            // nil: none

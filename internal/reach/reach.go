@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Holder is who holds a store.
+// Holder is a process that holds a store.
 type Holder struct {
 	ID, Address string
 	Index       bool // the store is the index, not a sack

@@ -20,7 +20,7 @@
 //   - D is at least 6 s: with clocks up to 5 s apart, the measures that count stand in the order in which they were
 //     true. So a counter has no false reset, and nothing counts twice.
 //   - While any replica lives, 2 T pass at most between measures that count, or T and 12 s where T is short.
-//   - Intervals of up to 5 minutes are told from gaps.
+//   - Anything longer than 5 minutes is a gap, not a scrape interval.
 //
 // # Place
 //
