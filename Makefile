@@ -55,8 +55,9 @@ correlate: ## bin/gnocco-correlate, which correlates the columns of files (docs/
 backup: ## bin/gnocco-backup, for buckets of S3 and encryption (docs/how-to/back-up.md)
 	cd cmd/gnocco-backup && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
 
-kernels: ## gpu/kernels/kernels.ptx from its sources (needs clang++-19)
+kernels: ## gpu/kernels/kernels.ptx from its sources, and all their tests, for minutes (needs clang++-19)
 	gpu/kernels/build.sh
+	go test -count=1 -timeout 60m ./gpu/device ./gpu/resample ./gpu/correlate -kernels.all
 
 demo: build ## serve on port 8041 with this machine's figures coming in; FOR=30s to stop by itself
 	./bin/gnocco demo $(if $(FOR),--for $(FOR))

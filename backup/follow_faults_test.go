@@ -97,11 +97,8 @@ func TestCopiesStayRestorable(t *testing.T) {
 			if s.unlocked {
 				followers = make([]*backup.Follower, 2)
 			}
-			truths, complete, failed, rounds := make(map[string]map[string]string), time.Time{}, 0, 40
-			if testing.Short() {
-				rounds = 12
-			}
-			for round := range rounds {
+			truths, complete, failed := make(map[string]map[string]string), time.Time{}, 0
+			for round := range *lawRounds {
 				if s.random.IntN(2) == 0 {
 					d.grow(s.random)
 				} else {

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -163,13 +164,15 @@ type bubbleClock struct{ begun time.Time }
 
 func (c bubbleClock) Now() time.Duration { return time.Since(c.begun) + time.Hour }
 
+var mostAtRest = flag.Int("rest.processes", 8, "processes of TestDiskAtRest at most: 32 take minutes")
+
 // At rest a process asks the disk that several machines share no more than four times a second, however many processes
 // and sacks there are.
 func TestDiskAtRest(t *testing.T) {
 	for _, processes := range []int{2, 4, 8, 16, 32} {
 		for _, sacks := range []int{8, 64} {
 			// The race detector needs some of each role, as the work grows with the square of their number.
-			if testing.Short() && processes*sacks > 128 || cutest.Race && processes > 4 {
+			if processes > *mostAtRest || testing.Short() && processes*sacks > 128 || cutest.Race && processes > 4 {
 				continue
 			}
 			t.Run(fmt.Sprint(processes, " processes, ", sacks, " sacks"), func(t *testing.T) {

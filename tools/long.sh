@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds laws damage slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds laws damage backups rest kernels slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -49,7 +49,7 @@ for kind in $kinds; do
     simulations) n=$(rounds 100000)
         try "simulations of claims: seeds 1 to $n" test_of ./storage/claim -run '^TestSimulation$' -claim.runs "$n" ;;
     seeds) n=$(rounds 2000)
-        try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" ;;
+        try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" -sim.found 100 ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
             -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$' ;;
@@ -57,6 +57,12 @@ for kind in $kinds; do
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)
         try "damage: $n flipped bits of any file from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestFlippedBits$' -damage.flips "$n" -damage.seed "$seed" ;;
+    backups) n=$(rounds 100)
+        try "backups: $n rounds of disturbed folders and repositories" test_of ./backup -run '^Test(BackupSaysWhatItLacks|CopiesStayRestorable)$' \
+            -backup.rounds "$n" -seed "$seed" ;;
+    rest) n=$(rounds 32)
+        try "rest: what $n processes ask the disk for" test_of ./cluster -run '^TestDiskAtRest$' -rest.processes "$n" ;;
+    kernels) try "kernels: all sizes on the host, address sanitizer" test_of ./gpu/device ./gpu/resample ./gpu/correlate -kernels.all ;;
     slow) n=$(rounds 60)
         try "slow: syncs of 10 s, leases of 10 s + 5 s, clients for $n s" test_of ./server -run '^TestSlow' -slow.ttl 10s -slow.sync 10s -slow.time "${n}s" ;;
     disks) n=$(rounds 1) # as root, with what is installed of ceph, glusterfs-server and user-mode-linux
@@ -74,7 +80,7 @@ for kind in $kinds; do
         try "dist: installed, upgraded, purged" go -C tools/dist test -count=1 -timeout 0 -run '^TestInstalled$' . ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations seeds laws damage slow disks memory senders console dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations seeds laws damage backups rest kernels slow disks memory senders console dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"

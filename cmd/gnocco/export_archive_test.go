@@ -26,7 +26,7 @@ var archivePolicies = []string{
 // All that a server has goes into an empty one, to the bit, and the metrics of both go on alike.
 func TestArchivesGoToAnotherServer(t *testing.T) {
 	withoutCredentials(t)
-	metrics := 2_500 // several requests of a thousand
+	metrics := 1_200 // several requests of a thousand
 	if testing.Short() {
 		metrics = 400
 	}

@@ -23,7 +23,7 @@ import (
 // and from groups of some width. Histories, times and ranges are random, with NaN, infinities, sums that cancel,
 // measures on bounds and several measures of a ms.
 func TestAnswersAtAnyAgeAndRange(t *testing.T) {
-	rounds := 24
+	rounds := 12
 	if testing.Short() {
 		rounds = 8
 	}

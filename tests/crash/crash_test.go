@@ -18,7 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-var rounds = flag.Int("rounds", 50, "how often the server is killed")
+var rounds = flag.Int("rounds", 15, "how often the server is killed")
 
 const (
 	connections          = 8

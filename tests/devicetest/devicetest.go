@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -16,8 +17,17 @@ import (
 // folder holds the libraries that tests of this process build.
 var folder string
 
-// Main runs a package's tests and removes what they built. TestMain calls it.
+var allKernels = flag.Bool("kernels.all", false, "all sizes also of kernels that are compiled for the host, and their "+
+	"address sanitizer")
+
+// Main runs a package's tests and removes what they built. TestMain calls it. On the host a kernel takes a hundred times
+// as long as on a device, so tests have the sizes of -short there, unless the flag -kernels.all is given, as by
+// make kernels.
 func Main(m *testing.M) {
+	flag.Parse()
+	if os.Getenv("GNOCCO_TEST_DEVICE") == "" && !*allKernels {
+		flag.Set("test.short", "true")
+	}
 	var err error
 	if folder, err = os.MkdirTemp("", "gpu"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -41,7 +41,7 @@ func RunUnderAddressSanitizer(t *testing.T, pattern string) {
 		t.Skip("this is that process")
 	}
 	if testing.Short() {
-		t.Skip("-short: make test SHORT= runs it")
+		t.Skip("-kernels.all or make kernels runs it")
 	}
 	if HostKernels(t) == nil {
 		t.Skip("the kernels run on a device")

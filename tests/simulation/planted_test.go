@@ -94,11 +94,11 @@ func TestPlanted(t *testing.T) {
 			program := build(t, bug.edits...)
 			began, virtual, seeds := time.Now(), time.Duration(0), 0
 			caught := ""
-			simulateMany(t, program, "", bug.kinds, *first, *tries, func(seed uint64, r result) bool {
+			simulateMany(t, program, "", samplesOf(bug.kinds, *first, *tries), func(s sample, r result) bool {
 				virtual += r.virtual
 				seeds++
 				if len(r.breaches) > 0 {
-					caught = fmt.Sprintf("seed %d, %s", seed, r.breaches[0])
+					caught = fmt.Sprintf("seed %d, %s", s.seed, r.breaches[0])
 				}
 				return caught == ""
 			})

@@ -20,7 +20,8 @@ import (
 )
 
 var (
-	runs  = flag.Int("sim.runs", 8, "seeds of TestSimulation")
+	runs  = flag.Int("sim.runs", 4, "seeds of TestSimulation")
+	again = flag.Int("sim.found", 3, "how many of the seeds that found faults run once more, each day others")
 	first = flag.Uint64("sim.first", 1000, "first seed of TestSimulation")
 )
 
@@ -33,6 +34,16 @@ type sample struct {
 	without string        // kinds that are left out
 	between time.Duration // mean time between faults
 	insist  bool          // clients repeat reads that fail
+	found   string        // the fault of the product that it showed once
+}
+
+// samplesOf returns n seeds as the flags say.
+func samplesOf(faults string, from uint64, n int) []sample {
+	samples := make([]sample, n)
+	for i := range samples {
+		samples[i] = sample{from + uint64(i), *length, *late, faults, *without, *between, *insist, ""}
+	}
+	return samples
 }
 
 // later are the kinds of fault that came after some seeds were found, and change what these give.
@@ -45,29 +56,26 @@ const latest = "late answers,repeated changes,failing syncs,full at syncs"
 const changes = "repartition,power of all,kill at a step,unmount,full"
 
 // found are the seeds at which a fault of the product was found.
-var found = []struct {
-	sample
-	fault string
-}{
-	{sample{1009, 10 * time.Minute, 0, "", later, 0, false}, "a clock that was set counts as 10 s from the one before"},
-	{sample{1, 10 * time.Minute, 0, "", later + ",clock jump", 0, false},
+var found = []sample{
+	{1009, 10 * time.Minute, 0, "", later, 0, false, "a clock that was set counts as 10 s from the one before"},
+	{1, 10 * time.Minute, 0, "", later + ",clock jump", 0, false,
 		"a process whose address has another process lives permanently"},
-	{sample{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0, false},
+	{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0, false,
 		"a refresh misses the store of a process that started in the same second"},
-	{sample{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false},
+	{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false,
 		"a machine that starts alone with a system time that is behind makes earlier measures too old"},
-	{sample{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second, false},
+	{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second, false,
 		"the same, with clocks that jump besides"},
-	{sample{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second, false},
+	{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second, false,
 		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
-	{sample{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false},
+	{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false,
 		"gnocco sacks does not wait for the stores of a process that was killed"},
-	{sample{300189, 10 * time.Minute, 0, "", latest, 0, false}, "gnocco sacks drains without the index"},
-	{sample{200118, 10 * time.Minute, 0, "", latest, 0, false}, "processes that start together do not compare their clocks"},
-	{sample{500840, 10 * time.Minute, 0, "", latest, 0, false}, "an adopted store stays held on a full disk, and closed"},
-	{sample{400876, 10 * time.Minute, 0, "", latest, 0, false}, "a power cut brings back an earlier mark of a closed store"},
-	{sample{400165, 10 * time.Minute, 0, "", latest, 0, false}, "a refresh misses a store that moves meanwhile"},
-	{sample{500821, 10 * time.Minute, 0, "", latest, 0, false}, "a machine whose clock was set by ten minutes in all goes back to its own"},
+	{300189, 10 * time.Minute, 0, "", latest, 0, false, "gnocco sacks drains without the index"},
+	{200118, 10 * time.Minute, 0, "", latest, 0, false, "processes that start together do not compare their clocks"},
+	{500840, 10 * time.Minute, 0, "", latest, 0, false, "an adopted store stays held on a full disk, and closed"},
+	{400876, 10 * time.Minute, 0, "", latest, 0, false, "a power cut brings back an earlier mark of a closed store"},
+	{400165, 10 * time.Minute, 0, "", latest, 0, false, "a refresh misses a store that moves meanwhile"},
+	{500821, 10 * time.Minute, 0, "", latest, 0, false, "a machine whose clock was set by ten minutes in all goes back to its own"},
 }
 
 // result is what one seed gave.
@@ -123,8 +131,8 @@ func simulate(t *testing.T, program, check string, s sample) (r result) {
 	return r
 }
 
-// simulateMany runs seeds on all processors until f returns false.
-func simulateMany(t *testing.T, program, check, faults string, from uint64, n int, f func(seed uint64, r result) bool) {
+// simulateMany runs samples on all processors until f returns false.
+func simulateMany(t *testing.T, program, check string, samples []sample, f func(s sample, r result) bool) {
 	t.Helper()
 	var next atomic.Int64
 	var stop atomic.Bool
@@ -134,13 +142,12 @@ func simulateMany(t *testing.T, program, check, faults string, from uint64, n in
 		all.Go(func() {
 			for !stop.Load() {
 				i := next.Add(1) - 1
-				if i >= int64(n) {
+				if i >= int64(len(samples)) {
 					return
 				}
-				r := simulate(t, program, check,
-					sample{from + uint64(i), *length, *late, faults, *without, *between, *insist})
+				r := simulate(t, program, check, samples[i])
 				mu.Lock()
-				if !f(from+uint64(i), r) {
+				if !f(samples[i], r) {
 					stop.Store(true)
 				}
 				mu.Unlock()
@@ -174,25 +181,22 @@ func TestSimulation(t *testing.T) {
 	skipIfShort(t)
 	program, check := build(t), gnocco(t)
 	var virtual time.Duration
-	report := func(seed uint64, r result) bool {
+	report := func(s sample, r result) bool {
 		virtual += r.virtual
 		if len(r.breaches) == 0 {
 			t.Logf("%s, %v", r.line, r.took.Round(100*time.Millisecond))
 			return true
 		}
-		t.Errorf("seed %d:\n%s\nagain, with a log: go test ./tests/simulation -run TestSimulation -sim.first=%d -sim.runs=1 "+
-			"-sim.length=%v -sim.log=/tmp/log", seed, strings.Join(r.breaches[:min(len(r.breaches), 10)], "\n"), seed, *length)
+		t.Errorf("%+v:\n%s\nagain, with a log: go test ./tests/simulation -run TestSimulation -sim.first=%d -sim.runs=1 "+
+			"-sim.found=0 -sim.length=%v -sim.without=%s -sim.log=/tmp/log", s,
+			strings.Join(r.breaches[:min(len(r.breaches), 10)], "\n"), s.seed, s.length, s.without)
 		return false
 	}
-	for _, f := range found {
-		if *runs == 1 {
-			break // one seed is looked at
-		}
-		if !report(f.seed, simulate(t, program, check, f.sample)) {
-			t.Logf("it was found for: %s", f.fault)
-		}
+	samples, day := samplesOf(*only, *first, *runs), int(time.Now().Unix()/86400)
+	for i := range min(*again, len(found)) {
+		samples = append(samples, found[(day**again+i)%len(found)])
 	}
-	simulateMany(t, program, check, *only, *first, *runs, report)
+	simulateMany(t, program, check, samples, report)
 	t.Logf("%v virtual", virtual.Round(time.Minute))
 	if *runs > 1 {
 		sameSeed(t, program)

@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	flipRounds = flag.Int("damage.flips", 60, "trials of TestFlippedBits")
+	flipRounds = flag.Int("damage.flips", 25, "trials of TestFlippedBits")
 	flipKinds  = flag.String("damage.kinds", "",
 		"kinds of files, of which a part of the name says this, that TestFlippedBits damages; empty: all")
 )

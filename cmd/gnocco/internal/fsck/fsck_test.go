@@ -271,7 +271,7 @@ func TestDamagedSplits(t *testing.T) {
 
 var (
 	damageSeed   = flag.Int("damage.seed", 0, "seed of the first trial of TestDamagedTables; the next has the next one")
-	damageRounds = flag.Int("damage.rounds", 10, "trials of TestDamagedTables")
+	damageRounds = flag.Int("damage.rounds", 4, "trials of TestDamagedTables")
 )
 
 // compact rewrites the sacks' stores, so that all lies in tables.
