@@ -82,11 +82,13 @@ func (s *faulty) List(ctx context.Context, folder string) (sizes map[string]int6
 // followers write at once. After each round the newest backup restores all that the folder held when that one began,
 // and it is no older than the last that a follower called complete.
 func TestCopiesStayRestorable(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for name, s := range map[string]faulty{
 		"fails": {fails: 4}, "full": {}, "stale": {stale: true}, "two": {unlocked: true},
 		"two of these": {unlocked: true, fails: 2, stale: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s.random = rand.New(rand.NewPCG(seedtest.Next(t), 0))
 			d, to := newDataFolder(t), filepath.Join(t.TempDir(), "backups")
 			d.grow(s.random)

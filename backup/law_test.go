@@ -170,6 +170,7 @@ func disturb(t *testing.T, random *rand.Rand, data, to string) string {
 // The law of backups: one that says nothing of damage restores all of the folder, one that cannot says so, and then
 // nothing that was there before is dropped.
 func TestBackupSaysWhatItLacks(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	outcomes := make(map[string]int)
 	for range *lawRounds {
