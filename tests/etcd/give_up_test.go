@@ -26,6 +26,7 @@ import (
 // A missing folder of a sack is also damage where etcd keeps the claims, after a stop and after a kill. The server does
 // without it, and fsck says so. Once its loss is accepted, all is served again, also measures accepted meanwhile.
 func TestGiveUp(t *testing.T) {
+	t.Parallel() // it waits
 	dir, err := testprogram.Build("gnocco")
 	check(t, err)
 	address := startEmbedded(t)

@@ -75,6 +75,7 @@ func (f *folder) epochs() map[string]uint64 {
 // While etcd has no majority a server lives, acknowledges nothing, and says that it is not ready. When the majority is
 // back, it serves as before, as the same process.
 func TestServerWithoutMajority(t *testing.T) {
+	t.Parallel() // it waits
 	f, c := newFolder(t)
 	f.serve()
 	metric := f.metric()
@@ -110,6 +111,7 @@ func TestServerWithoutMajority(t *testing.T) {
 // A stopped cluster moves from files to etcd, back and there again: all measures are there, and no epoch comes twice. A
 // cluster that runs does not move.
 func TestMove(t *testing.T) {
+	t.Parallel() // it waits
 	f, _ := newFolder(t)
 	etcd := f.coordination
 	move := func(to string, more ...string) (string, error) {

@@ -231,6 +231,7 @@ func until(t *testing.T, most time.Duration, what string, done func() bool) time
 
 // A leader that is killed costs nobody the lease, and one member that is left alone serves nothing.
 func TestLeaderIsKilled(t *testing.T) {
+	t.Parallel() // it waits
 	c, root := startTrio(t, nil), t.TempDir()
 	coordinator, _ := openAt(t, root, "etcd", c.hosts(), claim.Options{TTL: 5 * time.Second, Slack: time.Second},
 		etcdaccess.Access{})
@@ -257,6 +258,7 @@ func TestLeaderIsKilled(t *testing.T) {
 // Without a majority leases are suspended, and hold again when it is back, with the same claims. A process that was cut
 // off alone finds that others have claimed, and ends.
 func TestNoMajority(t *testing.T) {
+	t.Parallel() // it waits
 	c, root := startTrio(t, nil), t.TempDir()
 	hosts, cut := c.cables()
 	of, _ := openAt(t, root, "etcd", hosts, quick, etcdaccess.Access{})
@@ -308,6 +310,7 @@ func TestNoMajority(t *testing.T) {
 
 // After a compaction changes are still heard of, and claims go on.
 func TestCompaction(t *testing.T) {
+	t.Parallel() // it waits
 	c, root := startTrio(t, nil), t.TempDir()
 	hosts, cut := c.cables()
 	of, _ := openAt(t, root, "etcd", hosts, quick, etcdaccess.Access{})
@@ -351,6 +354,7 @@ func clientOf(t *testing.T, hosts []string, config *tls.Config) *clientv3.Client
 
 // An etcd whose quota is used up keeps leases, lets nobody claim, and says so.
 func TestQuotaIsUsedUp(t *testing.T) {
+	t.Parallel() // it waits
 	c, root := startTrio(t, func(config *embed.Config) { config.QuotaBackendBytes = 4 << 20 }), t.TempDir()
 	of, options := openAt(t, root, "etcd", c.hosts(), quick, etcdaccess.Access{})
 	a := join(t, of, "a")
@@ -442,6 +446,7 @@ func (a *authority) write(name string, cert *x509.Certificate, own *ecdsa.Privat
 
 // With certificates and a password claims work; each that is wrong ends the start with words that name it.
 func TestSecured(t *testing.T) {
+	t.Parallel() // it waits
 	own, stranger := newAuthority(t, "own"), newAuthority(t, "stranger")
 	serverCert, serverKey := own.sign("server", time.Now().Add(time.Hour))
 	c, root := startTrio(t, func(config *embed.Config) {
