@@ -115,7 +115,7 @@ func New(options Options) (*Handler, error) {
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
 	a.series, err = series.NewWriter(series.Options{Ingester: a.ingester, NewSeries: a.Limits.NewSeries,
-		Replicas: a.Limits.ReplicaLabels, Exemplars: a.Activity.Exemplars, Logger: a.Logger,
+		Replicas: a.Limits.ReplicaLabels, Pairs: options.Pairs, Exemplars: a.Activity.Exemplars, Logger: a.Logger,
 		Registerer: options.Registerer})
 	if err != nil {
 		return nil, err

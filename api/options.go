@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
@@ -55,6 +56,7 @@ type Options struct {
 	// OtherActivity asks the other processes of the cluster for theirs; nil: there are none.
 	OtherActivity func(context.Context, activity.Request) []*activity.Report
 	Quotas        *quota.Book    // what projects send; nil: one of its own
+	Pairs         *series.Pairs  // told of senders in pairs; nil: the log alone is
 	Budget        *budget.Budget // the memory that requests share; nil: no bound
 	LabelBytes    int64          // of memory for the labels of series; 0: 64 MiB
 	QuerySamples  int            // that a query in PromQL may hold at once; 0: the default of package query/promql

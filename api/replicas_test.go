@@ -12,6 +12,7 @@ import (
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 
 	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/ingest/series"
 )
 
 // A replicaDoor sends a sample of the series x of a replica.
@@ -128,5 +129,36 @@ func TestNanosecondsBesideReplicas(t *testing.T) {
 	w := s.call(t, "GET /api/v1/query?query=count_over_time(x[1m])"+fmt.Sprint("&time=", doorMillis(1)/1000), "")
 	if !strings.Contains(w.Body.String(), `"2000"]`) {
 		t.Error(w.Body)
+	}
+}
+
+// Two senders of the same series without a label that tells them apart are noticed by every door; also those with a
+// usual label that no flag names. One sender is not, nor are two whose label the flag names.
+func TestPairsAreNoticed(t *testing.T) {
+	for _, d := range replicaDoors {
+		for _, c := range []struct {
+			name     string
+			replicas []string
+			flag     []string
+			want     string
+		}{
+			{"unlabelled", []string{"", ""}, nil, "x"},
+			{"labelled", []string{"a", "b"}, nil, "x"},
+			{"alone", []string{""}, nil, ""},
+			{"named", []string{"a", "b"}, []string{"prometheus_replica", "__replica__"}, ""},
+		} {
+			t.Run(d.name+"/"+c.name, func(t *testing.T) {
+				pairs := new(series.Pairs)
+				s := newServer(t, func(o *api.Options) { o.Pairs, o.Limits.ReplicaLabels = pairs, c.flag })
+				for i := range int64(16) {
+					for k, replica := range c.replicas {
+						d.send(t, s, replica, 1767225600_000+15_000*i+4_321*int64(k), float64(i))
+					}
+				}
+				if got := pairs.Found(); got != c.want {
+					t.Errorf("found %q, want %q", got, c.want)
+				}
+			})
+		}
 	}
 }

@@ -37,6 +37,8 @@ type MemberFigures struct {
 	Device      Device `json:"device"`
 
 	Certificates map[string]time.Time `json:"certificates,omitempty"` // when they expire: "clients", "peers", "etcd"
+
+	Pair string `json:"pair,omitempty"` // a series that two senders push, without --replica-labels
 }
 
 // Device says whether a process computes on a GPU.

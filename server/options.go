@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/statsd"
 )
@@ -48,6 +49,8 @@ type Options struct {
 	Listeners []listener.Options // Store, Logger and Registerer are the server's
 
 	Logger *slog.Logger // nil: discard
+
+	pairs *series.Pairs // of the series that clients push
 }
 
 const (

@@ -88,7 +88,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 		NotReady: notReady, Missing: p.Missing,
 		Resampler: p.Resampler(), Forward: p.Forward(web.Refuse),
 		KnownMetrics: memory.knownMetrics, LabelBytes: memory.labels, QuerySamples: memory.samples,
-		Activity: o.Cluster.Activity, OtherActivity: p.OtherActivity,
+		Activity: o.Cluster.Activity, OtherActivity: p.OtherActivity, Pairs: o.pairs,
 		Quotas: o.Cluster.Quotas, Budget: o.Cluster.Budget, Settings: o.API, Auth: authenticator, Policy: rules,
 		Logger: o.Logger, Registerer: registry, Gatherer: registry,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/closers"
 	"github.com/gnocco-db/gnocco/internal/connections"
@@ -103,10 +104,11 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	}
 	devices := newDevices(registry, &options)
 	limit := options.MemoryBytes
+	options.pairs = new(series.Pairs)
 	options.Cluster.Figures = func() model.MemberFigures {
 		return model.MemberFigures{
 			Version: version.Number, Memory: residentBytes(), MemoryLimit: limit, Device: deviceOf(devices),
-			Certificates: expiries.read(),
+			Certificates: expiries.read(), Pair: options.pairs.Found(),
 		}
 	}
 	options.Cluster.Activity = activity.New(int(memory.exemplars))

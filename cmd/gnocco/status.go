@@ -44,6 +44,11 @@ func newStatus() *cobra.Command {
 			return err
 		}
 		report := cmd.ErrOrStderr()
+		for _, m := range answer.Cluster.Members {
+			if m.Figures != nil && m.Figures.Pair != "" {
+				fmt.Fprintf(report, "two senders push the same series, such as %s: see --replica-labels\n", m.Figures.Pair)
+			}
+		}
 		for _, store := range answer.Cluster.Damaged {
 			fmt.Fprintf(report, "damaged: %s\n", store.Name)
 		}

@@ -35,16 +35,21 @@ func (w *Writer) replicaOf(labels model.Labels) (model.Labels, replica.Number) {
 	return model.Labels(rest), number
 }
 
-// tellReplicas logs, once, that new series have a label by which replicas usually differ.
+// tellReplicas tells of new series that have a label by which replicas usually differ.
 func (w *Writer) tellReplicas(created []*model.Metric) {
 	for _, metric := range created {
 		for _, label := range usualReplicas {
 			if metric.Labels.Get(label) != "" {
-				w.tellOnce.Do(func() {
-					w.Logger.Warn("replicas are stored as series of their own, and sums count each; "+
-						"--replica-labels makes them one series", "label", label, "series", metric.Name)
-				})
+				w.tellPair(metric, "replicas are stored as series of their own, and sums count each; "+
+					"--replica-labels "+label+" makes them one series")
 			}
 		}
+	}
+}
+
+// tellPair logs the first of the series that senders share, and keeps its name. metric may be nil.
+func (w *Writer) tellPair(metric *model.Metric, what string) {
+	if metric != nil && w.Pairs.found.CompareAndSwap(nil, &metric.Name) {
+		w.Logger.Warn(what, "series", metric.Name)
 	}
 }

@@ -21,6 +21,7 @@ type Options struct {
 	NewSeries  int // that a project may begin in a minute
 	Exemplars  *exemplars.Ring
 	Replicas   []string // labels by which the senders of one series differ; see replicas.go
+	Pairs      *Pairs   // told of senders that lack such labels; nil: the log alone is
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // nil: metrics are kept, but not registered
 }
@@ -33,12 +34,14 @@ type Writer struct {
 	metadata    metadata
 	logged      sync.Map // refusals that are logged, by protocol and reason
 	replicas    sync.Map // names of replicas, by number
-	tellOnce    sync.Once
 }
 
 // NewWriter returns a Writer. It reads the metadata that the index keeps.
 func NewWriter(o Options) (*Writer, error) {
 	w := &Writer{Options: o}
+	if w.Pairs == nil {
+		w.Pairs = new(Pairs)
+	}
 	var err error
 	if w.instruments, err = newInstruments(o.Registerer); err != nil {
 		return nil, err
@@ -97,6 +100,12 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		return o, err
 	}
 	w.instruments.pushed.WithLabelValues(push.Protocol).Add(float64(accepted))
+	if w.Replicas == nil && w.Pairs.Found() == "" {
+		if id, found := w.Pairs.look(&batch.Measures); found {
+			w.tellPair(w.Ingester.Index.Lookup(id), "two senders seem to push the same series: sums over time count both, and "+
+				"counters seem to fall; a label of each and --replica-labels make one of them count")
+		}
+	}
 	return o, nil
 }
 

@@ -22,6 +22,7 @@ interface Member {
     memory: number;
     memory_limit: number;
     device: keyof typeof devices;
+    pair?: string;
   };
 }
 
@@ -121,6 +122,15 @@ function State() {
           {d.name} {faults[d.fault] ?? faults.damaged} (since {d.since}): {d.reason}
         </Notice>
       ))}
+      {cluster?.members.map(
+        (m) =>
+          m.figures?.pair && (
+            <Notice key={m.id}>
+              Two senders push the same series, such as {m.figures.pair}: it counts double. --replica-labels makes one
+              of them count.
+            </Notice>
+          ),
+      )}
       {cluster && cluster.members.length > 1 && (
         <Panel
           title="The cluster"

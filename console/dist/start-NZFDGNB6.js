@@ -1,1 +1,0 @@
-import"./chunk-VPMIURNC.js";import"./chunk-ID7GUQ4E.js";
