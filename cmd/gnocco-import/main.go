@@ -1,23 +1,23 @@
 package main
 
 import (
-	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/shared/exports"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
@@ -32,17 +32,15 @@ var licenses string
 const exitIncomplete = 2
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	err := newProgram().ExecuteContext(ctx)
+	err := newProgram().ExecuteContext(process.UntilSignal())
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "gnocco:", remote.Message(err))
+	fmt.Fprintln(os.Stderr, "gnocco:", series.Message(err))
 	if advice := remote.Advice(err); advice != "" {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}
-	if errors.Is(err, errIncomplete) || errors.As(err, new(csvimport.Refusal)) {
+	if errors.Is(err, errIncomplete) || errors.As(err, new(csvimport.Refusal)) || errors.As(err, new(partlyRestored)) {
 		os.Exit(exitIncomplete)
 	}
 	os.Exit(1)
@@ -51,7 +49,7 @@ func main() {
 func newProgram() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "gnocco-import",
-		Short:             "Send measures from files to a Gnocco server; gnocco import runs this program",
+		Short:             "Carry measures between files and a Gnocco server; gnocco import and export run this program",
 		Version:           version.Number,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -64,7 +62,9 @@ func newProgram() *cobra.Command {
 			return i.Blocks(cmd.Context(), folder)
 		})
 	})
-	root.AddCommand(csv, lines, blocks, &cobra.Command{
+	archive, _ := imports.NewArchive(importArchive)
+	write, _ := exports.New(export)
+	root.AddCommand(csv, lines, blocks, archive, write, newRestore(), &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licences of this program and of its parts",
 		Args:  cobra.NoArgs,

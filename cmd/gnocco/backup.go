@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 )
 
 // besideBackup is the program with the same commands for buckets and with encryption: a client of S3 is heavier than
@@ -23,8 +19,32 @@ const besideBackup = "gnocco-backup"
 
 func newBackup() *cobra.Command { return orBeside(shared.NewBackup(openFolder), "to") }
 
+// newRestore returns a command that leaves --select to the importer.
 func newRestore() *cobra.Command {
-	return new(selectedRestore).addTo(orBeside(shared.NewRestore(openFolder), "from"))
+	cmd := orBeside(shared.NewRestore(openFolder), "from")
+	var selectors []string
+	whole := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(selectors) == 0 {
+			return whole(cmd, args)
+		}
+		return becomeImporter(cmd, nil)
+	}
+	cmd.Long += `
+
+With --select it puts metrics of a backup into the server at --url while that serves, as gnocco import
+archive does. Metrics that have other measures there are refused: delete them first. The whole
+backup is restored into a temporary folder meanwhile, below TMPDIR.`
+	cmd.Example += `
+  gnocco restore --from /mnt/backup/gnocco --select house/outside --select '{project_id="p"}'`
+	flags := cmd.Flags()
+	flags.StringArrayVar(&selectors, "select", nil,
+		"put these metrics into the server at --url: a name, RESOURCE/NAME, an ID, or a selector in PromQL")
+	new(remoteFlags).Define(flags, defaultURL, "with --select, address of the server")
+	for _, other := range []string{"data", "list", "verify"} {
+		cmd.MarkFlagsMutuallyExclusive("select", other)
+	}
+	return cmd
 }
 
 func openFolder(_ context.Context, dir string, _ []string, _ string) (*shared.Place, error) {
@@ -33,14 +53,15 @@ func openFolder(_ context.Context, dir string, _ []string, _ string) (*shared.Pl
 
 // orBeside makes a command leave what is not in a plain folder to the program beside this one.
 func orBeside(cmd *cobra.Command, place string) *cobra.Command {
-	run := cmd.RunE
+	run, own := cmd.RunE, new(pflag.FlagSet)
+	own.AddFlagSet(cmd.Flags()) // without those that the command gets here, and the other program lacks
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags := cmd.Flags()
-		address := flags.Lookup(place).Value.String()
-		if !strings.Contains(address, "://") && !flags.Changed(shared.RecipientFlag) && !flags.Changed(shared.IdentityFlag) {
+		address := own.Lookup(place).Value.String()
+		if !strings.Contains(address, "://") && !own.Changed(shared.RecipientFlag) && !own.Changed(shared.IdentityFlag) {
 			return run(cmd, args)
 		}
-		return becomeBeside(append([]string{cmd.Name()}, givenFlags(flags)...)...)
+		given, _ := givenFlags(own) // none is secret
+		return becomeBackup(append([]string{cmd.Name()}, given...)...)
 	}
 	return cmd
 }
@@ -49,48 +70,15 @@ func orBeside(cmd *cobra.Command, place string) *cobra.Command {
 func newDoctorBucket() *cobra.Command {
 	return &cobra.Command{Use: "bucket s3://bucket/prefix", Short: "Check what a bucket may be used for", DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return becomeBeside(append([]string{"doctor", "bucket"}, args...)...)
+			return becomeBackup(append([]string{"doctor", "bucket"}, args...)...)
 		}}
 }
 
-// becomeBeside makes this process the program beside it.
-func becomeBeside(args ...string) error {
-	program, err := findBeside(besideBackup)
+func becomeBackup(args ...string) error {
+	program, err := process.Find(besideBackup)
 	if err != nil {
 		return fmt.Errorf("buckets and encryption need the program %s beside gnocco or on PATH "+
-			"(Debian package %[1]s, or make backup): %w", besideBackup, err)
+			"(Debian package %[1]s, or make backup)", besideBackup)
 	}
-	return unix.Exec(program, append([]string{besideBackup}, args...), os.Environ())
-}
-
-// findBeside finds a program in the folder of this one, or else on PATH.
-func findBeside(name string) (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		var found string
-		if found, err = exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-			return found, nil
-		}
-	}
-	found, onPath := exec.LookPath(name)
-	if onPath == nil {
-		return found, nil
-	}
-	return "", errors.Join(err, onPath)
-}
-
-// givenFlags returns the flags that the command line, the environment or a file has set, but for the file's own.
-func givenFlags(flags *pflag.FlagSet) (args []string) {
-	flags.Visit(func(flag *pflag.Flag) {
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			if flag.Name != configFlag {
-				args = append(args, "--"+flag.Name+"="+value)
-			}
-		}
-	})
-	return args
+	return become(program, args, nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -66,8 +67,8 @@ func proposeSelectors(ctx context.Context, c *client.Client, begun string) []str
 			continue
 		}
 		for _, labels := range answer.Data {
-			s := newFoundSeries(labels)
-			for _, name := range []string{s.shown(), s.name} {
+			s := series.FromLabels(labels)
+			for _, name := range []string{s.String(), s.Name} {
 				if strings.HasPrefix(name, begun) && !strings.ContainsAny(name, "{ \t") {
 					found[name] = true
 				}

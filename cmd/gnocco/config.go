@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 func newConfig() *cobra.Command {
@@ -173,7 +175,7 @@ func warnOfVariables(cmd *cobra.Command) error {
 		}
 		slices.Sort(known)
 		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s is no setting of any command%s\n", name,
-			didYouMean(name, known)); err != nil {
+			remote.DidYouMean(name, known)); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/pause"
@@ -66,8 +67,8 @@ gnocco-correlate, a program of its own.`,
 	f.StringVar(&flags.aggregation, "aggregation", "mean", "aggregation method of the aggregates")
 	f.StringVar(&flags.granularity, "granularity", "",
 		"granularity of the aggregates (default: the finest that all metrics have)")
-	defineTime(f, &flags.start, "start", "", "correlate groups from this time on, such as -1d")
-	defineTime(f, &flags.stop, "stop", "", "correlate groups before this time")
+	series.DefineTime(f, &flags.start, "start", "", "correlate groups from this time on, such as -1d")
+	series.DefineTime(f, &flags.stop, "stop", "", "correlate groups before this time")
 	f.StringVar(&flags.method, "method", "pearson", "pearson (of the values), or spearman (of their ranks)")
 	f.IntVar(&flags.maxLag, "lag", 0,
 		"find for each pair the best shift of up to this many groups in either direction, and print it after r")

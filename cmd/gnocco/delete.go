@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -23,13 +24,13 @@ Where raw measures are gone, whole groups are deleted: the command names those t
 outside the time. Backups keep what they have (gnocco backup --keep). gnocco list ledger shows who
 deleted measures.
 
-` + selectorHelp,
+` + series.SelectorHelp,
 		Example: `  gnocco delete house/attic
   gnocco delete house/outside --start 2026-05-01T10:00 --stop 2026-05-01T10:05 --reason spike --yes`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	remote := askServer(cmd, func(cmd *cobra.Command, c *client.Client, args []string) error {
-		found, err := find(cmd.Context(), c, args)
+		found, err := series.Find(cmd.Context(), c, args)
 		if err != nil {
 			return err
 		}
@@ -39,11 +40,11 @@ deleted measures.
 		out := cmd.OutOrStdout()
 		for _, s := range found {
 			if yes {
-				if err := c.Do(cmd.Context(), "DELETE", "/v1/metric/"+s.id, nil, nil); err != nil {
-					return s.failed(err)
+				if err := c.Do(cmd.Context(), "DELETE", "/v1/metric/"+s.ID, nil, nil); err != nil {
+					return s.Failed(err)
 				}
 			}
-			if _, err := fmt.Fprintln(out, s.shown()); err != nil {
+			if _, err := fmt.Fprintln(out, s.String()); err != nil {
 				return err
 			}
 		}
@@ -55,8 +56,8 @@ deleted measures.
 		return err
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them")
-	defineTime(cmd.Flags(), &r.Start, "start", "", "delete measures from this time on: a date and time, a year, or seconds since 1970")
-	defineTime(cmd.Flags(), &r.Stop, "stop", "", "delete measures before this time")
+	series.DefineTime(cmd.Flags(), &r.Start, "start", "", "delete measures from this time on: a date and time, a year, or seconds since 1970")
+	series.DefineTime(cmd.Flags(), &r.Stop, "stop", "", "delete measures before this time")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "for the ledger, with --start or --stop")
 	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
 	return cmd
@@ -74,10 +75,10 @@ type deletedRange struct {
 const deletedMetrics = 10_000
 
 // delete deletes the measures of metrics, or says what would be deleted.
-func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*foundSeries, yes bool) error {
+func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*series.Series, yes bool) error {
 	names := make(map[string]string, len(found))
 	for _, s := range found {
-		names[s.id] = s.shown()
+		names[s.ID] = s.String()
 	}
 	verb := "would be deleted: repeat with --yes"
 	if yes {
@@ -128,11 +129,11 @@ type deletedAnswer struct {
 	Error  string `json:"error"`
 }
 
-func (r *deletedRange) request(ctx context.Context, c *client.Client, found []*foundSeries, yes bool) (
+func (r *deletedRange) request(ctx context.Context, c *client.Client, found []*series.Series, yes bool) (
 	done deletedAnswer, err error) {
 	r.Metrics = r.Metrics[:0]
 	for _, s := range found {
-		r.Metrics = append(r.Metrics, s.id)
+		r.Metrics = append(r.Metrics, s.ID)
 	}
 	return done, c.Do(ctx, "POST", fmt.Sprintf("/v1/measures/delete?dry_run=%t", !yes), r, &done)
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
@@ -36,7 +38,7 @@ measures), backups (the last 100), jobs (rebuilds, changes of measures, correlat
 run), queries (that run), costs (of queries so far) or unread (metrics that no query has read). Only
 metrics may be selected.
 
-` + selectorHelp,
+` + series.SelectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'
   gnocco list policies -o json`,
 		Args: cobra.MinimumNArgs(1),
@@ -44,7 +46,7 @@ metrics may be selected.
 	remote := askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table, error) {
 		list := listings[args[0]]
 		if list == nil {
-			return nil, fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), didYouMean(args[0], kinds))
+			return nil, fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), remote.DidYouMean(args[0], kinds))
 		}
 		if len(args) > 1 && args[0] != "metrics" {
 			return nil, fmt.Errorf("%s cannot be selected", args[0])
@@ -56,10 +58,10 @@ metrics may be selected.
 }
 
 func listMetrics(ctx context.Context, c *client.Client, selectors []string) (*table, error) {
-	found, err := find(ctx, c, selectors)
+	found, err := series.Find(ctx, c, selectors)
 	t := &table{columns: []string{"metric", "policy", "id"}}
 	for _, s := range found {
-		t.add(s.shown(), s.policy, s.id)
+		t.add(s.String(), s.Policy, s.ID)
 	}
 	return t, err
 }
@@ -106,9 +108,9 @@ func listPolicies(ctx context.Context, c *client.Client, _ []string) (*table, er
 		for _, item := range p.Definition {
 			timespan := "always"
 			if item.Timespan != nil {
-				timespan = shortSpan(*item.Timespan)
+				timespan = series.ShortSpan(*item.Timespan)
 			}
-			items = append(items, shortSpan(item.Granularity)+" for "+timespan)
+			items = append(items, series.ShortSpan(item.Granularity)+" for "+timespan)
 		}
 		t.add(p.Name, strings.Join(items, "; "), strings.Join(p.Methods, ", "))
 	}

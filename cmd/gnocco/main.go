@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +12,9 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 )
 
 // The process's exit statuses besides 0.
@@ -35,11 +34,11 @@ func main() {
 		allowLateTimers()
 	}
 	program.SetArgs(args)
-	err := program.ExecuteContext(untilSignal())
+	err := program.ExecuteContext(process.UntilSignal())
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "gnocco:", message(err))
+	fmt.Fprintln(os.Stderr, "gnocco:", series.Message(err))
 	if advice := remote.Advice(err); advice != "" {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}
@@ -61,19 +60,6 @@ func main() {
 
 // runsForLong reports whether a command is a server. Only these have a log.
 func runsForLong(cmd *cobra.Command) bool { return cmd.Flags().Lookup("log-level") != nil }
-
-// untilSignal returns a context that ends with the first signal to stop: the command then ends in order. A second
-// SIGINT or SIGTERM ends the process at once.
-func untilSignal() context.Context {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A terminal that closes may send SIGHUP twice, from the shell and from the kernel, so the second one must not end
-	// the process. Under nohup it is ignored.
-	if !signal.Ignored(syscall.SIGHUP) {
-		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
-	}
-	context.AfterFunc(ctx, stop)
-	return ctx
-}
 
 // exitStatus is an error that ends the process with a status of its own.
 type exitStatus struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -55,9 +56,9 @@ the server go to standard error. With --chart a range is a line a series, with a
 		return evaluate(cmd, c, path+query.Encode(), chart)
 	})
 	flags := cmd.Flags()
-	defineTime(flags, &at, "time", "", "when to evaluate, such as -1h (default: now)")
-	defineTime(flags, &start, "start", "", "evaluate at every step from this time on")
-	defineTime(flags, &stop, "stop", "", "last time of a range (default: now)")
+	series.DefineTime(flags, &at, "time", "", "when to evaluate, such as -1h (default: now)")
+	series.DefineTime(flags, &start, "start", "", "evaluate at every step from this time on")
+	series.DefineTime(flags, &stop, "stop", "", "last time of a range (default: now)")
 	flags.StringVar(&step, "step", "1m", "time between two steps of a range")
 	flags.BoolVar(&chart, "chart", false, "write a line a series, with a chart of its range")
 	cmd.MarkFlagsMutuallyExclusive("time", "start")
@@ -112,28 +113,28 @@ func evaluate(cmd *cobra.Command, c *client.Client, path string, chart bool) (*t
 		t.add("", one.time, one.value)
 		return t, err
 	}
-	var series []struct {
+	var all []struct {
 		Metric map[string]string `json:"metric"`
 		Value  *promSample       `json:"value"`
 		Values []promSample      `json:"values"`
 	}
-	err := json.Unmarshal(answer.Data.Result, &series)
-	if err == nil && len(series) == 0 {
+	err := json.Unmarshal(answer.Data.Result, &all)
+	if err == nil && len(all) == 0 {
 		_, err = io.WriteString(cmd.ErrOrStderr(), "no series has a value there (gnocco list metrics shows all)\n")
 	}
 	if chart {
 		t.columns = []string{"series", "points", "from", "to", "min", "mean", "max", "last", "chart"}
-		for _, s := range series {
-			addChart(t, seriesText(s.Metric), s.Values)
+		for _, s := range all {
+			addChart(t, series.Text(s.Metric), s.Values)
 		}
 		return t, err
 	}
-	for _, s := range series {
+	for _, s := range all {
 		if s.Value != nil {
 			s.Values = append(s.Values, *s.Value)
 		}
 		for _, sample := range s.Values {
-			t.add(seriesText(s.Metric), sample.time, sample.value)
+			t.add(series.Text(s.Metric), sample.time, sample.value)
 		}
 	}
 	return t, err

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -107,15 +108,15 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 		}
 		return writeRebuilds(ctx, c, out)
 	case flags.metric != "":
-		found, err := find(ctx, c, []string{flags.metric})
+		found, err := series.Find(ctx, c, []string{flags.metric})
 		if err != nil {
 			return err
 		}
-		id, err := uuid.Parse(found[0].id)
+		id, err := uuid.Parse(found[0].ID)
 		if len(found) > 1 || err != nil {
 			return fmt.Errorf("--metric %s means %d metrics: name one", flags.metric, len(found))
 		}
-		flags.metric, path, subject = found[0].id, "/v1/metric/"+found[0].id, "metric "+found[0].shown()
+		flags.metric, path, subject = found[0].ID, "/v1/metric/"+found[0].ID, "metric "+found[0].String()
 		if len(changes) > 0 {
 			return errors.New("--definition, --aggregation-method and --back-window change an archive policy, " +
 				"not a single metric")

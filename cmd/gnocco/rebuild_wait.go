@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
@@ -62,13 +63,13 @@ func listRebuilds(ctx context.Context, c *client.Client) (all []rebuild, err err
 		}
 	}
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(of)), namedAtOnce) {
-		found, err := matching(ctx, c, `{metric_id=~"`+strings.Join(ids, "|")+`"}`)
+		found, err := series.Matching(ctx, c, `{metric_id=~"`+strings.Join(ids, "|")+`"}`)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range found {
-			name := s.shown()
-			of[s.id].Metric = &name
+			name := s.String()
+			of[s.ID].Metric = &name
 		}
 	}
 	return all, nil

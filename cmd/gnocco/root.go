@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
@@ -150,7 +151,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
 		var known []string
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
-		advice := didYouMean("--"+name, known)
+		advice := remote.DidYouMean("--"+name, known)
 		if advice == "" {
 			advice = fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath())
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 const (
@@ -42,7 +44,7 @@ func applySettings(cmd *cobra.Command) error {
 		if unknown := unknownKeys(cmd.Root(), file); len(unknown) > 0 {
 			known := slices.Sorted(maps.Keys(settingNames(cmd.Root())))
 			return fmt.Errorf("configuration file %s: unknown setting %s%s", path, strings.Join(unknown, ", "),
-				didYouMean(unknown[0], known))
+				remote.DidYouMean(unknown[0], known))
 		}
 	}
 	var faults []error

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -14,14 +15,14 @@ import (
 const sparkColumns = 32
 
 func newShow() *cobra.Command {
-	var read readFlags
+	var read series.ReadFlags
 	cmd := &cobra.Command{
 		Use:   "show SELECTOR...",
 		Short: "Show metrics: a line each, with a chart",
 		Long: `Show the aggregates of metrics in a line each: their number, least, mean, greatest and last value,
 and a chart. gnocco export writes the aggregates themselves.
 
-` + selectorHelp,
+` + series.SelectorHelp,
 		Example: `  gnocco show house/outside --since 7d
   gnocco show '{__name__=~"node_load.*"}' --start -1h`,
 		Args: cobra.MinimumNArgs(1),
@@ -29,41 +30,41 @@ and a chart. gnocco export writes the aggregates themselves.
 	remote := askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table, error) {
 		return showAll(cmd, c, &read, args)
 	})
-	read.define(cmd.Flags(), "-1d")
+	read.Define(cmd.Flags(), "-1d")
 	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
 	completeFlags(cmd, remote)
 	return cmd
 }
 
 // showAll returns a table of the metrics that selectors mean.
-func showAll(cmd *cobra.Command, c *client.Client, read *readFlags, selectors []string) (*table, error) {
-	found, err := find(cmd.Context(), c, selectors)
+func showAll(cmd *cobra.Command, c *client.Client, read *series.ReadFlags, selectors []string) (*table, error) {
+	found, err := series.Find(cmd.Context(), c, selectors)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(cmd.Context(), c, read)
+	r, err := series.NewReader(cmd.Context(), c, read)
 	if err != nil {
 		return nil, err
 	}
 	t := &table{columns: []string{"metric", "aggregation", "points", "from", "to", "min", "mean", "max", "last", "chart"}}
 	for _, s := range found {
 		if err := showMetric(cmd, r, s, t); err != nil {
-			return nil, s.failed(err)
+			return nil, s.Failed(err)
 		}
 	}
 	return t, nil
 }
 
 // showMetric adds a metric's row.
-func showMetric(cmd *cobra.Command, r *reader, s *foundSeries, t *table) error {
-	method, err := r.method(s)
+func showMetric(cmd *cobra.Command, r *series.Reader, s *series.Series, t *table) error {
+	method, err := r.Method(s)
 	if err != nil {
 		return err
 	}
 	var times []carbonara.Timestamp
 	var values []float64
 	var from, to string
-	err = r.aggregates(cmd.Context(), s, func(at carbonara.Timestamp, text string, value float64) error {
+	err = r.Aggregates(cmd.Context(), s, func(at carbonara.Timestamp, text string, value float64) error {
 		if to = text; from == "" {
 			from = text
 		}
@@ -73,7 +74,7 @@ func showMetric(cmd *cobra.Command, r *reader, s *foundSeries, t *table) error {
 	if err != nil {
 		return err
 	}
-	t.add(append([]any{s.shown(), method, len(values), from, to}, summary(times, values)...)...)
+	t.add(append([]any{s.String(), method, len(values), from, to}, summary(times, values)...)...)
 	return nil
 }
 

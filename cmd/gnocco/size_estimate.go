@@ -7,11 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 )
 
 // Coefficients from docs/benchmarks (TestSizeCoefficients), where each has date and commit: six methods at two
@@ -110,14 +109,14 @@ func (p *sizePlan) estimate() (*table, []string, error) {
 		if p.measured[d.Granularity] > 0 {
 			from = "the server's metrics of this policy"
 		}
-		item, timespan := "disk, "+spanText(d.Granularity)+" for ", d.Timespan
+		item, timespan := "disk, "+series.SpanText(d.Granularity)+" for ", d.Timespan
 		if timespan == 0 {
 			const year = 365 * 24 * time.Hour
 			timespan = year
 			item += "a year of no limit"
 			notes = append(notes, "A granularity has no limit: its first year counts.")
 		} else {
-			item += spanText(timespan)
+			item += series.SpanText(timespan)
 		}
 		// A split is removed as a whole, so half a split more than the timespan is kept on average.
 		kept := float64(timespan+carbonara.GroupsPerSplit*d.Granularity/2) / float64(max(d.Granularity, p.interval))
@@ -136,25 +135,4 @@ func (p *sizePlan) estimate() (*table, []string, error) {
 	add("CPU, requests of 10,000", rate*cpuLargeRequests, "cores", figuresOfFleet)
 	return t, append(notes, fmt.Sprintf("Unknown: queries (memory and CPU), metrics that come and go (each keeps its "+
 		"disk until it is deleted), other values than %s, other policies' CPU.", p.values)), nil
-}
-
-// spanText is a timespan in the largest unit that divides it, such as 90m or 365d.
-func spanText(d time.Duration) string {
-	for _, unit := range []struct {
-		width time.Duration
-		name  string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		if d >= unit.width && d%unit.width == 0 {
-			return strconv.FormatInt(int64(d/unit.width), 10) + unit.name
-		}
-	}
-	return d.String()
-}
-
-// shortSpan is spanText of a timespan as a server writes it.
-func shortSpan(text string) string {
-	if d, err := model.ParseTimespan(text); err == nil {
-		return spanText(d)
-	}
-	return text
 }

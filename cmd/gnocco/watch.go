@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 func newWatch() *cobra.Command {
-	var read readFlags
+	var read series.ReadFlags
 	var again repeatFlags
 	cmd := &cobra.Command{
 		Use:   "watch SELECTOR...",
@@ -18,7 +19,7 @@ func newWatch() *cobra.Command {
 		Long: `Show metrics as gnocco show does, again and again until it is interrupted. New metrics that the
 SELECTORs mean appear by themselves.
 
-` + selectorHelp,
+` + series.SelectorHelp,
 		Example: `  gnocco watch house/outside
   gnocco watch '{__name__=~"node_load.*"}' --every 2s --since 1h`,
 		Args: cobra.MinimumNArgs(1),
@@ -29,7 +30,7 @@ SELECTORs mean appear by themselves.
 			return func(out io.Writer) error { return t.write(out, "table") }, err
 		})
 	})
-	read.define(cmd.Flags(), "-15m")
+	read.Define(cmd.Flags(), "-15m")
 	again.define(cmd.Flags(), 5*time.Second)
 	cmd.ValidArgsFunction = ask(remote, proposeSelectors)
 	completeFlags(cmd, remote)

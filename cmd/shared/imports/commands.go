@@ -44,10 +44,14 @@ type Options struct {
 // Run runs an import of files, or folders.
 type Run func(cmd *cobra.Command, o *Options, files []string) error
 
-// define defines the flags of every import, and makes a command run by them.
+func (o *Options) defineRemote(cmd *cobra.Command) {
+	o.Remote.Define(cmd.Flags(), remote.DefaultURL, "address of the server, with its prefix if it has one")
+}
+
+// define defines the flags of every import of measures, and makes a command run by them.
 func (o *Options) define(cmd *cobra.Command, run Run) {
 	f := cmd.Flags()
-	o.Remote.Define(f, remote.DefaultURL, "address of the server, with its prefix if it has one")
+	o.defineRemote(cmd)
 	f.StringVar(&o.ArchivePolicy, "archive-policy", "",
 		"archive policy of new metrics: a name, auto for one that keeps each measure, or rules for the server's\n"+
 			"rules (default: auto; for series the one that senders' series get, prometheus or prometheus-counter)")
@@ -217,5 +221,28 @@ file (20 bytes each; TMPDIR).`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.define(cmd, run)
+	return cmd, o
+}
+
+// NewArchive returns the command for exported archives, and its options.
+func NewArchive(run Run) (*cobra.Command, *Options) {
+	o := new(Options)
+	cmd := &cobra.Command{
+		Use:   "archive FILE",
+		Short: "Put the archives of an export into a server",
+		Long: `Put the archives that gnocco export archive wrote into a server; - means standard input. Needs the
+role admin.
+
+The command creates what the server lacks: archive policies and their rules, types of resources,
+resources and metrics, which belong to the user who imports. A metric gets all of its archive, to the
+bit, and goes on as the exported one would. One that has other measures is refused, as is an archive
+policy of the same name with another definition. After an interruption run the command again:
+imported metrics stay as they are. Of a file that was cut, the command imports the whole metrics, and
+then fails.`,
+		Example: `  gnocco export archive --url http://old:8041 | gnocco import archive --url http://new:8041 -`,
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, files []string) error { return run(cmd, o, files) },
+	}
+	o.defineRemote(cmd)
 	return cmd, o
 }

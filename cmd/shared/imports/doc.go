@@ -1,3 +1,3 @@
-// Package imports has the commands of gnocco import that read files: their flags and help. Two programs have them:
+// Package imports has the commands of gnocco import: their flags and help. Two programs have them:
 // gnocco, which users call, and gnocco-import, a module of its own, which gnocco runs.
 package imports

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 )
 
 const (
@@ -90,7 +92,7 @@ func (o *exportOutput) Write(p []byte) (n int, err error) {
 }
 
 // commit writes the metric out. next is the one that follows, if any.
-func (o *exportOutput) commit(next *foundSeries) error {
+func (o *exportOutput) commit(next *series.Series) error {
 	out, begun := o.out, o.progress.Bytes
 	if o.rest != nil {
 		if _, err := o.rest.Seek(0, io.SeekStart); err != nil {
@@ -111,7 +113,7 @@ func (o *exportOutput) commit(next *foundSeries) error {
 	if err != nil || next == nil {
 		return err
 	}
-	o.progress.Bytes, o.progress.Next, o.progress.Name = begun+n, next.id, next.shown()
+	o.progress.Bytes, o.progress.Next, o.progress.Name = begun+n, next.ID, next.String()
 	if time.Since(o.saved) > exportSaves {
 		return o.save()
 	}

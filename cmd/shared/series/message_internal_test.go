@@ -1,4 +1,4 @@
-package main
+package series
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 func TestMessages(t *testing.T) {
 	f := func(err error, want string) {
 		t.Helper()
-		if got := message(err); got != want {
+		if got := Message(err); got != want {
 			t.Errorf("%v\n%s\nwant %s", err, got, want)
 		}
 	}
@@ -30,22 +30,8 @@ func TestMessages(t *testing.T) {
 	f(refused(http.StatusNotFound, ""), "metrics of r: http://h:1/v1/metric/5 answers 404 Not Found")
 	f(fmt.Errorf("client: %w", &url.Error{Op: "Get", URL: "http://u@h:1/x?y", Err: errors.New("no route")}),
 		"http://h:1: no route")
-	s := &foundSeries{id: "5f2e33a7-6b4e-4d43-9a1e-2a40d3a2b1c9", resource: "house", name: "in"}
-	f(s.failed(refused(http.StatusNotFound, "Metric "+s.id+" does not exist")),
+	s := &Series{ID: "5f2e33a7-6b4e-4d43-9a1e-2a40d3a2b1c9", Resource: "house", Name: "in"}
+	f(s.Failed(refused(http.StatusNotFound, "Metric "+s.ID+" does not exist")),
 		"house/in: metrics of r: Metric house/in does not exist")
 	f(errors.New("backup: datafolder: open x: y"), "open x: y")
-}
-
-func TestDidYouMean(t *testing.T) {
-	f := func(typed, want string, words ...string) {
-		t.Helper()
-		if got := didYouMean(typed, words); got != want {
-			t.Errorf("%s: %q, not %q", typed, got, want)
-		}
-	}
-	f("--max-limits", " (did you mean --max-limit?)", "--listen", "--max-rows", "--max-limit")
-	f("house/ine", " (did you mean house/in?)", "house/out", "house/in")
-	f("metric", " (did you mean metrics?)", "rules", "metrics")
-	f("attic", "", "house/in", "in")
-	f("x", "", "metrics")
 }

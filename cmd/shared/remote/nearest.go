@@ -1,25 +1,12 @@
-package main
+package remote
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
-// message returns an error as people read it, with a metric's name instead of its ID.
-func message(err error) string {
-	text := remote.Message(err)
-	if of, ok := errors.AsType[*seriesError](err); ok {
-		text = strings.ReplaceAll(text, of.of.id, of.of.shown())
-	}
-	return text
-}
-
-// didYouMean returns the word that is nearest to a mistyped one, as the end of a message; "" for none.
-func didYouMean(typed string, words []string) string {
+// DidYouMean returns the word that is nearest to a mistyped one, as the end of a message; "" for none.
+func DidYouMean(typed string, words []string) string {
 	best, least := "", len(typed)/3+2
 	for _, word := range words {
 		if d := distance(typed, word); d < least {

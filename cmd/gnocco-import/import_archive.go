@@ -19,44 +19,27 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
-func newImportArchive() *cobra.Command {
-	var remote remoteFlags
-	cmd := &cobra.Command{
-		Use:   "archive FILE",
-		Short: "Put the archives of an export into a server",
-		Long: `Put the archives that gnocco export archive wrote into a server; - means standard input. Needs the
-role admin.
-
-The command creates what the server lacks: archive policies and their rules, types of resources,
-resources and metrics, which belong to the user who imports. A metric gets all of its archive, to the
-bit, and goes on as the exported one would. One that has other measures is refused, as is an archive
-policy of the same name with another definition. After an interruption run the command again:
-imported metrics stay as they are. Of a file that was cut, the command imports the whole metrics, and
-then fails.`,
-		Example: `  gnocco export archive --url http://old:8041 | gnocco import archive --url http://new:8041 -`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := remote.Client()
-			if err != nil {
-				return err
-			}
-			source, name := cmd.InOrStdin(), "standard input"
-			if args[0] != "-" {
-				file, err := os.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer file.Close()
-				source, name = file, args[0]
-			}
-			return importArchives(cmd.Context(), c, source, name, cmd.ErrOrStderr())
-		},
+// importArchive puts the archives of a file into a server.
+func importArchive(cmd *cobra.Command, o *imports.Options, files []string) error {
+	c, err := o.Remote.Client()
+	if err != nil {
+		return err
 	}
-	remote.Define(cmd.Flags(), defaultURL, "address of the server, with its prefix if it has one")
-	return cmd
+	source, name := cmd.InOrStdin(), "standard input"
+	if files[0] != "-" {
+		file, err := os.Open(files[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		source, name = file, files[0]
+	}
+	return importArchives(cmd.Context(), c, source, name, cmd.ErrOrStderr())
 }
 
 // archivesAtOnce is how many metrics are imported at once.
@@ -251,21 +234,21 @@ func (i *archiveImport) thereAlone(ctx context.Context, m *archivedMetric, parts
 		return sha256.Sum256(append([]byte(policy+"\n"), parts[0]...))
 	}
 	if i.unnamed == nil {
-		found, err := matching(ctx, i.client, `{metric_id=~".+",metric_name="",original_resource_id=""}`)
+		found, err := series.Matching(ctx, i.client, `{metric_id=~".+",metric_name="",original_resource_id=""}`)
 		if err != nil {
 			return nil, err
 		}
 		unnamed := make(map[[sha256.Size]byte][]string)
 		for _, s := range found {
-			if s.shown() != s.id {
+			if s.String() != s.ID {
 				continue
 			}
-			content, err := i.client.ArchiveContent(ctx, s.id)
+			content, err := i.client.ArchiveContent(ctx, s.ID)
 			if err != nil {
 				return nil, err
 			}
-			key := begins(s.policy, content)
-			unnamed[key] = append(unnamed[key], s.id)
+			key := begins(s.Policy, content)
+			unnamed[key] = append(unnamed[key], s.ID)
 		}
 		i.unnamed = unnamed
 	}
@@ -276,7 +259,7 @@ func (i *archiveImport) thereAlone(ctx context.Context, m *archivedMetric, parts
 func (m *archivedMetric) String() string {
 	switch {
 	case m.Labels != nil:
-		return seriesText(m.Labels)
+		return series.Text(m.Labels)
 	case m.Resource != "":
 		return m.Resource + "/" + m.Name
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -138,7 +139,7 @@ func (e *archiveExport) resource(ctx context.Context, kind, id, original string)
 }
 
 // metric writes a metric, after its policy and its resource.
-func (e *archiveExport) metric(ctx context.Context, s *foundSeries) error {
+func (e *archiveExport) metric(ctx context.Context, s *series.Series) error {
 	var metric struct {
 		client.Metric
 		Resource *struct {
@@ -146,7 +147,7 @@ func (e *archiveExport) metric(ctx context.Context, s *foundSeries) error {
 			Original string `json:"original_resource_id"`
 		} `json:"resource"`
 	}
-	if err := e.client.Do(ctx, http.MethodGet, "/v1/metric/"+s.id, nil, &metric); err != nil {
+	if err := e.client.Do(ctx, http.MethodGet, "/v1/metric/"+s.ID, nil, &metric); err != nil {
 		return err
 	}
 	if err := e.policy(&metric.ArchivePolicy); err != nil {
@@ -155,12 +156,12 @@ func (e *archiveExport) metric(ctx context.Context, s *foundSeries) error {
 	line := &archivedMetric{NewMetric: client.NewMetric{ArchivePolicy: metric.ArchivePolicy.Name, Unit: metric.Unit,
 		Type: metric.Type}, Name: metric.Name, Labels: metric.Labels}
 	if r := metric.Resource; r != nil {
-		if err := e.resource(ctx, s.kind, r.ID, r.Original); err != nil {
+		if err := e.resource(ctx, s.Kind, r.ID, r.Original); err != nil {
 			return err
 		}
 		line.Resource = r.Original
 	}
-	parts, err := e.client.ArchiveContent(ctx, s.id)
+	parts, err := e.client.ArchiveContent(ctx, s.ID)
 	if err != nil {
 		return err
 	}

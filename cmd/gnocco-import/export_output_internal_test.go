@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 )
 
 // A metric that is larger than memory may be is written whole, and only once it is whole.
@@ -26,7 +28,7 @@ func TestLargeMetricsOfAnExportWait(t *testing.T) {
 				t.Fatalf("%d bytes in memory, %d written", out.metric.Cap(), got.Len()-before)
 			}
 		}
-		if err := out.commit(&foundSeries{id: "next"}); err != nil {
+		if err := out.commit(&series.Series{ID: "next"}); err != nil {
 			t.Fatal(err)
 		}
 		if out.progress.Bytes != int64(want.Len()) || got.Len() != want.Len() {

@@ -1,0 +1,21 @@
+package remote_test
+
+import (
+	"testing"
+
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
+)
+
+func TestDidYouMean(t *testing.T) {
+	f := func(typed, want string, words ...string) {
+		t.Helper()
+		if got := remote.DidYouMean(typed, words); got != want {
+			t.Errorf("%s: %q, not %q", typed, got, want)
+		}
+	}
+	f("--max-limits", " (did you mean --max-limit?)", "--listen", "--max-rows", "--max-limit")
+	f("house/ine", " (did you mean house/in?)", "house/out", "house/in")
+	f("metric", " (did you mean metrics?)", "rules", "metrics")
+	f("attic", "", "house/in", "in")
+	f("x", "", "metrics")
+}
