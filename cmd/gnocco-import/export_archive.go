@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
@@ -37,7 +38,7 @@ type archivedMetric struct {
 
 // archiveExport writes metrics with all that they are, down to the bytes of their archives.
 type archiveExport struct {
-	client    *client.Client
+	client    *requests.Client
 	lines     *json.Encoder
 	policies  map[string]bool
 	types     map[string]bool
@@ -49,8 +50,8 @@ type archiveExport struct {
 // exported.
 func exportArchives(ctx context.Context, c *client.Client, out io.Writer, metrics int, everything bool) (
 	*archiveExport, error) {
-	e := &archiveExport{c, json.NewEncoder(out), make(map[string]bool), make(map[string]bool), make(map[string]bool),
-		metrics}
+	e := &archiveExport{requests.New(c), json.NewEncoder(out), make(map[string]bool), make(map[string]bool),
+		make(map[string]bool), metrics}
 	e.lines.SetEscapeHTML(false)
 	if !everything {
 		return e, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
@@ -47,7 +48,7 @@ const archivesAtOnce = 8
 
 // archiveImport puts archives into a server.
 type archiveImport struct {
-	client *client.Client
+	client *requests.Client
 	new    atomic.Int64 // metrics that got anything
 	all    atomic.Int64
 
@@ -58,7 +59,7 @@ type archiveImport struct {
 
 // importArchives puts the archives of an export into a server. Messages call the export name.
 func importArchives(ctx context.Context, c *client.Client, source io.Reader, name string, report io.Writer) error {
-	i := &archiveImport{client: c, taken: make(map[string]bool)}
+	i := &archiveImport{client: requests.New(c), taken: make(map[string]bool)}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(archivesAtOnce)
 	var metric archiveLine
@@ -234,7 +235,7 @@ func (i *archiveImport) thereAlone(ctx context.Context, m *archivedMetric, parts
 		return sha256.Sum256(append([]byte(policy+"\n"), parts[0]...))
 	}
 	if i.unnamed == nil {
-		found, err := series.Matching(ctx, i.client, `{metric_id=~".+",metric_name="",original_resource_id=""}`)
+		found, err := series.Matching(ctx, i.client.Client, `{metric_id=~".+",metric_name="",original_resource_id=""}`)
 		if err != nil {
 			return nil, err
 		}

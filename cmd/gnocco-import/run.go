@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 )
@@ -22,9 +23,11 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 	read func(*csvimport.Importer, string, io.Reader) error) (err error) {
 	ctx, stdin, stderr := cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr()
 	o := csvimport.Options{Options: *flags}
-	if o.Client, err = o.Remote.Client(); err != nil {
+	c, err := o.Remote.Client()
+	if err != nil {
 		return err
 	}
+	o.Client = requests.New(c)
 	reading := progress.New(stderr, progress.TotalBytes(files...))
 	defer reading.Close()
 	reports := 0

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gnocco-db/gnocco/internal/keystone"
@@ -24,8 +23,6 @@ type Client struct {
 	options Options
 	tokens  *keystone.Tokens // nil: no tokens of Keystone are sent
 	http    *http.Client
-
-	policies sync.Map // *ArchivePolicy that series were created with, by name
 }
 
 // New returns a client of the API at base, like "http://127.0.0.1:8041" or with a prefix below that. No request is sent
@@ -92,11 +89,11 @@ func keepToken(request *http.Request, via []*http.Request) error {
 // URL returns the address of a path below the base.
 func (c *Client) URL(path string) string { return c.base + path }
 
-// Do sends a request with body as JSON, none if nil, and decodes the answer into answer, unless nil. An answer of 400
-// and above is a *StatusError.
+// Do sends a request with body as JSON, as it is if it is a json.RawMessage, none if nil, and decodes the answer into
+// answer, unless nil. An answer of 400 and above is a *StatusError.
 func (c *Client) Do(ctx context.Context, method, path string, body, answer any) error {
-	var encoded []byte
-	if body != nil {
+	encoded, isEncoded := body.(json.RawMessage)
+	if body != nil && !isEncoded {
 		var err error
 		if encoded, err = json.Marshal(body); err != nil {
 			return fmt.Errorf("client: %w", err)

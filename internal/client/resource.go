@@ -109,20 +109,6 @@ func (c *Client) CreateMetrics(ctx context.Context, resource string, create map[
 	return c.Metrics(ctx, resource)
 }
 
-// EnsureNamed returns the metric of a resource by its name, and creates it if it is not there.
-func (c *Client) EnsureNamed(ctx context.Context, resource, name string, create NewMetric) (*Metric, error) {
-	metric, path := new(Metric), metricsPath(resource)
-	get := func() error { return c.Do(ctx, http.MethodGet, path+"/"+url.PathEscape(name), nil, metric) }
-	err := get()
-	if HasStatus(err, http.StatusNotFound) {
-		err = c.Do(ctx, http.MethodPost, path, map[string]NewMetric{name: create}, nil)
-		if err == nil || HasStatus(err, http.StatusConflict) {
-			err = get()
-		}
-	}
-	return metric, err
-}
-
 // Metrics returns the metrics of a resource by name.
 func (c *Client) Metrics(ctx context.Context, resource string) (map[string]*Metric, error) {
 	var metrics []*Metric

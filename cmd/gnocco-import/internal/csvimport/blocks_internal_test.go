@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/tombstones"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/promtest"
@@ -43,7 +44,8 @@ func TestBlocks(t *testing.T) {
 	}
 	read := func() (string, error) {
 		var said []string
-		i, err := New(Options{Client: new(client.Client), Note: func(text string) { said = append(said, text) },
+		i, err := New(Options{Client: requests.New(new(client.Client)),
+			Note:   func(text string) { said = append(said, text) },
 			Reject: func(_ string, _ int, reason string) { said = append(said, reason) }})
 		fatal.If(t, err)
 		defer i.Close()

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
@@ -61,7 +62,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // corpusServer has the archive policies of a new server, and no metrics.
-func corpusServer(t *testing.T) *client.Client {
+func corpusServer(t *testing.T) *requests.Client {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/archive_policy" {
 			w.WriteHeader(http.StatusNotFound)
@@ -72,11 +73,11 @@ func corpusServer(t *testing.T) *client.Client {
 	t.Cleanup(server.Close)
 	c, err := client.New(server.URL, client.Options{})
 	fatal.If(t, err)
-	return c
+	return requests.New(c)
 }
 
 // corpusOutcome reads a file with flags as a dry run does.
-func corpusOutcome(t *testing.T, server *client.Client, arguments []string) string {
+func corpusOutcome(t *testing.T, server *requests.Client, arguments []string) string {
 	var out []string
 	status := 0
 	fault := func(err error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -19,7 +20,7 @@ import (
 func readFile(t *testing.T, name, text string, change func(*Options)) (measures, said string) {
 	t.Helper()
 	var notes strings.Builder
-	options := Options{Client: new(client.Client), Note: func(text string) { fmt.Fprintln(&notes, text) },
+	options := Options{Client: requests.New(new(client.Client)), Note: func(text string) { fmt.Fprintln(&notes, text) },
 		Reject: func(_ string, line int, reason string) { fmt.Fprintf(&notes, "rejected %d: %s\n", line, reason) }}
 	if change != nil {
 		change(&options)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -90,7 +91,7 @@ type history struct {
 	body   []byte
 }
 
-func (h *history) send(ctx context.Context, c *client.Client) error {
+func (h *history) send(ctx context.Context, c *requests.Client) error {
 	h.body[len(h.body)-1] = ']'
 	done, err := c.Fill(ctx, h.metric.id, h.body)
 	r := &h.metric.refused

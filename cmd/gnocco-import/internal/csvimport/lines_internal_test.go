@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -14,9 +15,10 @@ func TestLines(t *testing.T) {
 	f := func(text, want string, rejected ...string) {
 		t.Helper()
 		var said []string
-		i, err := New(Options{Client: new(client.Client), Reject: func(_ string, line int, reason string) {
-			said = append(said, fmt.Sprintf("%d: %s", line, reason))
-		}})
+		i, err := New(Options{Client: requests.New(new(client.Client)),
+			Reject: func(_ string, line int, reason string) {
+				said = append(said, fmt.Sprintf("%d: %s", line, reason))
+			}})
 		fatal.If(t, err)
 		defer i.Close()
 		fatal.If(t, i.Lines("f", strings.NewReader(text)))

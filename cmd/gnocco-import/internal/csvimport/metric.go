@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -78,7 +79,7 @@ func (m *metric) plan() (*carbonara.Plan, error) {
 }
 
 // foundArchive notes what the server says of the archive before the import, nil if it does not.
-func (m *metric) foundArchive(a *client.Archive) error {
+func (m *metric) foundArchive(a *requests.Archive) error {
 	if a == nil {
 		return nil
 	}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
-	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // Options of an Importer. Client is needed.
 type Options struct {
 	imports.Options
-	Client *client.Client
+	Client *requests.Client
 
 	zone *time.Location
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -83,7 +84,7 @@ func (i *Importer) find(ctx context.Context) error {
 		}
 	}
 	i.noteOthers(existing)
-	return i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+	return i.eachArchive(ctx, existing, func(m *metric, a *requests.Archive) error { return m.foundArchive(a) })
 }
 
 // assignPolicies sets the archive policies of metrics, except where one of the candidates is to be chosen or the server

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
@@ -72,7 +73,7 @@ func (i *Importer) send(ctx context.Context) error {
 		}
 	}
 	i.noteOthers(existing)
-	err = i.eachArchive(ctx, existing, func(m *metric, a *client.Archive) error { return m.foundArchive(a) })
+	err = i.eachArchive(ctx, existing, func(m *metric, a *requests.Archive) error { return m.foundArchive(a) })
 	if err == nil {
 		err = i.sendRows(ctx, used, func(m *metric, t carbonara.Timestamp) bool {
 			m.see(t)
@@ -90,7 +91,7 @@ func (i *Importer) send(ctx context.Context) error {
 	}
 	var mu sync.Mutex
 	known := true
-	err = i.eachArchive(ctx, used, func(m *metric, a *client.Archive) error {
+	err = i.eachArchive(ctx, used, func(m *metric, a *requests.Archive) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if a == nil {
@@ -178,7 +179,7 @@ func (i *Importer) ensureSeries(ctx context.Context, used []*metric) (existing [
 // eachArchive calls use with the server's description of each metric's archive, from several goroutines; nil if the
 // server has no archives.
 func (i *Importer) eachArchive(ctx context.Context, metrics []*metric,
-	use func(*metric, *client.Archive) error) error {
+	use func(*metric, *requests.Archive) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(i.options.Requests)
 	for _, m := range metrics {

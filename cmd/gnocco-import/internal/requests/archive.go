@@ -1,9 +1,12 @@
-package client
+package requests
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
+
+	"github.com/gnocco-db/gnocco/internal/client"
 )
 
 // Archive is what a server says of a metric's archive.
@@ -19,10 +22,10 @@ type Archive struct {
 // does not know of archives, as Gnocchi does not.
 func (c *Client) Archive(ctx context.Context, metric string) (*Archive, error) {
 	var answer Archive
-	err := again(ctx, func() error {
+	err := client.Again(ctx, func() error {
 		return c.Do(ctx, http.MethodGet, "/v1/metric/"+metric+"/archive?refresh=true", nil, &answer)
 	})
-	if HasStatus(err, http.StatusNotFound) {
+	if client.HasStatus(err, http.StatusNotFound) {
 		return nil, nil
 	}
 	return &answer, err
@@ -34,7 +37,7 @@ const mostContentTries = 20
 // ArchiveContent returns the content of a metric's archive, in parts.
 func (c *Client) ArchiveContent(ctx context.Context, metric string) (parts [][]byte, err error) {
 	for range mostContentTries {
-		if parts, err = c.archiveContent(ctx, metric); !HasStatus(err, http.StatusConflict) {
+		if parts, err = c.archiveContent(ctx, metric); !client.HasStatus(err, http.StatusConflict) {
 			break
 		}
 	}
@@ -47,7 +50,7 @@ func (c *Client) archiveContent(ctx context.Context, metric string) (parts [][]b
 			Content []byte `json:"content"`
 			Next    string `json:"next"`
 		}
-		err := again(ctx, func() error {
+		err := client.Again(ctx, func() error {
 			return c.Do(ctx, http.MethodGet, contentPath(metric)+"?after="+url.QueryEscape(after), nil, &answer)
 		})
 		if err != nil {
@@ -67,7 +70,7 @@ func (c *Client) PutArchiveContent(ctx context.Context, metric string, parts [][
 		var answer struct {
 			Written int `json:"written"`
 		}
-		err := again(ctx, func() error {
+		err := client.Again(ctx, func() error {
 			return c.Do(ctx, http.MethodPut, contentPath(metric), map[string][]byte{"content": part}, &answer)
 		})
 		if err != nil {
@@ -89,8 +92,8 @@ type Filled struct {
 // Fill puts a list of measures, or groups, of any age into the periods of the coarsest granularity in which a metric
 // has nothing. The body has all of a period that it has a measure of.
 func (c *Client) Fill(ctx context.Context, metric string, body []byte) (done Filled, err error) {
-	err = again(ctx, func() error {
-		return c.send(ctx, http.MethodPut, "/v1/metric/"+metric+"/measures?where=empty", body, &done)
+	err = client.Again(ctx, func() error {
+		return c.Do(ctx, http.MethodPut, "/v1/metric/"+metric+"/measures?where=empty", json.RawMessage(body), &done)
 	})
 	return done, err
 }
