@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/reading"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 	"github.com/gnocco-db/gnocco/cmd/shared/devices"
-	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/version"
@@ -163,7 +163,7 @@ func (f *flags) run(ctx context.Context, name string, stdin io.Reader, stdout, s
 	}
 	started := time.Now()
 	if name != "-" {
-		f.reading.Bytes = progress.TotalBytes(name)
+		f.reading.Bytes = reading.TotalBytes(name)
 	}
 	reader, err := csv.Open(file.open, f.reading)
 	if err != nil {
@@ -226,7 +226,7 @@ type csvFile struct {
 	opened int
 
 	mu       sync.Mutex // the file is read, and bad cells are told, by different goroutines
-	progress *progress.Reading
+	progress *reading.Progress
 	before   int64 // bytes of earlier passes
 }
 
@@ -244,7 +244,7 @@ func (f *csvFile) open() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.start(progress.TotalBytes(f.name))
+	f.start(reading.TotalBytes(f.name))
 	return struct {
 		io.Reader
 		io.Closer
@@ -254,7 +254,7 @@ func (f *csvFile) open() (io.ReadCloser, error) {
 func (f *csvFile) start(total int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.progress = progress.New(f.stderr, total)
+	f.progress = reading.New(f.stderr, total)
 }
 
 // Write counts b as read.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/reading"
 	"github.com/gnocco-db/gnocco/cmd/shared/imports"
-	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.
@@ -28,17 +28,17 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 		return err
 	}
 	o.Client = requests.New(c)
-	reading := progress.New(stderr, progress.TotalBytes(files...))
-	defer reading.Close()
+	shown := reading.New(stderr, reading.TotalBytes(files...))
+	defer shown.Close()
 	reports := 0
 	o.Reject = func(file string, line int, reason string) {
 		if reports++; reports <= o.MaxReports {
-			reading.Print(fmt.Sprintf("%s:%d: %s", file, line, reason))
+			shown.Print(fmt.Sprintf("%s:%d: %s", file, line, reason))
 		} else if reports == o.MaxReports+1 {
-			reading.Print("further rejected lines are only counted")
+			shown.Print("further rejected lines are only counted")
 		}
 	}
-	o.Note = reading.Print
+	o.Note = shown.Print
 	started := time.Now()
 	importer, err := csvimport.New(o)
 	if err != nil {
@@ -46,7 +46,7 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 	}
 	defer func() { err = errors.Join(err, importer.Close()) }()
 	for _, file := range files {
-		if err = importFile(importer, file, stdin, reading, read); err != nil {
+		if err = importFile(importer, file, stdin, shown, read); err != nil {
 			return err
 		}
 	}
@@ -55,13 +55,13 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 	}
 	result := importer.Result()
 	if o.DryRun {
-		reading.Print("dry run: stopped before sending")
+		shown.Print("dry run: stopped before sending")
 	} else {
 		if result, err = importer.Send(ctx); err != nil {
 			return err
 		}
 		importer.NoteKept()
-		reading.Close()
+		shown.Close()
 		reportImport(stderr, &result, time.Since(started))
 	}
 	if !result.Whole() {
@@ -85,7 +85,7 @@ func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 	}
 }
 
-func importFile(importer *csvimport.Importer, name string, stdin io.Reader, reading *progress.Reading,
+func importFile(importer *csvimport.Importer, name string, stdin io.Reader, shown *reading.Progress,
 	read func(*csvimport.Importer, string, io.Reader) error) error {
 	source := stdin
 	if name != "-" {
@@ -96,5 +96,5 @@ func importFile(importer *csvimport.Importer, name string, stdin io.Reader, read
 		defer file.Close()
 		source = file
 	}
-	return read(importer, name, io.TeeReader(source, reading))
+	return read(importer, name, io.TeeReader(source, shown))
 }

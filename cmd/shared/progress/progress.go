@@ -22,7 +22,7 @@ const (
 type Meter struct {
 	out         io.Writer
 	verb, unit  string
-	total, done int64
+	total       int64
 	terminal    bool
 	drawn       bool // the line stands on the terminal
 	began, told time.Time
@@ -36,7 +36,6 @@ func NewMeter(out io.Writer, verb, unit string, total int64) *Meter {
 
 // Set reports how much is done.
 func (m *Meter) Set(done int64) {
-	m.done = done
 	interval := Interval
 	if m.terminal {
 		interval = redrawInterval
@@ -62,48 +61,12 @@ func (m *Meter) Set(done int64) {
 	m.drawn = true
 }
 
-// Print writes a line of text above the meter.
-func (m *Meter) Print(line string) {
-	m.Close()
-	fmt.Fprintln(m.out, line)
-}
-
 // Close removes the meter from a terminal. Later calls of Set show it again.
 func (m *Meter) Close() {
 	if m.drawn {
 		fmt.Fprint(m.out, clearLine)
 		m.drawn = false
 	}
-}
-
-// Reading shows how many bytes have been read. It counts the bytes that are written to it.
-type Reading struct{ Meter }
-
-// New returns the progress of reading total bytes, -1 if that is unknown, which is shown on out.
-func New(out io.Writer, total int64) *Reading {
-	return &Reading{*NewMeter(out, "read", "bytes", total)}
-}
-
-// Write counts b as read.
-func (r *Reading) Write(b []byte) (int, error) {
-	r.Set(r.done + int64(len(b)))
-	return len(b), nil
-}
-
-// Read returns how many bytes have been read.
-func (r *Reading) Read() int64 { return r.done }
-
-// TotalBytes is how much there is to read in files, -1 if that cannot be known.
-func TotalBytes(files ...string) int64 {
-	var total int64
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if name == "-" || err != nil || !info.Mode().IsRegular() {
-			return -1
-		}
-		total += info.Size()
-	}
-	return total
 }
 
 // IsTerminal reports whether w shows progress to somebody.
