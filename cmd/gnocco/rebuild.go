@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -203,8 +202,7 @@ func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Wr
 		return err
 	}
 	fmt.Fprintf(out, "%d metrics\n", preview.Metrics)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "GRANULARITY\tMETHOD\tFROM\tREACHES BACK")
+	t := &table{columns: []string{"granularity", "method", "from", "reaches back"}}
 	for _, a := range preview.Aggregates {
 		from, reach := shownSources[a.From], "all there is"
 		if a.Of != nil {
@@ -213,9 +211,9 @@ func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Wr
 		if a.Reach != nil {
 			reach = *a.Reach
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", a.Granularity, a.Method, cmp.Or(from, a.From), reach)
+		t.add(a.Granularity, a.Method, cmp.Or(from, a.From), reach)
 	}
-	if err := table.Flush(); err != nil {
+	if err := t.write(out, "table"); err != nil {
 		return err
 	}
 	if len(preview.Granularities) > 0 {

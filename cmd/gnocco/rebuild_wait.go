@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,12 +79,11 @@ func writeRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "OF\tSTATE\tMETRICS\tCHANGED\tUNCHANGED\tFAILED")
+	t := &table{columns: []string{"of", "state", "metrics", "changed", "unchanged", "failed"}}
 	for _, r := range jobs {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\n", r.of(), r.State, r.Metrics, r.Changed, r.Unchanged, r.Failed)
+		t.add(r.of(), r.State, r.Metrics, r.Changed, r.Unchanged, r.Failed)
 	}
-	return table.Flush()
+	return t.write(out, "table")
 }
 
 // lookInterval is how often the server is asked how far it is.
