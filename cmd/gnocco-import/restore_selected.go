@@ -125,9 +125,9 @@ func serveMeanwhile(server *exec.Cmd, dir string, use func(*client.Client) error
 	defer func() { err = errors.Join(err, server.Wait()) }()
 	console, err := bufio.NewReader(out).ReadString('\n') // once it serves
 	if err != nil {
-		return nil // Wait says how the server ended
+		return errors.New("the restored folder's server ended before it served")
 	}
-	defer func() { err = errors.Join(err, server.Process.Signal(syscall.SIGTERM)) }()
+	defer func() { _ = server.Process.Signal(syscall.SIGTERM) }() // if it has ended already, Wait says how
 	from, err := client.New(strings.TrimSuffix(console, "/ui/\n"), client.Options{User: "admin", Password: password})
 	if err != nil {
 		return err
