@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 	"testing"
 
@@ -88,6 +89,8 @@ func TestRemoteRead(t *testing.T) {
 	}{
 		{601, 0, 299_000, []*prompb.LabelMatcher{name}},
 		{601, -5, 400_000, []*prompb.LabelMatcher{name}},
+		{601, 0, 1 << 31 * 1000, []*prompb.LabelMatcher{name}},
+		{601, math.MinInt64, math.MaxInt64, []*prompb.LabelMatcher{name}},
 		{3, 5000, 5000, []*prompb.LabelMatcher{name}},
 		{2, 5001, 7000, []*prompb.LabelMatcher{name, host(prompb.LabelMatcher_EQ, "a")}},
 		{4, 6000, 7000, []*prompb.LabelMatcher{name, host(prompb.LabelMatcher_NEQ, "c")}},

@@ -97,6 +97,8 @@ func (a Handlers) readRequest(r *request) (*prompb.ReadRequest, error) {
 	return request, nil
 }
 
+const lastReadMS = 9e12 // in 2255: a longer range has no Duration
+
 // readQuery calls use with the series of a query, both ends of whose range count. Their memory is the engine's.
 func (a Handlers) readQuery(r *request, query *prompb.Query, use func(*upstream.Series) error) error {
 	kinds := map[prompb.LabelMatcher_Type]labels.MatchType{prompb.LabelMatcher_EQ: labels.MatchEqual,
@@ -114,16 +116,20 @@ func (a Handlers) readQuery(r *request, query *prompb.Query, use func(*upstream.
 		}
 		matchers = append(matchers, matcher.String())
 	}
-	start, end := max(0, query.StartTimestampMs), query.EndTimestampMs
+	start, end := max(0, query.StartTimestampMs), min(query.EndTimestampMs, lastReadMS)
 	if end < start {
 		return nil
 	}
-	q := &evaluation.Query{Expr: fmt.Sprintf("{%s}[%dms]", strings.Join(matchers, ","), end-start+1)}
+	// The parser rounds lengths to float64: the range begins a ms earlier.
+	q := &evaluation.Query{Expr: fmt.Sprintf("{%s}[%dms]", strings.Join(matchers, ","), end-start+2)}
 	return a.instant(r.Context(), r, q, time.UnixMilli(end), func(result *upstream.Result) error {
 		matrix, err := result.Matrix()
 		for i := range matrix {
-			if err == nil {
-				err = use(&matrix[i])
+			s := &matrix[i]
+			s.Floats = slices.DeleteFunc(s.Floats, func(p upstream.FPoint) bool { return p.T < start })
+			s.Histograms = slices.DeleteFunc(s.Histograms, func(p upstream.HPoint) bool { return p.T < start })
+			if err == nil && len(s.Floats)+len(s.Histograms) > 0 {
+				err = use(s)
 			}
 		}
 		return err
