@@ -23,8 +23,9 @@ func (s *series) preference() []time.Duration {
 		all = append([]time.Duration{0}, all...)
 	}
 	if g := s.reading.granularity; g > 0 {
-		if s.reading.raw && sel.granularity == 0 && sel.coarsest == 0 { // a percentile of measures, while they are kept
-			return []time.Duration{0, g}
+		if s.reading.raw && sel.granularity == 0 && sel.coarsest == 0 {
+			// A percentile is that of measures while they are kept, and that of wider groups where these are left.
+			return slices.Delete(all, 1, slices.Index(all, g))
 		}
 		return []time.Duration{g}
 	}
@@ -165,7 +166,7 @@ func (s *series) readsBefore(granularity time.Duration) bool {
 
 // divides reports whether ranges may have parts of groups of a granularity.
 func (s *series) divides(granularity time.Duration) bool {
-	return !s.reading.ends && s.selection.divides(granularity)
+	return (!s.reading.ends || granularity > s.reading.granularity) && s.selection.divides(granularity)
 }
 
 // rangesOfGroups reports whether a range (t-r, t] has the measures of [t-r, t), as the groups of these times and the

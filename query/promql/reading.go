@@ -86,8 +86,12 @@ func (sel *selection) readingOf(key readingKey) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sel.granularity > 0 && r != nil {
+	if r != nil && sel.granularity > 0 {
 		r.granularity = sel.granularity
+	}
+	if r != nil && sel.extended && !key.native {
+		r.note = warning("%s with a modifier has the first and last measure of each group; what is between is not seen",
+			sel.shownFunction())
 	}
 	sel.known[key] = r
 	return r, nil
@@ -340,8 +344,8 @@ func (o *olderGroups) all() annotations.Annotations {
 		granularity := common.Duration(time.Duration(width) * time.Millisecond)
 		switch {
 		case sel.length < width:
-			o.notes.Add(warning("%s is shorter than granularity %s: rates and averages are the group's, sums and counts in "+
-				"proportion, min, max and quantiles those of whole groups", of, granularity))
+			o.notes.Add(warning("%s is shorter than granularity %s: rates, averages and deviations are the group's, sums "+
+				"and counts in proportion, min, max and quantiles those of whole groups", of, granularity))
 		case function == "min_over_time" || function == "max_over_time" || function == quantileFunction:
 			o.notes.Add(warning("%s of %s is that of all groups of granularity %s that the range touches", function, of,
 				granularity))
