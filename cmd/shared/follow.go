@@ -10,14 +10,12 @@ import (
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/model"
 )
 
 // ExitSucceeded is the exit status of a follower whose cluster was replaced.
 const ExitSucceeded = 3
-
-// toldAgain is how often a follower reports a fault that lasts.
-const toldAgain = 5 * time.Minute
 
 // following is a command that takes a backup at intervals.
 type following struct {
@@ -27,8 +25,6 @@ type following struct {
 
 	follower *backup.Follower
 	record   model.Backup // of the last round that went well, with the error of a later one
-	told     string
-	toldAt   time.Time
 }
 
 // run follows until the command is stopped or another cluster takes this one's place. The first round must succeed.
@@ -44,6 +40,11 @@ func (f *following) run() error {
 		}
 	}
 	defer f.close()
+	tell := func(text any) {
+		fmt.Fprintf(f.cmd.ErrOrStderr(), "%s gnocco: %v\n", time.Now().Format(time.RFC3339), text)
+	}
+	faults := repeated.Warning{Warn: func(_ string, fields ...any) { tell(fields[1]) }}
+	failing := false
 	for first := true; ; first = false {
 		begun := time.Now()
 		err := f.round(begun)
@@ -51,7 +52,10 @@ func (f *following) run() error {
 			fmt.Fprintf(f.cmd.OutOrStdout(), "the copy ends at %s\n", f.record.Begun.Format(time.RFC3339))
 			return nil
 		}
-		f.tell(err)
+		if faults.Note(err); err == nil && failing {
+			tell("the copy is up to date again")
+		}
+		failing = err != nil
 		if errors.Is(err, backup.ErrSucceeded) || first && err != nil && !errors.Is(err, backup.ErrIncomplete) {
 			return err
 		}
@@ -98,22 +102,4 @@ func (f *following) round(begun time.Time) (err error) {
 		err = fmt.Errorf("servers do not know how far the copy is: %w", failed)
 	}
 	return err
-}
-
-// tell reports a fault, once in a while if it stays the same.
-func (f *following) tell(err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text == f.told && time.Since(f.toldAt) < toldAgain {
-		return
-	}
-	switch {
-	case err != nil:
-		fmt.Fprintf(f.cmd.ErrOrStderr(), "%s gnocco: %v\n", time.Now().Format(time.RFC3339), err)
-	case f.told != "":
-		fmt.Fprintf(f.cmd.ErrOrStderr(), "%s gnocco: the copy is up to date again\n", time.Now().Format(time.RFC3339))
-	}
-	f.told, f.toldAt = text, time.Now()
 }
