@@ -10,7 +10,6 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/storage/index/commits"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
@@ -26,32 +25,23 @@ func ledgerFields(e *model.LedgerEntry, length *carbonara.Timestamp) []any {
 // PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.
 func (s *documents) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
 	length := e.To - e.From
-	return s.log.Write(ctx, func(c *commits.Change) error {
-		return records.SetJSON(c.Batch, keyspace.IDKey(keyspace.Ledger, e.ID), ledgerFields(e, &length))
-	})
+	return s.put(ctx, keyspace.Ledger, map[string]any{string(e.ID[:]): ledgerFields(e, &length)})
 }
 
 // Ledger calls f with the entries after one (zero: all), the earliest first, until f returns false.
 func (s *documents) Ledger(ctx context.Context, after uuid.UUID, f func(*model.LedgerEntry) bool) error {
-	return s.log.Scan(ctx, []byte{keyspace.Ledger}, keyspace.IDKey(keyspace.Ledger, after),
-		func(key, value []byte) (bool, error) {
-			id, ok := keyspace.LastID(key)
-			if !ok || id == after {
-				return true, nil
+	return each(ctx, s.log, keyspace.Ledger, after, func(key []byte, list *[]json.RawMessage) bool {
+		id, _ := keyspace.LastID(key)
+		e := &model.LedgerEntry{ID: id}
+		var length carbonara.Timestamp
+		fields := ledgerFields(e, &length)
+		for i, field := range fields[:min(len(*list), len(fields))] {
+			if err := json.Unmarshal((*list)[i], field); err != nil {
+				s.log.SkipCorrupt(fmt.Errorf("ledger %s: %w: %w", id, records.ErrCorrupt, err))
+				return true
 			}
-			e := &model.LedgerEntry{ID: id}
-			var length carbonara.Timestamp
-			fields := ledgerFields(e, &length)
-			var list []json.RawMessage
-			err := records.DecodeJSON(value, &list)
-			for i := 0; err == nil && i < min(len(list), len(fields)); i++ {
-				err = json.Unmarshal(list[i], fields[i])
-			}
-			if err != nil {
-				s.log.SkipCorrupt(fmt.Errorf("ledger %s: %w", id, err))
-				return true, nil
-			}
-			e.To, e.At = e.From+length, time.Unix(id.Time().UnixTime()).UTC()
-			return f(e), nil
-		})
+		}
+		e.To, e.At = e.From+length, time.Unix(id.Time().UnixTime()).UTC()
+		return f(e)
+	})
 }

@@ -142,18 +142,7 @@ func (s *rebuildTable) start(b *pebble.Batch, job *model.Rebuild, now time.Time)
 
 // Rebuild returns one by its ID, or a model.ErrNotFound.
 func (s *rebuildTable) Rebuild(id uuid.UUID) (*model.Rebuild, error) {
-	value, err := s.log.Get(keyspace.IDKey(keyspace.Rebuild, id))
-	if err != nil {
-		return nil, fmt.Errorf("index: read rebuild %s: %w", id, err)
-	}
-	if value == nil {
-		return nil, model.NotFound(model.NounRebuild, id.String())
-	}
-	job := new(model.Rebuild)
-	if err := records.DecodeJSON(value, job); err != nil {
-		return nil, fmt.Errorf("rebuild %s: %w", id, err)
-	}
-	return job, nil
+	return read[model.Rebuild](s.log, keyspace.Rebuild, id, model.NounRebuild)
 }
 
 // Rebuilds returns all that are known, the latest first. Of those that are done the oldest are forgotten. The changes
@@ -165,14 +154,9 @@ func (s *rebuildTable) Rebuilds(ctx context.Context) (jobs []*model.Rebuild, err
 
 func (s *rebuildTable) readRebuilds(ctx context.Context) ([]*model.Rebuild, error) {
 	var jobs []*model.Rebuild
-	err := s.log.Scan(ctx, []byte{keyspace.Rebuild}, nil, func(key, value []byte) (bool, error) {
-		job := new(model.Rebuild)
-		if err := records.DecodeJSON(value, job); err != nil {
-			s.log.SkipCorrupt(fmt.Errorf("rebuild %x: %w", key[1:], err))
-			return true, nil
-		}
+	err := each(ctx, s.log, keyspace.Rebuild, uuid.Nil, func(_ []byte, job *model.Rebuild) bool {
 		jobs = append(jobs, job)
-		return true, nil
+		return true
 	})
 	slices.SortFunc(jobs, func(a, b *model.Rebuild) int {
 		return cmp.Or(b.Started.Compare(a.Started), model.CompareIDs(a.ID, b.ID))

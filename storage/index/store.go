@@ -35,9 +35,6 @@ type Store struct {
 	close       func() error
 }
 
-// documents are values that the store keeps and does not look into: boards, quotas, the ledger, metadata of names.
-type documents struct{ log *commits.Log }
-
 // Open opens the store in dir, or makes one. Only one process can have it open.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
