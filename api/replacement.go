@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/measures"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
@@ -65,40 +66,23 @@ func (a *api) replace(ctx context.Context, who *auth.Identity, r *replacement) (
 	if len(r.metrics) <= model.MostLedgerMetrics {
 		entry.Metrics = r.metrics
 	}
-	if !r.DryRun {
-		var err error
-		if entry.ID, err = uuid.NewV7(); err == nil {
-			err = a.Index.PutLedger(ctx, entry)
-		}
-		if err != nil {
-			return nil, err
-		}
-		shown.ID = &entry.ID
+	change := func() (model.Replaced, error) { return a.reader.Archives.Replace(ctx, r.metrics, &r.Replacement) }
+	var done model.Replaced
+	var err error
+	if r.DryRun {
+		done, err = change()
+	} else {
+		err = ingest.WriteDown(ctx, a.Index, entry, change)
+		done, shown.ID = entry.Done, &entry.ID
 	}
-	done, failed := a.reader.Archives.Replace(ctx, r.metrics, &r.Replacement)
 	for _, g := range done.Lost {
 		shown.Lost = append(shown.Lost, lostGroupJSON{g.Metric, g.Granularity.Seconds(), web.ShowTime(g.Start)})
 	}
 	shown.Metrics, shown.Before, shown.After, shown.Measures = done.Metrics, done.Before, done.After, done.Measures
 	shown.Bytes, shown.Losts, shown.Failed = done.Bytes, done.LostGroups, done.Failed
 	shown.Fault = web.OrNull(done.Fault)
-	if !r.DryRun {
-		entry.State, entry.Done = model.LedgerDone, done
-		if failed != nil {
-			entry.State = model.LedgerFailed
-		}
-		// The client may be gone. The entry is completed in any case.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledgerTimeout)
-		defer cancel()
-		if err := a.Index.PutLedger(ctx, entry); err != nil && failed == nil {
-			return nil, err
-		}
-	}
-	return shown, failed
+	return shown, err
 }
-
-// ledgerTimeout bounds the wait for the index after a change.
-const ledgerTimeout = 10 * time.Second
 
 // shortened returns the beginning of a text that is longer than most bytes.
 func shortened(text string, most int) string {
