@@ -128,7 +128,7 @@ func (c *Checkpoint) SetTime(t time.Time) {
 	c.Set(timeKey, binary.BigEndian.AppendUint64(nil, uint64(t.UnixNano())))
 }
 
-// Set writes a value as it is: for copying a store.
+// Set writes a value as it is: for copying a store, and for ChangesKey.
 func (c *Checkpoint) Set(key, value []byte) { c.changes.add(setKey, key, value) }
 
 func (c *Checkpoint) delete(key []byte) { c.changes.add(deleteKey, key, nil) }

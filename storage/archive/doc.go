@@ -12,6 +12,7 @@
 //	0x00 'q' source 0x00 sequence                      an incoming block that did not decode, kept as it was
 //	0x00 'x' key hash(8)                               an operand of key that a repair found damaged, kept as it was
 //	0x00 'u'                                           there since a metric of the store had unsettled measures
+//	0x00 'c'                                           changes that no rule has taken yet, while rules listen
 //	0x01 metric(16) 0x00                               raw series
 //	0x01 metric(16) 0x01 granularity(8) start(8)       split
 //	0x01 metric(16) 0x02                               measures dropped as too old, 8 bytes big-endian, added up

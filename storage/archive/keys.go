@@ -21,6 +21,7 @@ const (
 	kindQuarantine     = 'q'
 	kindAside          = 'x'
 	kindKeepsUnsettled = 'u'
+	kindChanges        = 'c'
 
 	kindRaw     = 0x00
 	kindSplit   = 0x01
@@ -44,6 +45,8 @@ func markKey(source string) []byte {
 var timeKey = []byte{prefixStore, kindTime}
 
 var unsettledKey = []byte{prefixStore, kindKeepsUnsettled}
+
+var ChangesKey = []byte{prefixStore, kindChanges} // of the notes of package metricd/changes
 
 func quarantineKey(source string, sequence uint64) []byte {
 	key := append([]byte{prefixStore, kindQuarantine}, source...)

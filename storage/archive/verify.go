@@ -18,8 +18,9 @@ import (
 func Verify(key, value []byte) (intact, damaged [][]byte) {
 	if len(key) > 1 && key[0] == prefixStore {
 		switch {
-		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindMark && len(value) == 8,
-			bytes.Equal(key, timeKey) && len(value) == 8, bytes.Equal(key, unsettledKey) && len(value) == 1:
+		case key[1] == kindQuarantine, key[1] == kindAside, key[1] == kindChanges,
+			key[1] == kindMark && len(value) == 8, bytes.Equal(key, timeKey) && len(value) == 8,
+			bytes.Equal(key, unsettledKey) && len(value) == 1:
 			return [][]byte{value}, nil
 		}
 		return nil, [][]byte{value}
@@ -152,6 +153,8 @@ func KeyOf(key []byte) string {
 		return fmt.Sprintf("mark of incoming store %s", key[2:])
 	case bytes.Equal(key, timeKey):
 		return "time of the last checkpoint"
+	case bytes.Equal(key, ChangesKey):
+		return "notes of changes"
 	case bytes.Equal(key, unsettledKey):
 		return "note of unsettled measures"
 	case !ok:

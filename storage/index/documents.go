@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/records"
 )
 
-// documents are values that the store keeps and does not look into: boards, quotas, the ledger, metadata of names.
+// documents are values that the store keeps and does not look into: boards, quotas, the ledger, metadata of names,
+// recording rules.
 type documents struct{ log *commits.Log }
 
 // each calls use with the keys, without kind, and the documents of a kind after one (zero: all), in order, until it
@@ -60,5 +62,18 @@ func (s *documents) put(ctx context.Context, kind byte, values map[string]any) e
 			}
 		}
 		return err
+	})
+}
+
+// PutRecording keeps documents of recording rules by their keys, all or none; nil removes one.
+func (s *documents) PutRecording(ctx context.Context, values map[string]any) error {
+	return s.put(ctx, keyspace.Recording, values)
+}
+
+// Recordings calls f with all documents of recording rules.
+func (s *documents) Recordings(ctx context.Context, f func(key string, value json.RawMessage)) error {
+	return each(ctx, s.log, keyspace.Recording, uuid.Nil, func(key []byte, value *json.RawMessage) bool {
+		f(string(key), *value)
+		return true
 	})
 }

@@ -30,6 +30,7 @@ const (
 	Ledger       = 'g' // its ID: measures that were deleted or replaced
 	Board        = 'b' // its ID
 	Quota        = 'q' // project
+	Recording    = 'e' // documents of package rules, by its own keys
 	Change       = 'k' // number of the last change in it: metrics and resources that a commit changed
 	// a field, its value, metric ID: the metrics that have the value and are not marked deleted
 	MetricField = 'z'

@@ -199,8 +199,7 @@ func (s *search) run(ctx context.Context) error {
 		}
 	}
 	if s.kind.Name != model.GenericType {
-		ids, ok, err := index.scan(ctx, keyspace.TypeResourcePrefix(s.kind.Name), &filter.Range{},
-			s.anyNumber())
+		ids, ok, err := index.scan(ctx, keyspace.TypeResourcePrefix(s.kind.Name), &filter.Range{}, s.anyNumber())
 		if ok || err != nil {
 			return errors.Join(err, s.readLive(ids))
 		}
