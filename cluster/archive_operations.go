@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/metricd"
+	"github.com/gnocco-db/gnocco/metricd/changes"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -128,6 +129,16 @@ func (a *Router) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Repl
 	sent.Timestamps, _ = binary.Append(nil, binary.BigEndian, r.Timestamps) // they have a fixed size
 	sent.Values, _ = binary.Append(nil, binary.BigEndian, r.Values)
 	return replace.run(ctx, a, metrics, sent, nil)
+}
+
+var changed = register(operation[changes.Request, changes.Answer]{name: "changes", merge: theOnly[changes.Answer],
+	local: func(ctx context.Context, l *localArchives, metrics []uuid.UUID, r changes.Request) (changes.Answer, error) {
+		return l.metricd.Changes(ctx, model.Sack(metrics[0], l.sacks), r)
+	}})
+
+// Changes listens to the changes of a sack.
+func (a *Router) Changes(ctx context.Context, sack int, r changes.Request) (changes.Answer, error) {
+	return changed.run(ctx, a, []uuid.UUID{{14: byte(sack >> 8), 15: byte(sack)}}, r, nil)
 }
 
 // schemas are archive policies as of an epoch and generation of the index.

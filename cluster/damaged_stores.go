@@ -93,8 +93,7 @@ func (d *damagedStores) add(name string, err error, served bool) error {
 	defer d.mu.Unlock()
 	known := d.stores[name]
 	if known == nil {
-		known = &damagedStore{DamagedStore: model.DamagedStore{Name: name, Since: time.Now().UTC()},
-			pause: firstPause}
+		known = &damagedStore{DamagedStore: model.DamagedStore{Name: name, Since: time.Now().UTC()}, pause: firstPause}
 		d.stores[name] = known
 	}
 	if served && known.Reason != "" {

@@ -21,7 +21,7 @@ func (p *Metricd) Content(ctx context.Context, r *model.ContentRequest) (content
 		return content, err
 	}
 	ids := []uuid.UUID{r.Metric}
-	err = s.rewrite(ctx, ids, (*heads.Heads).IsDirty, func(found []*model.Metric, c *archive.Checkpoint) (
+	err = s.rewrite(ctx, ids, (*heads.Heads).IsDirty, &always, func(found []*model.Metric, c *archive.Checkpoint) (
 		changed []uuid.UUID, err error) {
 		if found[0] == nil {
 			return nil, model.ContentRefused("metric %s does not exist", r.Metric)

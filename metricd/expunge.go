@@ -101,7 +101,7 @@ func (s *sack) expunge(ids []uuid.UUID) error {
 	for _, id := range ids {
 		c.Delete(id)
 	}
-	return s.view.Commit(c, func() {
+	return s.commit(c, ids, &always, func() {
 		for _, id := range ids {
 			s.heads.Drop(id)
 		}

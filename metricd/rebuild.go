@@ -19,7 +19,7 @@ import (
 // processed between two metrics.
 func (p *Metricd) Rebuild(ctx context.Context, metrics []uuid.UUID, policies []*model.ArchivePolicy) (
 	done model.RebuildCounts, err error) {
-	done, err = rewriteAll(ctx, p, metrics, (*heads.Heads).MustWrite, func(s *sack, found []*model.Metric,
+	done, err = rewriteAll(ctx, p, metrics, (*heads.Heads).MustWrite, &always, func(s *sack, found []*model.Metric,
 		c *archive.Checkpoint) (n int, changed []uuid.UUID, some model.RebuildCounts, err error) {
 		if err := agree(found, policies); err != nil {
 			return 0, nil, some, err

@@ -32,7 +32,7 @@ func (p *Metricd) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Rep
 	if r.Empty {
 		return p.fill(ctx, metrics[0], r)
 	}
-	return rewriteAll(ctx, p, metrics, (*heads.Heads).IsDirty, func(s *sack, found []*model.Metric,
+	return rewriteAll(ctx, p, metrics, (*heads.Heads).IsDirty, r, func(s *sack, found []*model.Metric,
 		c *archive.Checkpoint) (n int, changed []uuid.UUID, some model.Replaced, err error) {
 		options := &rebuild.Options{Store: s.store, KeepsUnsettled: s.heads.KeepsUnsettled(), Plain: p.reader}
 		started := time.Now()
@@ -68,7 +68,7 @@ func (p *Metricd) fill(ctx context.Context, id uuid.UUID, r *model.Replacement) 
 	s, err := p.sackOf(id)
 	for err == nil && r != nil {
 		given, generation := r, p.options.Index.Generation()
-		err = s.rewrite(ctx, []uuid.UUID{id}, (*heads.Heads).IsDirty, func(found []*model.Metric,
+		err = s.rewrite(ctx, []uuid.UUID{id}, (*heads.Heads).IsDirty, &always, func(found []*model.Metric,
 			c *archive.Checkpoint) ([]uuid.UUID, error) {
 			if r = nil; found[0] == nil {
 				return nil, nil

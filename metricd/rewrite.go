@@ -16,8 +16,8 @@ import (
 
 // rewrite changes archives of the sack in one commit, by turns with the sack's other work. change gets the metrics as
 // the index has them, nil for one that is gone. All measures of those that waits reports are in their archives. It adds
-// to c what changes, and returns whose archives do.
-func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID, waits waiting,
+// to c what changes, and returns whose archives do, in the range of span.
+func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID, waits waiting, span *model.Replacement,
 	change func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error)) error {
 	if err := s.parent.slots.Acquire(ctx, 1); err != nil {
 		return err
@@ -25,13 +25,13 @@ func (s *sack) rewrite(ctx context.Context, ids []uuid.UUID, waits waiting,
 	defer s.parent.slots.Release(1)
 	s.work.Lock()
 	defer s.work.Unlock()
-	return s.error(s.rewriteLocked(ctx, ids, waits, change))
+	return s.error(s.rewriteLocked(ctx, ids, waits, span, change))
 }
 
 // waiting reports whether a metric has measures that its archive must have before it is changed.
 type waiting = func(hs *heads.Heads, id uuid.UUID) bool
 
-func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID, waits waiting,
+func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID, waits waiting, span *model.Replacement,
 	change func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error)) error {
 	if s.view.IsClosed() {
 		return notOwned(s.number)
@@ -56,7 +56,7 @@ func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID, waits waiting
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return s.view.Commit(c, func() {
+	return s.commit(c, changed, span, func() {
 		for _, id := range changed {
 			s.heads.Drop(id) // empty since the checkpoint; the next one begins with the archive as it is now
 		}
@@ -69,7 +69,7 @@ func (s *sack) rewriteLocked(ctx context.Context, ids []uuid.UUID, waits waiting
 func rewriteAll[Done any, Adds interface {
 	*Done
 	Add(*Done)
-}](ctx context.Context, p *Metricd, metrics []uuid.UUID, waits waiting,
+}](ctx context.Context, p *Metricd, metrics []uuid.UUID, waits waiting, span *model.Replacement,
 	change func(s *sack, found []*model.Metric, c *archive.Checkpoint) (
 		n int, changed []uuid.UUID, some Done, err error)) (done Done, err error) {
 	bySack := make(map[*sack][]uuid.UUID)
@@ -88,7 +88,7 @@ func rewriteAll[Done any, Adds interface {
 			for most := rebuild.MostMetrics; len(metrics) > 0; {
 				var n int
 				var some Done
-				err := s.rewrite(ctx, metrics[:min(len(metrics), most)], waits,
+				err := s.rewrite(ctx, metrics[:min(len(metrics), most)], waits, span,
 					func(found []*model.Metric, c *archive.Checkpoint) (changed []uuid.UUID, err error) {
 						n, changed, some, err = change(s, found, c)
 						return changed, err

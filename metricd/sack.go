@@ -8,10 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/gnocco-db/gnocco/metricd/changes"
 	"github.com/gnocco-db/gnocco/metricd/heads"
 	"github.com/gnocco-db/gnocco/metricd/intake"
 	"github.com/gnocco-db/gnocco/metricd/view"
 	"github.com/gnocco-db/gnocco/storage/archive"
+	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/incoming"
 )
 
@@ -29,6 +31,7 @@ type sack struct {
 	view            *view.View
 	request         request
 	revivals        revivals
+	changes         changes.Set
 	growing         []uuid.UUID // metrics that look like counters, until the index knows
 	checkpointBytes int         // of the last one; the next is made for about as many
 }
@@ -57,6 +60,11 @@ func (p *Metricd) openSack(number int, dir string) (*sack, error) {
 		return nil, err
 	}
 	s.store = store
+	noted, err := engine.Get(store.DB(), archive.ChangesKey)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	s.changes.Load(noted)
 	corrupt := func(n int) { p.instruments.corrupt.Add(float64(n)) }
 	s.heads, err = heads.New(heads.Options{
 		Store: store, Intake: s.intake, Bytes: int(p.options.HeadBytes / int64(p.options.Sacks)),
@@ -170,6 +178,7 @@ func (s *sack) addRecords(ctx context.Context, cursor *intake.Cursor, records []
 // addRequest adds the measures of the request in hand to their heads. from is nil if no other store brings measures.
 func (s *sack) addRequest(cursor *intake.Cursor, record *incoming.Record, from *intake.Origin) {
 	counts := s.heads.Add(s.request.targets, &s.request.measures, record.Stamp.At, from, s.revivals.note)
+	s.noteLate(s.changes.Horizon())
 	cursor.Advance(record)
 	s.parent.instruments.count(counts)
 }

@@ -48,7 +48,7 @@ func (s *sack) checkpointLocked(ctx context.Context) (err error) {
 	c.SetTime(started)
 	bytes, groups, measures := c.Bytes(), c.Groups(), s.heads.Pending()
 	written, corrupt := b.Written()
-	err = s.view.Commit(c, func() {
+	err = s.commit(c, nil, &always, func() {
 		recent.Checkpointed(written)
 		s.heads.Checkpointed(b)
 		s.intake.Apply()

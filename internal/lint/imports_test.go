@@ -28,6 +28,7 @@ var layers = table(
 	"metricd/heads: metricd/intake storage/archive storage model carbonara internal/replica internal/keyhash internal/roster",
 	"metricd/view: metricd/heads storage/archive model carbonara internal/replica internal/budget",
 	"metricd/rebuild: storage/archive storage model carbonara internal/replica",
+	"metricd/changes: carbonara",
 	"metricd/latetypes: storage/index model",
 	"metricd/intake: storage/incoming model carbonara",
 	"ingest/series: ingest query/exemplars internal/budget storage/index model carbonara internal/replica",
