@@ -7,7 +7,8 @@
 //	| programs    cmd: flags, settings and subcommands; modules of their own beside    |
 //	+----------------------------------------------------------------------------------+
 //	| in and out  server starts a process; api, console, listener, statsd: who asks    |
-//	|             and sends; ingest: names become metrics, measures become blocks      |
+//	|             and sends; ingest: names become metrics, measures become blocks;     |
+//	|             rules: answers computed before anybody asks                          |
 //	+----------------------------------------------------------------------------------+
 //	| reads       query: what a read means, aggregates, PromQL, correlations           |
 //	+----------------------------------------------------------------------------------+

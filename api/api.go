@@ -22,6 +22,7 @@ import (
 	jobs "github.com/gnocco-db/gnocco/query/correlations"
 	"github.com/gnocco-db/gnocco/query/postings"
 	evaluation "github.com/gnocco-db/gnocco/query/promql"
+	recording "github.com/gnocco-db/gnocco/rules/handlers"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -46,7 +47,8 @@ type room interface {
 // A Handler is the whole API.
 type Handler struct {
 	http.Handler
-	Series *series.Writer // of all protocols; nil without an index
+	Series *series.Writer      // of all protocols; nil without an index
+	Rules  *recording.Handlers // their Manager does nothing until it runs
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
@@ -120,18 +122,18 @@ func New(options Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer := a.series
 	options.Correlations.Budget = a.Budget
-	rooms := []room{a, asked, browsed, influxdb.New(env, a.ingester, writer), prometheus.New(env, a.ingester, writer),
-		otlp.New(env, writer), imports.New(env, writer),
-		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: writer.Metadata, TypeOf: writer.TypeOf,
-			Delete: a.deleteSeries, ActivityOf: asked.ActivityOf},
+	rules := recording.New(env, engine, options.Archives.(countedArchives).Archives, a.series, options.Sacks)
+	rooms := []room{a, asked, browsed, rules, otlp.New(env, a.series), imports.New(env, a.series),
+		influxdb.New(env, a.ingester, a.series), prometheus.New(env, a.ingester, a.series),
+		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: a.series.Metadata,
+			TypeOf: a.series.TypeOf, Delete: a.deleteSeries, ActivityOf: asked.ActivityOf},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
-			Engine: engine, Series: labels, TypeOf: writer.TypeOf}}
+			Engine: engine, Series: labels, TypeOf: a.series.TypeOf}}
 	for _, room := range rooms {
 		room.Routes(at)
 	}
-	return &Handler{router, a.series}, nil
+	return &Handler{router, a.series, rules}, nil
 }
 
 // allowedMethods lists the methods that r's path can be called with, by name.

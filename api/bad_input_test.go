@@ -67,7 +67,8 @@ var anyText = map[string][]string{
 	"/query": {"q"}, "/write": {"db", "u", "p"}, "/api/v2/write": {"bucket"}, "/api/v3/write_lp": {"db"},
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
 	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"},
-	"/api/v1/series_count": {"label"}, "/v1/quotas": {"marker"},
+	"/api/v1/series_count": {"label"}, "/v1/quotas": {"marker"}, "/api/v1/rules": {"type"},
+	"/v1/rules/{group}": {"project"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.

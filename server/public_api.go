@@ -21,6 +21,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index"
 )
@@ -32,6 +33,7 @@ type public struct {
 	index        *cluster.SharedIndex
 	withoutIndex http.Handler
 	whole        atomic.Pointer[api.Handler] // as of the last index that this process held
+	stopRules    func()                      // ends the evaluation of recording rules
 }
 
 func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +101,7 @@ func newPublic(p *cluster.Process, o *Options, memory memoryShares, registry *pr
 	if err != nil {
 		return nil, err
 	}
-	return &public{options: options, index: p.Index(), withoutIndex: withoutIndex}, nil
+	return &public{options: options, index: p.Index(), withoutIndex: withoutIndex, stopRules: func() {}}, nil
 }
 
 // useIndex makes the API whole, after a call of ready.
@@ -114,6 +116,13 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 		return err
 	}
 	p.whole.Store(handler)
+	p.stopRules = pause.Go(handler.Rules.Manager.Run)
+	return nil
+}
+
+// endRules ends the evaluation of recording rules.
+func (p *public) endRules(context.Context) error {
+	p.stopRules()
 	return nil
 }
 

@@ -162,11 +162,13 @@ func (s *Server) handlers(ctx context.Context, process *cluster.Process, o *Opti
 	if err != nil {
 		return nil, cluster.Handlers{}, err
 	}
+	s.closers.Add("rules", public.endRules)
+	giveIndex := func(ctx context.Context) error { return errors.Join(s.statsd.close(ctx), public.endRules(ctx)) }
 	takeIndex := func(store *index.Store) error {
 		return public.useIndex(store, func() error { return s.statsd.start(ctx, process, o, store, registry) })
 	}
 	return public, cluster.Handlers{
-		TakeIndex: takeIndex, GiveIndex: s.statsd.close, API: http.HandlerFunc(public.serveWhole), Push: public.push,
+		TakeIndex: takeIndex, GiveIndex: giveIndex, API: http.HandlerFunc(public.serveWhole), Push: public.push,
 	}, nil
 }
 

@@ -86,7 +86,6 @@ func (a Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	get := func(path string, h handler) { at("GET", Prefix+path, a.serve(h)) }
 	get("/label/{name}/values", a.listValues)
 	get("/metadata", a.metadata)
-	get("/rules", constant(map[string]any{"groups": []any{}}))
 	get("/alerts", constant(map[string]any{"alerts": []any{}}))
 	get("/targets", constant(map[string]any{"activeTargets": []any{}, "droppedTargets": []any{}}))
 	get("/status/buildinfo", constant(map[string]string{

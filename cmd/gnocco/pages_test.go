@@ -1,11 +1,14 @@
 package main_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 // The commands of pages that are no tutorials work in place: a server's folder and address stand in for the page's.
@@ -18,11 +21,14 @@ func TestCommandsOfPages(t *testing.T) {
 	defer one.end(syscall.SIGTERM)
 	other := serve(t, "--data", filepath.Join(t.TempDir(), "other"))
 	defer other.end(syscall.SIGTERM)
+	rules := filepath.Join(t.TempDir(), "node.yml")
+	fatal.If(t, os.WriteFile(rules, []byte("groups: [{name: node, rules: [{record: a, expr: vector(1)}, "+
+		"{alert: b, expr: up == 0}]}]"), 0o600))
 	inPlace := strings.NewReplacer(
 		"gnocco restore --from /mnt/backup/gnocco --data /srv/gnocco", "gnocco restore --from backup --data restored",
 		"/srv/gnocco", data, "/mnt/backup/gnocco", "backup", "house/outside", "x/cpu",
 		"generic/house/metric/outside", "generic/x/metric/cpu", `project_id="p"`, `project_id="x"`,
-		"http://127.0.0.1:8041", one.url, "http://other:8041", other.url,
+		"http://127.0.0.1:8041", one.url, "http://other:8041", other.url, "node.yml", rules,
 	)
 	run := func(t *testing.T, page, command string, want ...string) {
 		t.Helper()
@@ -55,6 +61,7 @@ bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
 	run(t, "how-to/correlate.md", "curl", `"id"`)
 	run(t, "how-to/import-and-export.md", "gnocco export", "122 measures")
 	run(t, "how-to/back-up.md", "gnocco ", "2 metrics are there, 0 of them new")
+	run(t, "how-to/recording-rules.md", "gnocco rules", "applied: node", "left to vmalert: node/b", "waiting")
 	run(t, "how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
 
 	for _, program := range []struct{ name, begins, want string }{

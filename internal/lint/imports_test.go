@@ -45,10 +45,12 @@ var layers = table(
 	"query/postings: internal/budget model carbonara",
 	"query/promql: internal/budget internal/compensated internal/parallel query query/postings query/promql/columns model carbonara",
 	"query/promql/columns:",
+	"rules: ingest internal metricd/changes model carbonara query storage/index",
+	"rules/handlers: api/auth api/web ingest internal/budget model query rules",
 	"cluster: backup cluster/peer cluster/datafolder query metricd storage model carbonara internal",
 	"cluster/datafolder: internal/fulldisk storage model",
 	"cluster/peer: query/activity metricd/latetypes storage model carbonara internal",
-	"api: . console internal/version internal/budget internal/quota api ingest query storage/incoming storage/index model carbonara correlate",
+	"api: . console rules internal/version internal/budget internal/quota api ingest query storage/incoming storage/index model carbonara correlate",
 	"api/auth: api/policy internal/keystone",
 	"api/correlations: api/auth api/text api/web query model carbonara correlate",
 	"api/influxdb: api/auth api/web internal/version internal/budget ingest model carbonara",
@@ -95,7 +97,7 @@ var layers = table(
 	"internal/simd:",
 	"internal/decimal:",
 	"internal/version:",
-	"server: backup ingest/series query/activity model carbonara internal api cluster correlate listener statsd storage/index",
+	"server: backup rules ingest/series query/activity model carbonara internal api cluster correlate listener statsd storage/index",
 	"cmd: *",
 	"tests: *",
 	"tools: *",
@@ -202,7 +204,7 @@ func TestOnePackageSpeaksEtcd(t *testing.T) {
 }
 
 // speaksHTTP are the packages that import net/http themselves; the others work without a request.
-var speaksHTTP = []string{"cluster", "cluster/peer", "server", "internal/client",
+var speaksHTTP = []string{"cluster", "cluster/peer", "rules/handlers", "server", "internal/client",
 	"internal/connections", "internal/keystone"}
 
 func TestHTTPStaysAtTheEdge(t *testing.T) {

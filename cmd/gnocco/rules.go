@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/rules"
+)
+
+func newRules() *cobra.Command {
+	cmd := &cobra.Command{Use: "rules", Short: "List, apply and delete recording rules", Args: cobra.NoArgs,
+		Long: `List the recording rules of the user's project, to admins those of all projects. Column to_do counts the times that
+the server has still to evaluate: a new rule's history, and those whose inputs have changed.`,
+		Example: "  gnocco rules\n  gnocco rules apply rules.yml"}
+	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, _ []string) (*table, error) {
+		var answer struct{ Data struct{ Groups []rules.GroupStatus } }
+		err := c.Do(cmd.Context(), "GET", "/api/v1/rules", nil, &answer)
+		t := &table{columns: []string{"project", "group", "rule", "interval", "series", "to_do", "of_history", "state"}}
+		for _, g := range answer.Data.Groups {
+			for _, r := range g.Rules {
+				state := map[string]string{"ok": "recorded", "unknown": "waiting", "err": r.Fault}[r.Health]
+				if r.Todo > 0 && r.Health == "ok" {
+					state = "evaluating"
+				}
+				t.add(g.Project, g.Name, r.Name, (time.Duration(g.Interval) * time.Second).String(), r.Series, r.Todo,
+					r.History, state)
+			}
+		}
+		return t, err
+	})
+	var remote *remoteFlags
+	apply := &cobra.Command{Use: "apply FILE...", Short: "Apply rule files of Prometheus", Args: cobra.MinimumNArgs(1),
+		Long: `Apply the recording rules of Prometheus' rule files. A group replaces the one of its name. Alerting rules are named,
+and left to vmalert.`,
+		Example: "  gnocco rules apply node-exporter.yml kubernetes.yml"}
+	remote = askServer(apply, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		for _, file := range args {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			var done struct{ Groups, Alerts []string }
+			if err := c.Do(cmd.Context(), "POST", "/v1/rules", string(text), &done); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: applied: %s\n", file, strings.Join(done.Groups, ", "))
+			if len(done.Alerts) > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: alerting rules are left to vmalert: %s\n"+
+					"  In a file of their own: vmalert -rule=ALERTS.yml -datasource.url=%[3]s -remoteRead.url=%[3]s "+
+					"-remoteWrite.url=%[3]s -notifier.url=http://127.0.0.1:9093\n", file,
+					strings.Join(done.Alerts, ", "), remote.URL)
+			}
+		}
+		return nil
+	})
+	var project string
+	remove := &cobra.Command{Use: "delete GROUP...", Short: "Delete groups of recording rules",
+		Long:    "Delete groups of recording rules, with the work on their history. Their series stay.",
+		Example: "  gnocco rules delete node-exporter.rules", Args: cobra.MinimumNArgs(1)}
+	remove.Flags().StringVar(&project, "project", "", "the groups' project, for admins (default: the user's)")
+	askServer(remove, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		for _, group := range args {
+			path := "/v1/rules/" + url.PathEscape(group) + "?project=" + url.QueryEscape(project)
+			if err := c.Do(cmd.Context(), "DELETE", path, nil, nil); err != nil {
+				return fmt.Errorf("%s: %w", group, err)
+			}
+		}
+		return nil
+	})
+	cmd.AddCommand(apply, remove)
+	return cmd
+}

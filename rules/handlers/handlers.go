@@ -1,0 +1,97 @@
+package handlers
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/web"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/rules"
+)
+
+// Handlers serve recording rules. A user sees and changes those of their project; admins see all.
+type Handlers struct {
+	*web.Env
+	Manager *rules.Manager
+	engine  *promql.Engine
+}
+
+// New returns the handlers of rules, whose manager gets the rights of users from env. archives is a rules.Listener.
+func New(env *web.Env, engine *promql.Engine, archives query.Archives, writer *series.Writer, sacks int) *Handlers {
+	rights := func(owner json.RawMessage) (postings.Sees, ingest.Rights, error) {
+		who := new(auth.Identity)
+		if err := json.Unmarshal(owner, who); err != nil {
+			return nil, nil, err
+		}
+		return env.VisibleSeries(who, "get measures"), env.RightsOf(who), nil
+	}
+	return &Handlers{env, rules.New(rules.Options{Index: env.Index, Engine: engine, Archives: archives, Writer: writer,
+		Budget: env.Budget, Sacks: sacks, Rights: rights, Logger: env.Logger, Now: env.Now}), engine}
+}
+
+// Routes are ours, and one of Prometheus' API.
+func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
+	at("POST", "/v1/rules", a.Authorized("create metric", a.apply))
+	at("DELETE", "/v1/rules/{group}", a.Authenticated(a.delete))
+	at("GET", "/api/v1/rules", a.Authenticated(a.list))
+}
+
+// mostFile bounds a rule file in bytes.
+const mostFile = 4 << 20
+
+// list lists the groups that a user sees, in Prometheus' form.
+func (a *Handlers) list(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	admin := a.Enforce(who, "list queries", nil) == nil
+	all, err := a.Manager.Statuses(r.Context(), func(g *rules.Group) bool {
+		return (admin || g.Project == model.ProjectOf(who.User)) && r.URL.Query().Get("type") != "alert"
+	})
+	answer := map[string]any{"status": "success", "data": map[string]any{"groups": web.OrEmpty(all)}}
+	return web.Answer(w, answer, err)
+}
+
+// apply reads a rule file, or one in a JSON string.
+func (a *Handlers) apply(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	body, err := a.ReadBody(w, r, min(a.MaxBodyBytes, mostFile), budget.Documents, web.MeasuresFactor, nil)
+	if err != nil {
+		return err
+	}
+	if text := ""; strings.HasPrefix(string(body), `"`) && json.Unmarshal(body, &text) == nil {
+		body = []byte(text)
+	}
+	groups, alerts, err := rules.Parse(body, a.engine.Parser())
+	if err != nil {
+		return err
+	}
+	owner, err := json.Marshal(who)
+	names := []string{}
+	for _, g := range groups {
+		g.Project, g.Creator, g.Owner = model.ProjectOf(who.User), who.User, owner
+		names = append(names, g.Name)
+	}
+	if err == nil {
+		err = a.Manager.Apply(r.Context(), groups)
+	}
+	return web.Answer(w, map[string][]string{"groups": names, "alerts": web.OrEmpty(alerts)}, err)
+}
+
+// delete deletes a group of the user's project, or for admins of another.
+func (a *Handlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
+	own := model.ProjectOf(who.User)
+	project := cmp.Or(r.URL.Query().Get("project"), own)
+	if project != own {
+		err = a.Enforce(who, "list queries", nil)
+	}
+	if err == nil {
+		err = a.Manager.Delete(r.Context(), project, web.Param(r, "group"))
+	}
+	return web.NoContent(w, err)
+}

@@ -1,0 +1,344 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
+)
+
+const (
+	cellsAtOnce  = 360              // in one range query
+	workTimeout  = 10 * time.Minute // of one
+	resultBefore = time.Millisecond // before its cell's time a measure is recorded
+)
+
+// work is some cells of a rule, multiples of step, to be evaluated and recorded.
+type work struct {
+	*Manager
+	rule *Rule
+	span
+	step   time.Duration
+	n      int // cells
+	now    time.Time
+	sees   postings.Sees
+	rights ingest.Rights
+	policy *model.ArchivePolicy // of the results
+}
+
+// A column is the values of a series at the cells. absent stands for none.
+type column []float64
+
+// absent is a NaN that no computation gives.
+var absent = math.Float64frombits(0x7ff4_0000_0000_0a11)
+
+func isAbsent(v float64) bool { return math.Float64bits(v) == math.Float64bits(absent) }
+
+// cell returns the time of a cell.
+func (w *work) cell(i int) carbonara.Timestamp {
+	return w.From.Floor(w.step).Add(time.Duration(i+1) * w.step)
+}
+
+// measure returns the time of a cell's measure.
+func (w *work) measure(i int) carbonara.Timestamp { return w.cell(i).Add(-resultBefore) }
+
+// work evaluates and records the newest cells that are to do. An error is kept in the state, and work tries again.
+func (m *Manager) work(ctx context.Context, r *Rule, now time.Time) {
+	started := time.Now()
+	account := m.options.Budget.Context(ctx)
+	defer account.Close()
+	bounded, cancel := context.WithTimeout(account, workTimeout)
+	defer cancel()
+	w := &work{Manager: m, rule: r, now: now}
+	err := w.run(bounded)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.last, r.took, r.fault = now, time.Since(started), ""
+	if err != nil {
+		r.fault, r.atOnce = err.Error(), max(1, r.atOnce/2) // perhaps they were too many
+		return
+	}
+	r.Todo, r.atOnce = r.Todo.without(w.span), min(cellsAtOnce, 2*r.atOnce)
+}
+
+func (w *work) run(ctx context.Context) (err error) {
+	r := w.rule
+	if w.sees, w.rights, err = w.options.Rights(r.group.Owner); err != nil {
+		return err
+	}
+	name := model.Labels(model.AppendLabel(nil, model.LabelName, r.Record))
+	kind, _ := w.options.Writer.TypeOf(&model.Metric{Creator: r.group.Creator, Labels: name})
+	if w.policy, err = w.options.Writer.Ingester.PolicyOfSeries(ctx, kind); err != nil {
+		return err
+	}
+	if r.Todo[len(r.Todo)-1].From == 0 {
+		if err := w.begin(ctx); err != nil {
+			return err
+		}
+	}
+	if w.choose(); w.n == 0 {
+		return nil
+	}
+	found, err := w.evaluate(ctx)
+	if err != nil {
+		return err
+	}
+	return w.record(ctx, found)
+}
+
+// begin lets a history begin in the week in which the first of the inputs does. The last cell is evaluated in any case:
+// an expression may need no inputs.
+func (w *work) begin(ctx context.Context) error {
+	const week = 7 * 24 * time.Hour
+	r := w.rule
+	last := r.Todo[len(r.Todo)-1].To
+	w.span, w.step = span{To: last.Add(r.ahead).Ceil(week)}, week
+	w.n = int(spans{w.span}.cells(week))
+	oldest := last.Add(-r.group.every())
+	for _, in := range r.inputs {
+		count := fmt.Sprintf("count(count_over_time(%s[%ds]))", in.selector(), int(week.Seconds()))
+		err := w.ask(ctx, count, w.sees, func(_ labels.Labels, values column) error {
+			first := slices.IndexFunc(values, func(v float64) bool { return !isAbsent(v) })
+			oldest = min(oldest, w.cell(first).Add(-week-r.ahead))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.Todo = r.Todo.without(span{0, max(1, oldest)}) // 0 stands for the beginning
+	r.History = r.Todo.cells(r.group.every())
+	return nil
+}
+
+// choose takes the newest cells. Cells older than the back window are corrected by whole groups.
+func (w *work) choose() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, last := w.rule, w.rule.Todo[len(w.rule.Todo)-1]
+	r.atOnce, w.step = cmp.Or(r.atOnce, cellsAtOnce), r.group.every()
+	w.span = span{max(last.From, last.To.Floor(w.step).Add(-time.Duration(r.atOnce)*w.step)), last.To}
+	if w.From < w.open() {
+		block := max(w.policy.Plan().Coarsest(), w.step)
+		w.From, w.To = w.From.Floor(block), max(w.To, min(w.To.Ceil(block), r.Next.Add(-w.step)))
+	}
+	w.n = int(spans{w.span}.cells(w.step))
+}
+
+// open returns since when measures of any age are pushed.
+func (w *work) open() carbonara.Timestamp {
+	return model.OldestAccepted(w.policy.Plan(), w.policy.BackWindow, carbonara.FromTime(w.now))
+}
+
+// ask calls use with the series of an expression at the cells.
+func (w *work) ask(ctx context.Context, expr string, sees postings.Sees,
+	use func(labels.Labels, column) error) error {
+	query, err := w.options.Engine.Range(ctx, &promql.Query{Expr: expr, Sees: sees}, w.cell(0).Time(),
+		w.cell(w.n-1).Time(), w.step)
+	if err != nil {
+		return err
+	}
+	defer query.Close()
+	matrix, err := query.Exec(ctx).Matrix()
+	for i := 0; i < len(matrix) && err == nil; i++ {
+		if len(matrix[i].Histograms) > 0 {
+			return errors.New("the expression gives native histograms, which are not recorded")
+		}
+		values := slices.Repeat(column{absent}, w.n)
+		for _, p := range matrix[i].Floats {
+			values[(carbonara.Timestamp(p.T)*1e6-w.cell(0))/carbonara.Timestamp(w.step)] = p.F
+		}
+		err = use(matrix[i].Metric, values)
+	}
+	return err
+}
+
+// evaluate returns the results, by their labels.
+func (w *work) evaluate(ctx context.Context) (map[model.Labels]column, error) {
+	r, found, counts := w.rule, map[model.Labels]column{}, make([]int, w.n)
+	var builder labels.Builder
+	err := w.ask(ctx, r.Expr, w.sees, func(l labels.Labels, values column) error {
+		builder.Reset(l)
+		builder.Set(model.LabelName, r.Record)
+		for name, value := range r.Labels {
+			builder.Set(name, value)
+		}
+		key := packed(builder.Labels())
+		if found[key] == nil {
+			found[key] = slices.Repeat(column{absent}, w.n)
+		}
+		for i, v := range values {
+			if isAbsent(v) {
+				continue
+			} else if !isAbsent(found[key][i]) {
+				return fmt.Errorf("two results have the same labels %s once the rule has set its own", builder.Labels())
+			} else if counts[i]++; counts[i] > r.group.Limit && r.group.Limit > 0 {
+				return fmt.Errorf("there are more results than the group's limit of %d", r.group.Limit)
+			}
+			found[key][i] = v
+		}
+		return nil
+	})
+	return found, err
+}
+
+// packed returns labels as the index has them.
+func packed(l labels.Labels) model.Labels {
+	var text []byte
+	l.Range(func(one labels.Label) { text = model.AppendLabel(text, one.Name, one.Value) })
+	return model.Labels(text)
+}
+
+// record records the values that differ from the recorded ones: by a push where measures of any age are accepted and
+// none goes, else by a correction.
+func (w *work) record(ctx context.Context, found map[model.Labels]column) error {
+	recorded, err := w.recorded(ctx)
+	if err != nil {
+		return err
+	}
+	var batch series.Batch
+	var pushed, corrected []model.Labels
+	for key := range recorded {
+		if found[key] == nil {
+			found[key] = slices.Repeat(column{absent}, w.n)
+		}
+	}
+	for key, values := range found {
+		was, first, goes := recorded[key], w.n, false
+		for i, v := range values {
+			if was == nil && isAbsent(v) || was != nil && math.Float64bits(was[i]) == math.Float64bits(v) {
+				continue
+			}
+			first, goes = min(first, i), goes || isAbsent(v)
+		}
+		if first == w.n {
+			continue
+		}
+		if goes || w.measure(first) < w.open() {
+			corrected = append(corrected, key)
+			if was != nil {
+				continue
+			}
+			values = values[:first+1] // the metric has to be there, and accepts its first measure, however old
+		}
+		pushed = append(pushed, key)
+		for i, v := range values[first:] {
+			if !isAbsent(v) {
+				_ = batch.Measure(w.measure(first+i), v) // no bound is set
+			}
+		}
+		var l series.Labels
+		for name, value := range key.All() {
+			l.Set(name, value)
+		}
+		_ = batch.End(l)
+	}
+	if err := w.push(ctx, &batch, pushed); err != nil {
+		return err
+	}
+	return w.correct(ctx, corrected, found, len(recorded) > 0)
+}
+
+// recorded returns the recorded values of the cells.
+func (w *work) recorded(ctx context.Context) (found map[model.Labels]column, err error) {
+	ids := w.rule.Series
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := w.options.Archives.Refresh(ctx, slices.Collect(maps.Keys(ids))); err != nil {
+		return nil, err
+	}
+	found = map[model.Labels]column{}
+	expr := fmt.Sprintf("last_over_time({%s=%q}[%dms])", model.LabelName, w.rule.Record, w.step.Milliseconds())
+	own := func(c postings.Candidate) bool { return ids[c.Metric()] }
+	err = w.ask(ctx, expr, own, func(l labels.Labels, values column) error {
+		found[packed(l)] = values
+		return nil
+	})
+	return found, err
+}
+
+// push stores a batch, and remembers the metrics of its series. Rules that read them find the measures.
+func (w *work) push(ctx context.Context, batch *series.Batch, keys []model.Labels) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := budget.Of(ctx).Acquire(budget.Measures, int64(batch.Bytes())); err != nil {
+		return err
+	}
+	creator := w.rule.group.Creator
+	outcome, err := w.options.Writer.Append(ctx, &series.Push{Creator: creator, Rights: w.rights, Protocol: "rules",
+		Rows: batch}, &batch.Named)
+	if err = errors.Join(err, outcome.First); err != nil {
+		return err
+	}
+	metrics, _, err := w.options.Index.MetricsOfLabels(ctx, creator, keys)
+	var ids []uuid.UUID
+	w.mu.Lock()
+	for _, metric := range metrics {
+		if metric != nil {
+			w.rule.Series[metric.ID], ids = true, append(ids, metric.ID)
+		}
+	}
+	w.mu.Unlock()
+	if err == nil {
+		err = w.options.Archives.Refresh(ctx, ids)
+	}
+	return err
+}
+
+// correct puts the found values in the place of the recorded ones, at any age. The ledger has it, unless the cells were
+// empty.
+func (w *work) correct(ctx context.Context, keys []model.Labels, found map[model.Labels]column, tell bool) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	r := w.rule
+	metrics, faults, err := w.options.Index.MetricsOfLabels(ctx, r.group.Creator, keys)
+	if err = errors.Join(append(faults, err)...); err != nil {
+		return err
+	}
+	from, to := w.From.Floor(w.step), w.cell(w.n-1)
+	replace := func() (all model.Replaced, err error) {
+		for i, metric := range metrics {
+			if metric == nil {
+				continue // deleted meanwhile
+			}
+			what := &model.Replacement{From: from, To: to}
+			for cell, v := range found[keys[i]] {
+				if !isAbsent(v) {
+					what.Timestamps, what.Values = append(what.Timestamps, w.measure(cell)), append(what.Values, v)
+				}
+			}
+			done, fault := w.options.Archives.Replace(ctx, []uuid.UUID{metric.ID}, what)
+			if all.Add(&done); fault == nil && done.Failed > 0 {
+				fault = errors.New(done.Fault)
+			}
+			err = errors.Join(err, fault)
+		}
+		return all, err
+	}
+	if !tell {
+		_, err = replace()
+		return err
+	}
+	return ingest.WriteDown(ctx, w.options.Index, &model.LedgerEntry{Correction: true, Selector: r.Record, From: from,
+		To: to, Who: "rule " + r.group.Name + "/" + r.Record, Reason: "inputs of the rule have changed"}, replace)
+}
