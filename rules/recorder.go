@@ -101,25 +101,31 @@ func (w *work) run(ctx context.Context) (err error) {
 	return w.record(ctx, found)
 }
 
-// begin lets a history begin in the week in which the first of the inputs does. The last cell is evaluated in any case:
-// an expression may need no inputs.
+// begin lets a history begin on the day on which the first of the inputs does, which it looks for in the year of that.
+// The last cell is evaluated in any case: an expression may need no inputs.
 func (w *work) begin(ctx context.Context) error {
-	const week = 7 * 24 * time.Hour
-	r := w.rule
-	last := r.Todo[len(r.Todo)-1].To
-	w.span, w.step = span{To: last.Add(r.ahead).Ceil(week)}, week
-	w.n = int(spans{w.span}.cells(week))
+	const day, year = 24 * time.Hour, 364 * 24 * time.Hour
+	r, last := w.rule, w.rule.Todo[len(w.rule.Todo)-1].To
 	oldest := last.Add(-r.group.every())
-	for _, in := range r.inputs {
-		count := fmt.Sprintf("count(count_over_time(%s[%ds]))", in.selector(), int(week.Seconds()))
-		err := w.ask(ctx, count, w.sees, func(_ labels.Labels, values column) error {
-			first := slices.IndexFunc(values, func(v float64) bool { return !isAbsent(v) })
-			oldest = min(oldest, w.cell(first).Add(-week-r.ahead))
-			return nil
-		})
-		if err != nil {
-			return err
+	w.span = span{To: last.Add(r.ahead + year)}
+	for _, w.step = range []time.Duration{year, day} {
+		w.n = int(spans{w.span}.cells(w.step))
+		first := w.n
+		for _, in := range r.inputs {
+			count := fmt.Sprintf("count(count_over_time(%s[%ds]))", in.selector(), int(w.step.Seconds()))
+			err := w.ask(ctx, count, w.sees, func(_ labels.Labels, values column) error {
+				first = min(first, slices.IndexFunc(values, func(v float64) bool { return !isAbsent(v) }))
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 		}
+		if first == w.n {
+			break
+		}
+		w.span = span{w.cell(first).Add(-w.step), w.cell(first)}
+		oldest = min(last.Add(-r.group.every()), w.From.Add(-r.ahead))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
