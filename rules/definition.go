@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	common "github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 
@@ -20,30 +21,26 @@ import (
 
 // A Group is a group of a rule file, without its alerting rules.
 type Group struct {
-	Project string          `yaml:"-"`
-	Creator string          `yaml:"-"` // of the series
-	Owner   json.RawMessage `yaml:"-"` // whose rights count, as package rules/handlers reads it
+	Project string
+	Creator string          // of the series
+	Owner   json.RawMessage // whose rights count, as package rules/handlers reads it
 
-	Name     string
-	Interval common.Duration
-	Offset   common.Duration `yaml:"query_offset"`
-	Limit    int
-	Labels   map[string]string `json:"-"` // those of the rules have them
-	Rules    []*Rule
+	Name             string
+	Interval, Offset common.Duration
+	Limit            int
+	Rules            []*Rule
 }
 
-// A Rule is an expression whose results are recorded.
+// A Rule is an expression whose results are recorded. Its labels are also those of its group.
 type Rule struct {
 	Record, Expr string
 	Labels       map[string]string
-	Alert        string         `json:"-"`
-	OfAlerts     map[string]any `json:"-" yaml:",inline"` // other fields
 
-	*Progress `yaml:"-"`
-	group     *Group
-	inputs    []input
-	ahead     time.Duration // of a cell's time, for which the expression reads
-	atOnce    int           // cells in one query
+	*Progress
+	group  *Group
+	inputs []input
+	ahead  time.Duration // of a cell's time, for which the expression reads
+	atOnce int           // cells in one query
 }
 
 // mostRules bounds the rules of a project.
@@ -51,41 +48,38 @@ const mostRules = 1000
 
 // Parse reads a rule file, and names its alerting rules, which are left to others. An error names group and rule.
 func Parse(text []byte, p parser.Parser) (groups []*Group, alerts []string, err error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	for {
-		var document struct{ Groups []*Group }
-		if err := decoder.Decode(&document); errors.Is(err, io.EOF) && len(groups) > 0 {
-			break
-		} else if errors.Is(err, io.EOF) {
-			return nil, nil, invalid("rule file: it has no groups")
-		} else if err != nil {
-			return nil, nil, invalid("rule file: %v", err)
-		}
-		groups = append(groups, document.Groups...)
+	file, errs := rulefmt.Parse(text, false, common.UTF8Validation, p, slog.New(slog.DiscardHandler))
+	if len(errs) > 0 {
+		return nil, nil, invalid("rule file: %v", errors.Join(errs...))
 	}
-	names := map[string]bool{}
-	for i, g := range groups {
-		if g == nil || g.Name == "" || names[g.Name] {
-			return nil, nil, invalid("group %d: each group needs a name of its own", i+1)
+	var document any
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if len(file.Groups) == 0 || documents.Decode(&document) == nil && documents.Decode(&document) == nil {
+		return nil, nil, invalid("rule file: it has no groups, or several documents")
+	}
+	for _, read := range file.Groups {
+		g := &Group{Name: read.Name, Limit: read.Limit,
+			Interval: cmp.Or(read.Interval, common.Duration(time.Minute))} // as in Prometheus
+		if read.QueryOffset != nil {
+			g.Offset = *read.QueryOffset
 		}
-		names[g.Name] = true
-		g.Interval = cmp.Or(g.Interval, common.Duration(time.Minute)) // as in Prometheus
 		if g.every()%time.Second != 0 || g.Limit < 0 {
 			return nil, nil, invalid("group %q: interval is no number of seconds, or limit is below 0", g.Name)
 		}
-		var recording []*Rule
-		for i, r := range g.Rules {
-			r = cmp.Or(r, new(Rule))
-			if err := r.check(g, p); err != nil {
-				return nil, nil, invalid("group %q, rule %d, %q: %v", g.Name, i+1, r.Record+r.Alert, err)
-			} else if r.Alert != "" {
-				alerts = append(alerts, g.Name+"/"+r.Alert)
+		for i, one := range read.Rules {
+			if one.Alert != "" {
+				alerts = append(alerts, g.Name+"/"+one.Alert)
 				continue
 			}
-			recording = append(recording, r)
+			r := &Rule{Record: one.Record, Expr: one.Expr, Labels: map[string]string{}}
+			maps.Copy(r.Labels, read.Labels)
+			maps.Copy(r.Labels, one.Labels)
+			if err := r.prepare(g, p); err != nil {
+				return nil, nil, invalid("group %q, rule %d, %q: %v", g.Name, i+1, r.Record, err)
+			}
+			g.Rules = append(g.Rules, r)
 		}
-		g.Rules = recording
+		groups = append(groups, g)
 	}
 	return groups, alerts, nil
 }
@@ -98,29 +92,6 @@ func (g *Group) every() time.Duration { return time.Duration(g.Interval) }
 
 // key is that of the group's document.
 func (g *Group) key() string { return g.Project + "\x00" + g.Name }
-
-// check checks a rule of a file, and gives it the labels of its group.
-func (r *Rule) check(g *Group, p parser.Parser) error {
-	labels := map[string]string{}
-	maps.Copy(labels, g.Labels)
-	maps.Copy(labels, r.Labels)
-	r.Labels = labels
-	for name, value := range labels {
-		if !common.UTF8Validation.IsValidLabelName(name) || name == model.LabelName ||
-			!common.LabelValue(value).IsValid() {
-			return fmt.Errorf("label %q is not one that a rule may set", name)
-		}
-	}
-	switch {
-	case (r.Record == "") == (r.Alert == ""):
-		return errors.New("one of record and alert is needed")
-	case r.Alert == "" && len(r.OfAlerts) > 0:
-		return fmt.Errorf("recording rules have no fields %q", slices.Sorted(maps.Keys(r.OfAlerts)))
-	case r.Alert == "" && !common.UTF8Validation.IsValidMetricName(r.Record):
-		return errors.New("record is not a name of series")
-	}
-	return r.prepare(g, p)
-}
 
 // prepare finds out what the expression of a rule reads.
 func (r *Rule) prepare(g *Group, p parser.Parser) error {

@@ -1,3 +1,4 @@
+// Package handlers serves recording rules by HTTP: our own routes, and Prometheus' list of rules.
 package handlers
 
 import (
