@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-// Any two senders with one interval are told, whatever their phases, unless they halve it; a sender alone never is, with
-// any interval, jitter, or scrapes that fail.
+// Two senders of one interval are told at any phase, unless they halve it. A sender alone never is, with any interval,
+// jitter, or scrapes that fail.
 func TestInterleaved(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	for range 2_000 {

@@ -175,3 +175,22 @@ func Counting(timestamps []carbonara.Timestamp, values []float64) ([]carbonara.T
 	}
 	return timestamps[:n], values[:n]
 }
+
+// LeastInterleaved is of how many measures Interleaved says something.
+const LeastInterleaved = 16
+
+// Interleaved reports whether measures, in order of time, look like those of two senders without a label that tells
+// them apart: every other one has the same interval, of a second or more, to within a hundredth, and they don't halve
+// it. Senders that happen to halve it look like one that is twice as fast; their other series tell.
+func Interleaved(times []carbonara.Timestamp) bool {
+	if len(times) < LeastInterleaved {
+		return false
+	}
+	away := func(a, b carbonara.Timestamp) carbonara.Timestamp { return max(a, b) - min(a, b) }
+	whole, shift := times[2]-times[0], times[1]-times[0]
+	told := whole+whole/100 >= carbonara.Timestamp(time.Second) && away(2*shift, whole) > whole/10
+	for i := range times[2:] {
+		told = told && away(times[i+2]-times[i], whole) <= whole/100
+	}
+	return told
+}
