@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
+	_ "net/http/pprof" // adds its handlers to http.DefaultServeMux, which nothing else serves
 	"time"
 )
 
@@ -22,13 +22,7 @@ func (s *Server) serveProfiles(address string) error {
 		s.logger.Warn("profiles show the command line to other machines: give --pprof a loopback address",
 			"address", listener.Addr().String())
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+	server := &http.Server{Handler: http.DefaultServeMux, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)}
 	s.closers.Add("profiles", func(context.Context) error { return server.Close() })
 	go func() {

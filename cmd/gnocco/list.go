@@ -20,11 +20,16 @@ import (
 	"github.com/gnocco-db/gnocco/query/activity"
 )
 
+type listing func(ctx context.Context, c *client.Client, selectors []string) (*table, error)
+
 // listings make the tables of gnocco list, by kind.
-var listings = map[string]func(ctx context.Context, c *client.Client, selectors []string) (*table, error){
-	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "types": listTypes, "rules": listRules,
-	"projects": listProjects, "ledger": listLedger, "jobs": listJobs, "queries": listQueries, "costs": listCosts,
-	"unread": listUnread, "backups": listBackups,
+var listings = map[string]listing{
+	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "projects": listProjects,
+	"ledger": listLedger, "jobs": listJobs, "queries": listQueries, "costs": listCosts, "unread": listUnread,
+	"types": rowsOf("/v1/resource_type", []string{"type", "attributes"}, addType),
+	"rules": rowsOf("/v1/archive_policy_rule", []string{"rule", "pattern", "policy"}, addRule),
+	"backups": rowsOf("/v1/backups", []string{"begun", "seconds", "user", "to", "files", "bytes", "new bytes",
+		"incremental", "behind", "error"}, addBackup),
 }
 
 func newList() *cobra.Command {
@@ -117,48 +122,43 @@ func listPolicies(ctx context.Context, c *client.Client, _ []string) (*table, er
 	return t, err
 }
 
-func listTypes(ctx context.Context, c *client.Client, _ []string) (*table, error) {
-	var all []struct {
-		Name       string         `json:"name"`
-		Attributes map[string]any `json:"attributes"`
-	}
-	err := c.Do(ctx, "GET", "/v1/resource_type", nil, &all)
-	t := &table{columns: []string{"type", "attributes"}}
-	for _, one := range all {
-		t.add(one.Name, strings.Join(slices.Sorted(maps.Keys(one.Attributes)), ", "))
-	}
-	return t, err
-}
-
-func listRules(ctx context.Context, c *client.Client, _ []string) (*table, error) {
-	var all []struct {
-		Name    string `json:"name"`
-		Pattern string `json:"metric_pattern"`
-		Policy  string `json:"archive_policy_name"`
-	}
-	err := c.Do(ctx, "GET", "/v1/archive_policy_rule", nil, &all)
-	t := &table{columns: []string{"rule", "pattern", "policy"}}
-	for _, one := range all {
-		t.add(one.Name, one.Pattern, one.Policy)
-	}
-	return t, err
-}
-
-func listBackups(ctx context.Context, c *client.Client, _ []string) (*table, error) {
-	var all []model.Backup
-	err := c.Do(ctx, "GET", "/v1/backups", nil, &all)
-	t := &table{columns: []string{"begun", "seconds", "user", "to", "files", "bytes", "new bytes", "incremental",
-		"behind", "error"}}
-	for _, b := range all {
-		took := int(b.Ended.Sub(b.Begun).Seconds())
-		var behind any
-		if b.Follows {
-			behind = time.Since(b.Begun).Round(time.Second)
+// rowsOf lists what a path answers, by add for each row.
+func rowsOf[T any](path string, columns []string, add func(t *table, one T)) listing {
+	return func(ctx context.Context, c *client.Client, _ []string) (*table, error) {
+		var all []T
+		err := c.Do(ctx, "GET", path, nil, &all)
+		t := &table{columns: columns}
+		for _, one := range all {
+			add(t, one)
 		}
-		t.add(b.Begun.Format(time.RFC3339), took, b.User, b.To, b.Files, b.Bytes, b.Written, b.Incremental, behind,
-			b.Error)
+		return t, err
 	}
-	return t, err
+}
+
+type resourceType struct {
+	Name       string
+	Attributes map[string]any
+}
+
+func addType(t *table, one resourceType) {
+	t.add(one.Name, strings.Join(slices.Sorted(maps.Keys(one.Attributes)), ", "))
+}
+
+type policyRule struct {
+	Name    string
+	Pattern string `json:"metric_pattern"`
+	Policy  string `json:"archive_policy_name"`
+}
+
+func addRule(t *table, one policyRule) { t.add(one.Name, one.Pattern, one.Policy) }
+
+func addBackup(t *table, b model.Backup) {
+	var behind any
+	if b.Follows {
+		behind = time.Since(b.Begun).Round(time.Second)
+	}
+	t.add(b.Begun.Format(time.RFC3339), int(b.Ended.Sub(b.Begun).Seconds()), b.User, b.To, b.Files, b.Bytes, b.Written,
+		b.Incremental, behind, b.Error)
 }
 
 func listLedger(ctx context.Context, c *client.Client, _ []string) (*table, error) {

@@ -67,8 +67,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "house/in   sum", "", "show", "house", "--start", "2025-12-01")
 	f(0, "metric,policy,id\nlater,", "", "list", "unread", "-o", "csv")
 	f(0, "\ncellar/cold,seconds,", "", "list", "unread", "-o", "csv")
-	f(0, "house/out  sum          3", "", "watch", "house/out", "--start", "2025-12-01", "--count", "2", "--every", "100ms")
-	f(1, "", "--every must be at least 100ms", "watch", "house/out", "--every", "1ms")
+	f(1, "", "--every must be at least 100ms", "top", "--every", "1ms")
 	complete := func(want string, args ...string) {
 		t.Helper()
 		stdout, _, _ := run(t, "", append([]string{"__complete"}, args...)...)
@@ -83,7 +82,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	complete("house/in\nhouse/out\n", "list", "metrics", "house")
 	complete("out\n", "delete", "o")
 	complete("seconds\n", "import", "csv", "--archive-policy", "sec")
-	complete("sum\n", "watch", "--aggregation", "su")
+	complete("sum\n", "show", "--aggregation", "su")
 
 	f(0, ",2026-01-01T00:00:00Z,2", "", "query", "1 + vector(1)", "--time", "2026-01-01", "-o", "csv")
 	f(0, `"value": "NaN"`, "", "query", "0 / vector(0)", "-o", "json")

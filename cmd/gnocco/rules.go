@@ -19,7 +19,9 @@ func newRules() *cobra.Command {
 the server has still to evaluate: a new rule's history, and those whose inputs have changed.`,
 		Example: "  gnocco rules\n  gnocco rules apply rules.yml"}
 	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, _ []string) (*table, error) {
-		var answer struct{ Data struct{ Groups []rules.GroupStatus } }
+		var answer struct {
+			Data struct{ Groups []rules.GroupStatus }
+		}
 		err := c.Do(cmd.Context(), "GET", "/api/v1/rules", nil, &answer)
 		t := &table{columns: []string{"project", "group", "rule", "interval", "series", "to_do", "of_history", "state"}}
 		for _, g := range answer.Data.Groups {

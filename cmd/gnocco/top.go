@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/query/activity"
 )
 
@@ -18,7 +20,8 @@ import (
 const topCosts = 10
 
 func newTop() *cobra.Command {
-	var again repeatFlags
+	var every time.Duration
+	var count int
 	var kill string
 	cmd := &cobra.Command{
 		Use:   "top",
@@ -36,26 +39,38 @@ has read.`,
 		if kill != "" {
 			return c.Do(cmd.Context(), "DELETE", "/v1/queries/"+url.PathEscape(kill), nil, nil)
 		}
-		return again.repeat(cmd, func() (func(io.Writer) error, error) {
+		if every < 100*time.Millisecond {
+			return errors.New("--every must be at least 100ms")
+		}
+		out := cmd.OutOrStdout()
+		for n := 1; ; n++ {
+			costs := new(table)
 			running, err := listQueries(cmd.Context(), c, nil)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				costs, err = listCosts(cmd.Context(), c, nil)
 			}
-			costs, err := listCosts(cmd.Context(), c, nil)
-			if err != nil {
-				return nil, err
+			if cmd.Context().Err() != nil {
+				return nil // interrupted
+			} else if err != nil {
+				return err
 			}
 			costs.rows = costs.rows[:min(len(costs.rows), topCosts)]
-			return func(out io.Writer) error {
-				if err := running.write(out, "table"); err != nil {
-					return err
-				}
-				fmt.Fprintln(out)
-				return costs.write(out, "table")
-			}, nil
-		})
+			before := "" // the table
+			if progress.IsTerminal(out) {
+				before = "\x1b[H\x1b[2J"
+			}
+			fmt.Fprintf(out, "%s%s\n", before, time.Now().UTC().Format(time.RFC3339))
+			if err := running.write(out, "table"); err != nil {
+				return err
+			}
+			fmt.Fprintln(out)
+			if err := costs.write(out, "table"); err != nil || n == count || pause.For(cmd.Context(), every) != nil {
+				return err
+			}
+		}
 	})
-	again.define(cmd.Flags(), 2*time.Second)
+	cmd.Flags().DurationVar(&every, "every", 2*time.Second, "time between two tables")
+	cmd.Flags().IntVar(&count, "count", 0, "number of tables; 0: until it is interrupted")
 	cmd.Flags().StringVar(&kill, "kill", "", "end the query with this ID")
 	return cmd
 }

@@ -88,7 +88,7 @@ func TestFiltersComeLater(t *testing.T) {
 }
 
 // The page of a metric asks twice before its charts are drawn: for all groups, coarsely, and for the rest together.
-// None of these is answered before the third is asked.
+// The answers of these are held back until the third is asked.
 func TestMetricAsksTwice(t *testing.T) {
 	s, c := start(t, nil)
 	ids := send(t, c, "host", time.Now(), 250, "cpu.percent")

@@ -20,9 +20,8 @@ var folder string
 var allKernels = flag.Bool("kernels.all", false, "all sizes also of kernels that are compiled for the host, and their "+
 	"address sanitizer")
 
-// Main runs a package's tests and removes what they built. TestMain calls it. On the host a kernel takes a hundred times
-// as long as on a device, so tests have the sizes of -short there, unless the flag -kernels.all is given, as by
-// make kernels.
+// Main runs a package's tests and removes what they built. TestMain calls it. On the host a kernel takes a hundred
+// times as long as on a device: tests have the sizes of -short there, unless -kernels.all is given, as by make kernels.
 func Main(m *testing.M) {
 	flag.Parse()
 	if os.Getenv("GNOCCO_TEST_DEVICE") == "" && !*allKernels {
