@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
@@ -173,12 +174,20 @@ const (
 	dashboardEvery = 15 * time.Second
 )
 
-// dashboardAges are the ages of the newest measure, and the widest groups that answer then.
+// dashboardAges are the ages of the newest measure, the widest groups that answer then, and what else answers from a
+// time on, as of the first measure: finer groups, or measures.
 var dashboardAges = []struct {
-	name       string
-	age, group time.Duration
-}{{"1 h", 0, 10 * time.Second}, {"20 h", 17 * time.Hour, 10 * time.Second}, {"10 d", 10 * 24 * time.Hour, time.Minute},
-	{"40 d", 40 * 24 * time.Hour, time.Hour}, {"2 y", 720 * 24 * time.Hour, time.Hour}}
+	name              string
+	age, group, finer time.Duration
+	from              time.Duration
+}{
+	{"1 h", 0, 10 * time.Second, 0, dashboardSpan - 2*time.Hour},
+	{"20 h", 17 * time.Hour, 10 * time.Second, 0, math.MaxInt64},
+	{"10 d", 10 * 24 * time.Hour, time.Minute, 0, math.MaxInt64},
+	{"31 d", 31*24*time.Hour - 2*time.Hour - time.Minute, time.Hour, time.Minute, dashboardSpan - 2*time.Hour},
+	{"40 d", 40 * 24 * time.Hour, time.Hour, 0, math.MaxInt64},
+	{"2 y", 720 * 24 * time.Hour, time.Hour, 0, math.MaxInt64},
+}
 
 // fleet makes what two machines with their pods show: counters that begin anew when a machine does, gauges with NaN,
 // scrapes that fail, jobs that come and go, histograms.
@@ -487,11 +496,7 @@ func TestDashboardsAtAnyAge(t *testing.T) {
 		if r.IntN(2) == 0 {
 			fatal.If(t, s.Metricd.Checkpoint(t.Context()))
 		}
-		kept := s.now
-		if a.age == 0 {
-			kept = s.now.Truncate(time.Hour).Add(-2 * time.Hour)
-		}
-		last := s.fleet.grouped(a.group, kept)
+		last := s.fleet.grouped(a.group, a.finer, a.from)
 		var counts [verdicts]int
 		for _, shape := range dashboards {
 			for range rounds {
@@ -532,23 +537,35 @@ func requireRow(t *testing.T, page, age string, counts [verdicts]int) {
 }
 
 // grouped returns a fleet of which selectors without a range see one sample a group: the last one, at the group's end.
-// Samples since kept keep their times.
-func (f *fleet) grouped(group time.Duration, kept time.Time) storage.Queryable {
-	width := group.Milliseconds()
+// From a time on the groups are finer, 0 for the measures themselves.
+func (f *fleet) grouped(group, finer, from time.Duration) storage.Queryable {
+	join := int64(math.MaxInt64)
+	if from < math.MaxInt64 {
+		join = f.start.Add(from).UnixMilli()
+	}
 	var last []promtest.Series
 	for _, s := range f.series {
 		one := promtest.Series{Labels: s.Labels}
 		for i, sample := range s.Samples {
-			end := (sample.T()/width + 1) * width
-			last := sample.(promtest.Sample)
-			switch {
-			case sample.T() >= kept.UnixMilli():
-			case i+1 < len(s.Samples) && s.Samples[i+1].T() < end:
+			t, width := sample.T(), group.Milliseconds()
+			if t >= join {
+				width = finer.Milliseconds()
+			}
+			last, next := sample.(promtest.Sample), int64(math.MaxInt64)
+			if width > 0 {
+				last.MS = (t/width + 1) * width
+			}
+			if i+1 < len(s.Samples) {
+				next = s.Samples[i+1].T()
+			}
+			if width > 0 && next < last.MS {
 				continue
-			default:
-				last.MS = end
 			}
 			one.Samples = append(one.Samples, chunks.Sample(last))
+			if end := last.MS + max(5*time.Minute.Milliseconds(), 2*width); end < next { // the series ends
+				stale := promtest.Sample{MS: end, Value: math.Float64frombits(value.StaleNaN)}
+				one.Samples = append(one.Samples, chunks.Sample(stale))
+			}
 		}
 		last = append(last, one)
 	}
@@ -593,24 +610,26 @@ func (s *fleetStore) judge(expr string, at time.Time, group time.Duration, last 
 	notes := slices.DeleteFunc(notesOf(got), func(note string) bool {
 		return slices.Contains(known, note) || strings.Contains(note, "is answered from")
 	})
-	ofLast := numbersOf(prometheus(last, max(5*time.Minute, 2*group)))
-	bounds := s.around(all, expr, at, group)
+	if maps.EqualFunc(a, numbersOf(prometheus(last, max(5*time.Minute, 2*group))), alike) {
+		return isLast
+	}
 	outside := ""
-	for key, v := range a {
-		if !bounds.hold(key, v) {
-			outside = fmt.Sprintf("%s: %v outside of %v", key, v, bounds.of[key])
+	if len(notes) > 0 {
+		bounds := s.around(all, expr, at, group)
+		for key, v := range a {
+			if !bounds.hold(key, v) {
+				outside = fmt.Sprintf("%s: %v outside of %v", key, v, bounds.of[key])
+			}
+		}
+		if outside == "" {
+			return isBounded
 		}
 	}
-	switch {
-	case maps.EqualFunc(a, ofLast, alike):
-		return isLast
-	case len(notes) > 0 && outside == "":
-		return isBounded
-	case slices.ContainsFunc(notes, unbounded.MatchString):
+	if slices.ContainsFunc(notes, unbounded.MatchString) {
 		return isOpen
 	}
-	t.Errorf("%s at %d from groups of %v: %v, want %v, from last measures %v; %s; notes %q", expr, at.UnixMilli(),
-		group, a, want, ofLast, outside, notes)
+	t.Errorf("%s at %d from groups of %v: %v, want %v; %s; notes %q", expr, at.UnixMilli(), group, a, want, outside,
+		notes)
 	return isWrong
 }
 
@@ -683,7 +702,7 @@ func (s *fleetStore) around(all storage.Queryable, expr string, at time.Time, gr
 		return length
 	})
 	a := &around{of: map[string][3]float64{}}
-	steps := min(int(3*group/time.Second), 180)
+	steps := min(int(3*group/time.Second), 180) // not longer than the shortest range
 	for _, expr := range slices.Compact([]string{expr, ofGroup, wider, narrower}) {
 		q, err := s.engine.NewRangeQuery(s.t.Context(), all, nil, expr, at.Add(-2*group), at.Add(group),
 			3*group/time.Duration(steps))
