@@ -14,6 +14,11 @@ LISTEN=${LISTEN:-127.0.0.1:8042}
 
 answers() { (exec 3<>"/dev/tcp/${LISTEN%:*}/${LISTEN##*:}") 2>/dev/null; }
 
+ready() {
+    (exec 3<>"/dev/tcp/${LISTEN%:*}/${LISTEN##*:}" && printf 'GET /gnocchi/ready HTTP/1.0\r\n\r\n' >&3 &&
+        read -r -t 5 _ status _ <&3 && [ "$status" = 200 ]) 2>/dev/null
+}
+
 mkdir -p "$RIG"
 if [ -s "$RIG/pid" ]; then
     pid=$(cat "$RIG/pid")
@@ -35,8 +40,9 @@ setsid "$GNOCCO" serve --data "$RIG/data" --listen "$LISTEN" --no-default-polici
     --proxy-headers --cors-allowed-origin http://foobar.com </dev/null >>"$RIG/log" 2>&1 &
 pid=$!
 echo "$pid" >"$RIG/pid"
-for _ in $(seq 200); do
-    ! answers || exit 0
+# The port is open before the stores are, and a request that comes then waits 2 s at most.
+for _ in $(seq 600); do
+    ! ready || exit 0
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.05
 done
