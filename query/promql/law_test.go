@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
@@ -295,6 +296,26 @@ func TestRates(t *testing.T) {
 	}
 	if r := s.instant("min_total", at); r.Err == nil {
 		t.Errorf("a policy without last and mean: %v", r)
+	}
+}
+
+// A selector of groups without last has their means, and says so.
+func TestMeansInsteadOfLast(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.policy("p", []string{"mean", "max"}, time.Minute)
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.post(s.metric("p", "a", "x"), start, 30*time.Second, 1, 2, 3, 8)
+	s.now = start.Add(24 * time.Hour)
+	for expr, want := range map[string]string{
+		"x": `archive policy "p" has no last: x has the mean of each group`, `x{__aggregation__="mean"}`: "",
+		"max_over_time(x[2m])": "",
+	} {
+		r := s.instant(expr, start.Add(2*time.Minute))
+		fatal.If(t, r.Err)
+		_, infos := r.Warnings.AsStrings(expr, 0, 0)
+		if text := strings.Join(infos, "\n"); want == "" && text != "" || !strings.Contains(text, want) {
+			t.Errorf("%s: infos %q, want %q", expr, infos, want)
+		}
 	}
 }
 

@@ -229,6 +229,9 @@ func (sel *selection) baseReading(policy *model.ArchivePolicy, missing string) (
 			continue
 		}
 		r := readingOfMethod(m)
+		if m == carbonara.Mean && sel.function == "" {
+			r.note = info("archive policy %q has no last: %s has the mean of each group", policy.Name, sel.selector)
+		}
 		if missing != "" {
 			r.note = warning("archive policy %q has no %s: %s is that of the %s of each group. To add %s: "+
 				"PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, missing,
