@@ -1,4 +1,3 @@
-// Package handlers serves recording rules by HTTP: our own routes, and Prometheus' list of rules.
 package handlers
 
 import (
