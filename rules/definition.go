@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	common "github.com/prometheus/common/model"
@@ -50,7 +51,11 @@ const mostRules = 1000
 func Parse(text []byte, p parser.Parser) (groups []*Group, alerts []string, err error) {
 	file, errs := rulefmt.Parse(text, false, common.UTF8Validation, p, slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
-		return nil, nil, invalid("rule file: %v", errors.Join(errs...))
+		var texts []string
+		for _, err := range errs {
+			texts = append(texts, goTypes.ReplaceAllString(err.Error(), ""))
+		}
+		return nil, nil, invalid("rule file: %s", strings.Join(slices.Compact(texts), "; "))
 	}
 	var document any
 	documents := yaml.NewDecoder(bytes.NewReader(text))
@@ -83,6 +88,9 @@ func Parse(text []byte, p parser.Parser) (groups []*Group, alerts []string, err 
 	}
 	return groups, alerts, nil
 }
+
+// goTypes are the names in errors of yaml that say nothing to users.
+var goTypes = regexp.MustCompile(` (into|in type) [\[\]*]*\w+\.\w+`)
 
 func invalid(format string, args ...any) error {
 	return &model.FieldError{Field: "rules", Reason: fmt.Sprintf(format, args...)}

@@ -49,6 +49,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"", "no groups"},
 		{"groups: []", "no groups"},
 		{"groups: [", "rule file: yaml"},
+		{"- 1", "cannot unmarshal !!seq"},
 		{"groups:\n- rules: []", "Groupname must not be empty"},
 		{"groups:\n- name: g\n- name: g", `groupname: "g" is repeated`},
 		{"groups:\n- name: g\n  interval: 500ms", `group "g": interval`},
@@ -72,7 +73,7 @@ func TestFaultyFiles(t *testing.T) {
 		if err == nil {
 			_, err = inOrder(map[string]*Group{"": groups[0]})
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "rulefmt") {
 			t.Errorf("%q: %v, want %q", c.file, err, c.want)
 		}
 	}
