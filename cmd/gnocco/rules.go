@@ -14,11 +14,12 @@ import (
 )
 
 func newRules() *cobra.Command {
-	cmd := &cobra.Command{Use: "rules", Short: "List, apply and delete recording rules", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "rules", Short: "List, apply and delete recording rules"}
+	list := &cobra.Command{Use: "list", Short: "List recording rules, and their progress", Args: cobra.NoArgs,
 		Long: `List the recording rules of the user's project, to admins those of all projects. Column to_do counts the times that
 the server has still to evaluate: a new rule's history, and those whose inputs have changed.`,
-		Example: "  gnocco rules\n  gnocco rules apply rules.yml"}
-	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, _ []string) (*table, error) {
+		Example: "  gnocco rules list"}
+	askForTable(list, func(cmd *cobra.Command, c *client.Client, _ []string) (*table, error) {
 		var answer struct {
 			Data struct{ Groups []rules.GroupStatus }
 		}
@@ -75,6 +76,6 @@ and left to vmalert.`,
 		}
 		return nil
 	})
-	cmd.AddCommand(apply, remove)
+	cmd.AddCommand(list, apply, remove)
 	return cmd
 }
