@@ -17,6 +17,7 @@
 // (inputs.go). Then it evaluates the cells that are due, in the order of dependence, and then others, the newest first.
 // A cell is due 10 s after T, or query_offset if that is longer: senders are late by that much.
 //
+// Cells that fail alone are put aside for ten minutes, so that they hold up no others.
 // Results that differ from the recorded ones are written (recorder.go): by a push where the back window is open, since
 // of equal timestamps the last one counts, else by a correction in the ledger. A rule remembers its metrics, and takes
 // cells back only from those. Rules that read results hear of their changes from the sacks, as of any others.

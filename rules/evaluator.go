@@ -21,6 +21,7 @@ const (
 	listenAtOnce  = 16               // sacks
 	leastLag      = 10 * time.Second // between a cell's time and its evaluation
 	retryAfter    = 30 * time.Second
+	retryFailed   = 10 * time.Minute
 )
 
 // Run evaluates until ctx ends. Only one process does, that which holds the index.
@@ -100,6 +101,12 @@ func (m *Manager) background(rules []*Rule, now time.Time) (newest *Rule) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range rules {
+		if now.Sub(r.failedAt) >= retryFailed {
+			for _, failed := range r.Failed {
+				r.Todo = r.Todo.with(failed)
+			}
+			r.Failed, r.failedBy = nil, ""
+		}
 		if len(r.Todo) > 0 && (r.fault == "" || now.Sub(r.last) >= retryAfter) &&
 			(newest == nil || r.Todo[len(r.Todo)-1].To > newest.Todo[len(newest.Todo)-1].To) {
 			newest = r

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -472,6 +473,51 @@ func TestWorkOutlivesFaults(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Cells whose expression fails hold up no others, older or newer, and are tried again.
+func TestFailingCellsHoldUpNobody(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(seedtest.Next(t), 0)))
+	load := labels.FromStrings("__name__", "load", "job", "api")
+	twin := labels.FromStrings("__name__", "load", "job", "twin")
+	begin := w.now
+	for i := range 4 * 40 {
+		w.push(load, []time.Time{w.now}, []float64{1})
+		if i >= 80 && i < 88 {
+			w.push(twin, []time.Time{w.now}, []float64{1}) // the rule's label makes it the same series
+		}
+		w.now = w.now.Add(15 * time.Second)
+	}
+	w.apply("groups:\n- name: g\n  interval: 1m\n  rules:\n" +
+		"  - {record: one, expr: 'last_over_time(load[1m])', labels: {job: x}}")
+	state := func() rules.RuleStatus {
+		all, err := w.manager.Statuses(t.Context(), func(*rules.Group) bool { return true })
+		w.check(err)
+		return all[0].Rules[0]
+	}
+	rounds := func() {
+		for range 150 {
+			w.now = w.now.Add(6 * time.Second)
+			w.check(w.manager.Round(t.Context(), w.now))
+		}
+	}
+	rounds()
+	recorded := w.ask("count_over_time(one[1h])", begin.Add(40*time.Minute), begin.Add(40*time.Minute), time.Minute)
+	for _, n := range recorded {
+		for _, n := range n {
+			if n < 34 || n > 39 {
+				t.Errorf("%v of 40 cells are recorded", n)
+			}
+		}
+	}
+	if s := state(); len(recorded) != 1 || s.Todo < 1 || s.Todo > 6 || !strings.Contains(s.Fault, "the same labels") {
+		t.Errorf("%v, %+v", recorded, s)
+	}
+	w.replace(twin, begin, w.now)
+	rounds()
+	if s := state(); s.Todo != 0 || s.Fault != "" {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -62,12 +63,13 @@ type Manager struct {
 type Progress struct {
 	Next    carbonara.Timestamp // the first cell that was never evaluated; 0: all
 	Todo    spans               // other cells that are not recorded
+	Failed  spans               // cells that could not be evaluated alone, and wait for retryFailed
 	History int64               // cells of the first history
 	Series  map[uuid.UUID]bool  // metrics that hold results
 
-	last  time.Time // this process evaluated; zero: never
-	took  time.Duration
-	fault string
+	last, failedAt  time.Time // this process evaluated, and put the last cell into Failed; zero: never
+	took            time.Duration
+	fault, failedBy string
 }
 
 // keyChange is the key of a document with Manager.lastChange. The others are groups.
@@ -213,14 +215,15 @@ func (m *Manager) Statuses(ctx context.Context, sees func(*Group) bool) (all []G
 		}
 		status := GroupStatus{Name: g.Name, Project: g.Project, Interval: g.every().Seconds(), Limit: g.Limit}
 		for _, r := range g.Rules {
-			health := "ok"
-			if r.fault != "" {
+			health, fault := "ok", cmp.Or(r.fault, r.failedBy)
+			if fault != "" {
 				health = "err"
 			} else if r.last.IsZero() {
 				health = "unknown"
 			}
-			status.Rules = append(status.Rules, RuleStatus{r.Record, r.Expr, r.Labels, health, r.fault,
-				r.took.Seconds(), r.last, "recording", r.Todo.cells(g.every()), r.History, len(r.Series)})
+			status.Rules = append(status.Rules, RuleStatus{r.Record, r.Expr, r.Labels, health, fault,
+				r.took.Seconds(), r.last, "recording", r.Todo.cells(g.every()) + r.Failed.cells(g.every()), r.History,
+				len(r.Series)})
 		}
 		all = append(all, status)
 	}

@@ -70,7 +70,10 @@ func (m *Manager) work(ctx context.Context, r *Rule, now time.Time) {
 	defer m.mu.Unlock()
 	r.last, r.took, r.fault = now, time.Since(started), ""
 	if err != nil {
-		r.fault, r.atOnce = err.Error(), max(1, r.atOnce/2) // perhaps they were too many
+		if r.fault = err.Error(); r.atOnce == 1 && w.step == r.group.every() { // the others go on
+			r.Todo, r.Failed, r.failedAt, r.failedBy = r.Todo.without(w.span), r.Failed.with(w.span), now, r.fault
+		}
+		r.atOnce = max(1, r.atOnce/2) // perhaps they were too many
 		return
 	}
 	r.Todo, r.atOnce = r.Todo.without(w.span), min(cellsAtOnce, 2*r.atOnce)
