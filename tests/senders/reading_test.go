@@ -273,7 +273,7 @@ func TestGrafanaDataSource(t *testing.T) {
 	want(ask("GET", "api/v1/label/__name__/values", times("limit", "40000")), `["load","size"]`)
 	want(ask("GET", "api/v1/label/resource_type/values", times("match[]", "load")), `["generic"]`)
 	ask("GET", "api/v1/metadata", url.Values{"limit": {"40000"}})
-	want(ask("GET", "api/v1/rules", nil), `{"groups":[]}`)
+	want(ask("GET", "api/v1/rules", nil), `{"groups": []}`)
 	want(ask("GET", "api/v1/format_query", url.Values{"query": {"sum( load )"}}), `"sum(load)"`)
 	has(ask("GET", "api/v1/parse_query", url.Values{"query": {"sum(load)"}}), `"aggregation"`)
 }
