@@ -57,9 +57,8 @@ func Parse(text []byte, p parser.Parser) (groups []*Group, alerts []string, err 
 		}
 		return nil, nil, invalid("rule file: %s", strings.Join(slices.Compact(texts), "; "))
 	}
-	var document any
 	documents := yaml.NewDecoder(bytes.NewReader(text))
-	if len(file.Groups) == 0 || documents.Decode(&document) == nil && documents.Decode(&document) == nil {
+	if len(file.Groups) == 0 || documents.Decode(new(any)) == nil && documents.Decode(new(yaml.Node)) == nil {
 		return nil, nil, invalid("rule file: it has no groups, or several documents")
 	}
 	for _, read := range file.Groups {

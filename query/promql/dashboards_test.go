@@ -202,7 +202,7 @@ type fleet struct {
 func (f *fleet) add(text string, times []int64, value func(i int) (promtest.Sample, bool)) {
 	b := labels.NewScratchBuilder(4)
 	name, rest, _ := strings.Cut(text, "{")
-	b.Add(labels.MetricName, name)
+	b.Add(model.LabelName, name)
 	for _, pair := range strings.Split(strings.TrimSuffix(rest, "}"), ",") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			b.Add(name, value)
@@ -414,7 +414,7 @@ func (s *fleetStore) send(of func(promtest.Series) []chunks.Sample) {
 		if id, ok := s.ids[key]; ok {
 			return id
 		}
-		name := l.Get(labels.MetricName)
+		name := l.Get(model.LabelName)
 		counts := part != ""
 		for _, suffix := range []string{"_total", "_count", "_sum", "_bucket"} {
 			counts = counts || strings.HasSuffix(name, suffix)
