@@ -69,8 +69,12 @@ func orBeside(cmd *cobra.Command, place string) *cobra.Command {
 // newDoctorBucket leaves all of its work, and its help, to the program beside this one.
 func newDoctorBucket() *cobra.Command {
 	return &cobra.Command{Use: "bucket s3://bucket/prefix", Short: "Check what a bucket may be used for", DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return becomeBackup(append([]string{"doctor", "bucket"}, args...)...)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := becomeBackup(append([]string{"doctor", "bucket"}, args...)...)
+			if strings.Join(args, "") == "--help" {
+				return cmd.Help() // without that program
+			}
+			return err
 		}}
 }
 

@@ -31,10 +31,14 @@ func newStatus() *cobra.Command {
 		if err := c.Do(cmd.Context(), "GET", "/v1/status?details=false", nil, &answer); err != nil {
 			return err
 		}
+		report := cmd.ErrOrStderr()
 		t := &table{columns: []string{"process", "roles", "address", "version", "uptime", "memory", "accepted", "processed"}}
 		for _, m := range answer.Cluster.Members {
 			row := []any{m.ID, strings.Join(m.Roles, ", "), m.Address, "no answer", nil, nil, nil, nil}
 			if f := m.Figures; f != nil {
+				if f.Pair != "" {
+					fmt.Fprintf(report, "two senders push the same series, such as %s: see --replica-labels\n", f.Pair)
+				}
 				row = append(row[:3], f.Version, time.Duration(f.Uptime)*time.Second,
 					fmt.Sprintf("%.0f MiB", float64(f.Memory)/(1<<20)), f.Accepted, f.Processed)
 			}
@@ -42,12 +46,6 @@ func newStatus() *cobra.Command {
 		}
 		if err := t.write(cmd.OutOrStdout(), output); err != nil {
 			return err
-		}
-		report := cmd.ErrOrStderr()
-		for _, m := range answer.Cluster.Members {
-			if m.Figures != nil && m.Figures.Pair != "" {
-				fmt.Fprintf(report, "two senders push the same series, such as %s: see --replica-labels\n", m.Figures.Pair)
-			}
 		}
 		for _, store := range answer.Cluster.Damaged {
 			fmt.Fprintf(report, "damaged: %s\n", store.Name)

@@ -55,11 +55,10 @@ has read.`,
 				return err
 			}
 			costs.rows = costs.rows[:min(len(costs.rows), topCosts)]
-			before := "" // the table
 			if progress.IsTerminal(out) {
-				before = "\x1b[H\x1b[2J"
+				fmt.Fprint(out, "\x1b[H\x1b[2J") // over the earlier tables
 			}
-			fmt.Fprintf(out, "%s%s\n", before, time.Now().UTC().Format(time.RFC3339))
+			fmt.Fprintln(out, time.Now().UTC().Format(time.RFC3339))
 			if err := running.write(out, "table"); err != nil {
 				return err
 			}
