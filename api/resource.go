@@ -119,8 +119,8 @@ func (a resourceHandlers) create(w http.ResponseWriter, r *http.Request, who *au
 	if err := a.Index.CreateResource(r.Context(), resource, metrics); err != nil {
 		return refusedParts(err)
 	}
-	if resource, err = a.Index.Resource(kind.Name, resource.ID); err != nil {
-		return err
+	if created, err := a.Index.Resource(kind.Name, resource.ID); err == nil {
+		resource = created // else it ended so long ago that it is deleted already
 	}
 	a.SetLocation(w, r, "resource", kind.Name, resource.ID.String())
 	setRevision(w, resource)
