@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/pause"
+	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/metricd/changes"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -26,12 +27,10 @@ const (
 
 // Run evaluates until ctx ends. Only one process does, that which holds the index.
 func (m *Manager) Run(ctx context.Context) {
-	told := ""
+	waiting := &repeated.Warning{Warn: m.options.Logger.Warn, Message: "recording rules wait; trying again"}
 	for range pause.Ticks(ctx, roundInterval) {
-		err := m.Round(ctx, m.options.Now())
-		if err != nil && ctx.Err() == nil && err.Error() != told { // it is told once, not each second
-			told = err.Error()
-			m.options.Logger.Warn("recording rules wait; trying again", "error", told)
+		if err := m.Round(ctx, m.options.Now()); ctx.Err() == nil {
+			waiting.Note(err)
 		}
 	}
 }
