@@ -100,7 +100,7 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		return o, err
 	}
 	w.instruments.pushed.WithLabelValues(push.Protocol).Add(float64(accepted))
-	if w.Replicas == nil && w.Pairs.Found() == "" {
+	if len(w.Replicas) == 0 && w.Pairs.Found() == "" {
 		if id, found := w.Pairs.look(&batch.Measures); found {
 			w.tellPair(w.Ingester.Index.Lookup(id), "two senders seem to push the same series: sums over time count both, and "+
 				"counters seem to fall; a label of each and --replica-labels make one of them count")

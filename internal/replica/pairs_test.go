@@ -11,8 +11,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-// Two senders of one interval are told at any phase, unless they halve it. A sender alone never is, with any interval,
-// jitter, or scrapes that fail.
+// Two senders with the same interval are noticed at any phase but half of it. A single sender never is, at any
+// interval and jitter, even if scrapes fail.
 func TestInterleaved(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	for range 2_000 {
