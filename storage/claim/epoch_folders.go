@@ -70,18 +70,17 @@ func (f *epochFolders) highest() uint64 {
 
 func isManifest(name string) bool { return strings.HasPrefix(name, manifestPrefix) }
 
-// ofPebble reports whether a file of that name is part of a Pebble store, or was derived from it.
+// ofPebble reports whether a file of that name holds some of a Pebble store, or was derived from it.
 func ofPebble(name string) bool {
 	for _, prefix := range []string{manifestPrefix, "OPTIONS-", "marker."} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
-	return name == lockName || IsImmutable(name) || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
+	return IsImmutable(name) || strings.HasSuffix(name, ".log")
 }
 
 const (
-	lockName       = "LOCK"
 	manifestPrefix = "MANIFEST-"
 	derived        = ".derived" // ends the names of files that can be made again from the store (index.WriteDerived)
 )

@@ -341,7 +341,7 @@ func inventory(fs vfs.FS, dir string) (inventoried, error) {
 	}
 	var files inventoried
 	for _, name := range names {
-		if !ofPebble(name) || name == lockName || strings.HasSuffix(name, ".dbtmp") {
+		if !ofPebble(name) {
 			continue
 		}
 		info, err := fs.Stat(fs.PathJoin(dir, name))
