@@ -225,3 +225,18 @@ func TestFaultsOfStores(t *testing.T) {
 	f(claim.ErrUnstable, model.StoreDamaged, true, "is damaged")
 	f(syscall.EIO, model.StoreUnopened, true, "could not be opened")
 }
+
+// The first damaged part of a store that is served stands for all of them, until the store is well again.
+func TestFirstDamagedPart(t *testing.T) {
+	var log bytes.Buffer
+	d := newDamagedStores(slog.New(slog.NewTextHandler(&log, nil)))
+	for _, table := range []string{"000012.sst", "000034.sst"} {
+		_ = d.notePart("sacks/000", fmt.Errorf("%s: %w", table, storage.ErrCorrupt))
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "000012.sst") {
+		t.Errorf("%d errors logged, want one of the first table: %s", n, &log)
+	}
+	if known := d.stores["sacks/000"]; !strings.Contains(known.Reason, "000012.sst") || !known.Served {
+		t.Errorf("known as %+v", known.DamagedStore)
+	}
+}

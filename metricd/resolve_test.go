@@ -152,6 +152,36 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 	}
 }
 
+// countingIndex counts the metrics that are looked up.
+type countingIndex struct {
+	testnode.WorkersIndex
+	asked atomic.Int64
+}
+
+func (x *countingIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.Metric) error {
+	x.asked.Add(int64(len(ids)))
+	return x.Store.Find(ctx, ids, found)
+}
+
+// Metrics that are gone are looked up once for all requests that are drained together.
+func TestMetricsThatAreGoneAreLookedUpOnce(t *testing.T) {
+	store, err := index.Open("index", index.Options{FS: vfs.NewMem()})
+	fatal.If(t, err)
+	defer store.Close()
+	counting := &countingIndex{WorkersIndex: testnode.WorkersIndex{Store: store}}
+	source := &listSource{ready: make(chan struct{}, 1)}
+	gone := []uuid.UUID{uuid.New(), uuid.New()}
+	source.put(0, slices.Repeat([][]uuid.UUID{gone}, 50)...)
+	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: counting, Incoming: source,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	fatal.If(t, err)
+	fatal.If(t, p.Refresh(t.Context(), gone))
+	fatal.If(t, p.Close(t.Context()))
+	if n := counting.asked.Load(); n != 2 {
+		t.Errorf("%d metrics were looked up, want 2", n)
+	}
+}
+
 // slowIndex takes a while for each request.
 type slowIndex struct {
 	testnode.WorkersIndex

@@ -27,8 +27,9 @@ import (
 //	metric name=a policy=(60s,1h) methods=(mean,count)    and below it a line "time value" for each measure
 //	read metric=a method=mean [granularity=1m] [from=0] [to=600] [resample=1h] [tz=zone] [exact] [rows=10]
 //	    and below it a condition in JSON, or nothing; the answer has a line for each granularity
-//	evaluate granularity=1m [from=0] [to=600] [fill=0] [rows=10]
-//	    and below it the operation, whose metrics are named by the script's names
+//	evaluate granularity=1m [from=0] [to=600] [fill=0] [rows=10] [of=(a,b)]
+//	    and below it the operation, whose metrics are named by the script's names; of evaluates it for each of these
+//	    metrics instead of the first, each a group of its own
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		if filepath.Ext(path) != ".txt" {
@@ -173,11 +174,19 @@ func (s *script) evaluate(ctx context.Context, d *datadriven.TestData) (lines []
 		}
 		read.Options.Fill = fill
 	}
-	results, err := s.reader.Evaluate(ctx, operation, operands, read)
+	groups := [][]query.Operand{operands}
+	if d.HasArg("of") {
+		groups = groups[:0]
+		for _, name := range list(d, "of") {
+			operands[0].Metric = s.metrics[name]
+			groups = append(groups, slices.Clone(operands))
+		}
+	}
+	results, err := s.reader.EvaluateGroups(ctx, operation, groups, read)
 	if err != nil {
 		return nil, err
 	}
-	for _, result := range results {
+	for _, result := range slices.Concat(results...) {
 		for j := range result.Columns() {
 			values, err := result.Column(j, nil)
 			if err != nil {

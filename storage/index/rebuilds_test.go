@@ -139,3 +139,24 @@ func TestRebuilds(t *testing.T) {
 	fatal.If(t, s.DeleteMetric(ctx, ids[0]))
 	fatal.If(t, s.Expunge(ctx, ids[0]))
 }
+
+// What begins a rebuild, or adds metrics to one, wakes the process that does it.
+func TestChangedMetricsWakeRebuilds(t *testing.T) {
+	s := open(t, index.Options{FS: vfs.NewMem()})
+	defer closeStore(t, s)
+	rebuild := uuid.New()
+	for range 2 {
+		m := newMetric("medium")
+		fatal.If(t, s.CreateMetric(ctx, m))
+		select {
+		case <-s.RebuildsChanged():
+		default:
+		}
+		fatal.If(t, s.ChangeMetrics(ctx, []uuid.UUID{m.ID}, func(*model.Metric) bool { return true }, "low", rebuild, time.Now()))
+		select {
+		case <-s.RebuildsChanged():
+		default:
+			t.Error("nobody is woken")
+		}
+	}
+}

@@ -35,6 +35,8 @@ func TestRevive(t *testing.T) {
 			}
 		}
 	}
+	closeStore(t, s)
+	s = open(t, index.Options{FS: fs}) // which has looked for ended resources before one ends
 	want(false, false)
 	if _, err := s.UpdateResource(ctx, model.GenericType, ended.ID, 5000,
 		func(r *model.Resource) (*index.MetricSet, error) {

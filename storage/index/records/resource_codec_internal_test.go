@@ -26,6 +26,9 @@ func FuzzDecodeResource(f *testing.F) {
 	r.Type, r.Attributes = model.GenericType, nil
 	f.Add(AppendResource(nil, r, types[model.GenericType]))
 	f.Add([]byte("\x01{\"original_id\":\"web\",\"type\":\"generic\"}"))
+	if got := appendValue(nil, true); string(got) != string([]byte{byte(model.KindBool), 1}) {
+		f.Errorf("true is %v", got)
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		decoder := Decoder{Types: types}
 		r, err := decoder.Decode(uuid.Nil, src)
