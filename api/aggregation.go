@@ -131,7 +131,7 @@ func (a *api) aggregate(ctx context.Context, who *auth.Identity, metrics []*mode
 	if read.resample != nil {
 		by, label = read.resample, groupingLabel(read.resample)
 	}
-	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by, read.exact)
+	operation, err := aggregates.Reaggregate(references, read.reaggregation, method, by)
 	if err != nil {
 		if invalid, ok := errors.AsType[*aggregates.InvalidError](err); ok {
 			return nil, web.BadArgument("reaggregation", invalid.Reason)

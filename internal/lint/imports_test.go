@@ -40,7 +40,7 @@ var layers = table(
 	"query: internal/budget internal/parallel query/activity query/aggregates query/correlations query/postings query/promql model carbonara correlate",
 	"query/activity: query/exemplars",
 	"query/exemplars: model",
-	"query/aggregates: internal/compensated model carbonara",
+	"query/aggregates: internal/compensated internal/parallel model carbonara",
 	"query/correlations: internal/budget internal/parallel query query/aggregates model carbonara correlate",
 	"query/postings: internal/budget model carbonara",
 	"query/promql: internal/budget internal/compensated internal/parallel query query/postings query/promql/columns model carbonara",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/compensated"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // acrossMethod aggregates values that stand side by side, of several series at one time, or of one series in a window.
@@ -28,7 +29,7 @@ const (
 	acrossSum
 	acrossVar
 	acrossCount
-	acrossPercentile // of all measures, in a Combination only
+	acrossPercentile // in a Combination, of all measures
 )
 
 var acrossNames = []string{"mean", "median", "std", "min", "max", "sum", "var", "count"}
@@ -107,6 +108,16 @@ func (m acrossMethod) spread(squares, count float64) float64 {
 
 func (m acrossMethod) squares() bool { return m.base == acrossStd || m.base == acrossVar }
 
+// A rowReader writes rows of column j into dst, beginning at from. Several goroutines may call it.
+type rowReader func(j, from int, dst []float64) error
+
+// sideBySide calls f for parts of so many rows, on all cores.
+func sideBySide(rows int, f func(from, to int) error) error {
+	const least = 512 // rows of a part: shorter reads of a column cost more each
+	parts := max(1, parallel.Workers(rows/least))
+	return parallel.Each(parts, parts, func(i int) error { return f(rows*i/parts, rows*(i+1)/parts) })
+}
+
 // aggregate returns one column: the aggregate of all columns, row by row.
 func (e *evaluator) aggregate(n *node) (*columns, error) {
 	in, err := e.columns(n.operands[0])
@@ -114,10 +125,23 @@ func (e *evaluator) aggregate(n *node) (*columns, error) {
 		return nil, err
 	}
 	results := make([]float64, len(in.times))
-	if n.across.base == acrossMedian {
-		err = e.medians(in, results)
-	} else {
+	var rows rowReader
+	if n.operands[0].kind == kindMetric && !e.grid.fill.carries() {
+		rows = func(j, from int, dst []float64) error {
+			e.grid.read(in.series[j], from, dst)
+			return e.ctx.Err()
+		}
+	}
+	switch {
+	case n.across.base == acrossMedian || n.across.base == acrossPercentile:
+		err = e.percentiles(n.across, in, rows, results)
+	case rows == nil:
 		err = n.across.accumulate(in, results)
+	default:
+		err = sideBySide(len(results), func(from, to int) error {
+			part := &columns{series: in.series, read: func(j int, dst []float64) error { return rows(j, from, dst) }}
+			return n.across.accumulate(part, results[from:to])
+		})
 	}
 	if err != nil {
 		return nil, err

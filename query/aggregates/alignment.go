@@ -131,17 +131,22 @@ func same(a, b []carbonara.Timestamp) bool {
 // overlap returns the rows in which no series is NaN.
 func (g *grid) overlap(ctx context.Context) ([]int, error) {
 	missing := make([]bool, len(g.times))
-	values := make([]float64, len(g.times))
-	for i := range g.table.Series {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		g.read(i, values)
-		for row, v := range values {
-			if v != v {
-				missing[row] = true
+	if err := sideBySide(len(g.times), func(from, to int) error {
+		values := make([]float64, to-from)
+		for i := range g.table.Series {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			g.read(i, from, values)
+			for row, v := range values {
+				if v != v {
+					missing[from+row] = true
+				}
 			}
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	var rows []int
 	for row, is := range missing {
@@ -152,14 +157,14 @@ func (g *grid) overlap(ctx context.Context) ([]int, error) {
 	return rows, nil
 }
 
-// read writes series i into dst, of one value for each timestamp.
-func (g *grid) read(i int, dst []float64) {
+// read writes series i into dst: a value for each timestamp, from a row on.
+func (g *grid) read(i, row int, dst []float64) {
 	if len(dst) == 0 {
 		return
 	}
-	s := &g.table.Series[i]
-	from, _ := slices.BinarySearch(s.Starts, g.times[0])
-	to, found := slices.BinarySearch(s.Starts, g.times[len(g.times)-1])
+	s, times := &g.table.Series[i], g.times[row:row+len(dst)]
+	from, _ := slices.BinarySearch(s.Starts, times[0])
+	to, found := slices.BinarySearch(s.Starts, times[len(times)-1])
 	if found {
 		to++
 	}
@@ -169,7 +174,7 @@ func (g *grid) read(i int, dst []float64) {
 	} else {
 		missing := g.fill.missing()
 		at := 0
-		for row, t := range g.times {
+		for row, t := range times {
 			if at < len(starts) && starts[at] == t {
 				dst[row] = values[at]
 				at++

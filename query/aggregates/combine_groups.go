@@ -119,7 +119,7 @@ func (e *evaluator) combined(n *node) (*columns, error) {
 		out.series = append(out.series, s.Found)
 	}
 	out.read = func(j int, dst []float64) error {
-		g.read(from+j, dst)
+		g.read(from+j, 0, dst)
 		return e.ctx.Err()
 	}
 	return out, nil

@@ -171,7 +171,7 @@ func (e *evaluator) metric(n *node) *columns {
 		}
 	}
 	out.read = func(j int, dst []float64) error {
-		e.grid.read(out.series[j], dst)
+		e.grid.read(out.series[j], 0, dst)
 		return e.ctx.Err()
 	}
 	return out

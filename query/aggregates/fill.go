@@ -47,6 +47,9 @@ func ParseFill(text string) (Fill, bool) {
 // Drops reports whether rows whose value is NaN or infinite are left out of the answer.
 func (f Fill) Drops() bool { return f.mode >= fillDropNA }
 
+// carries reports whether what stands in a row depends on others.
+func (f Fill) carries() bool { return f.mode >= fillForward }
+
 // missing is what stands for an aggregate that is not there, before apply.
 func (f Fill) missing() float64 {
 	if f.mode == fillNumber {

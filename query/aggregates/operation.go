@@ -81,7 +81,7 @@ func (w width) Start(group int64) carbonara.Timestamp {
 
 // Reaggregate returns what the aggregation API before operations did: the method's aggregates of every reference,
 // regrouped first unless grouping is nil, then aggregated across. It returns an *InvalidError if across is no method.
-func Reaggregate(references []Reference, across string, method carbonara.Method, grouping Grouping, exact bool) (
+func Reaggregate(references []Reference, across string, method carbonara.Method, grouping Grouping) (
 	*Operation, error) {
 	if len(references) == 0 {
 		return nil, ErrNoMetric
@@ -90,7 +90,7 @@ func Reaggregate(references []Reference, across string, method carbonara.Method,
 		across = method.OfAggregates().String()
 	}
 	by, ok := parseAcrossMethod(across)
-	if !ok || by.base == acrossPercentile && !exact {
+	if !ok {
 		return nil, &InvalidError{Reason: "'" + across + "' cannot aggregate across metrics"}
 	}
 	operand := &node{kind: kindMetric, name: "metric", references: make([]int, len(references))}

@@ -17,44 +17,19 @@ const (
 	maxNodes = 500 // numbers and references apart
 )
 
-// Parse reads an operation on aggregates.
-func Parse(value any) (*Operation, error) {
-	o, err := parse(value)
-	if err == nil {
-		err = o.root.refusePercentiles()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return o, nil
-}
-
-// ParseExact reads an operation and returns Exact of it, which may also aggregate metrics by percentiles.
+// ParseExact reads an operation and returns Exact of it.
 func ParseExact(value any) (*Operation, error) {
-	o, err := parse(value)
+	o, err := Parse(value)
 	if err != nil {
 		return nil, err
 	}
 	return o.Exact()
 }
 
-// refusePercentiles returns an *InvalidError if an aggregate is a percentile: of aggregates there is none.
-func (n *node) refusePercentiles() error {
-	if n.across.base == acrossPercentile {
-		return n.invalid("no such aggregation method, %s", describe(n.across.String()))
-	}
-	for _, operand := range n.operands {
-		if err := operand.refusePercentiles(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// parse reads operations as a client sends them: lists of lists, strings and numbers, or the text of an S-expression.
+// Parse reads operations as a client sends them: lists of lists, strings and numbers, or the text of an S-expression.
 // Values are what encoding/json makes of JSON, with json.Number for numbers. The error is a *SyntaxError or an
 // *InvalidError.
-func parse(value any) (*Operation, error) {
+func Parse(value any) (*Operation, error) {
 	if text, ok := value.(string); ok {
 		list, err := parseText(text)
 		if err != nil {

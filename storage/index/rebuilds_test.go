@@ -140,7 +140,7 @@ func TestRebuilds(t *testing.T) {
 	fatal.If(t, s.Expunge(ctx, ids[0]))
 }
 
-// What begins a rebuild, or adds metrics to one, wakes the process that does it.
+// A rebuild that begins, or that is given more metrics, wakes the process that does it.
 func TestChangedMetricsWakeRebuilds(t *testing.T) {
 	s := open(t, index.Options{FS: vfs.NewMem()})
 	defer closeStore(t, s)
