@@ -44,11 +44,7 @@ func attributeValue(in web.Node, a *model.Attribute, now carbonara.Timestamp) (a
 		}
 		return b, nil
 	}
-	t, err := in.Timestamp(now)
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
+	return in.Timestamp(now)
 }
 
 // parseReal returns a number between two limits, nil for none; a boolean counts as 0 or 1, as in Gnocchi.

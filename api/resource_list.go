@@ -125,10 +125,9 @@ func (a resourceHandlers) findMarker(ctx context.Context, list *resourceList) (*
 		return nil, err
 	}
 	for _, state := range states {
-		if !list.history || revisionMarker(state) == id.String()+"@"+revision {
-			if list.sees == nil || list.sees(state) {
-				return state, nil
-			}
+		found := !list.history || revisionMarker(state) == id.String()+"@"+revision
+		if found && (list.sees == nil || list.sees(state)) {
+			return state, nil
 		}
 	}
 	return nil, invalid

@@ -36,9 +36,7 @@ func asType(r *model.Resource, resourceType string) *model.Resource {
 	return r
 }
 
-func (r resourceJSON) MarshalJSON() ([]byte, error) {
-	return r.append(make([]byte, 0, 768), ""), nil
-}
+func (r resourceJSON) MarshalJSON() ([]byte, error) { return r.append(make([]byte, 0, 768), ""), nil }
 
 // append appends the object, with space after its colons and commas, as text.AppendJSON writes it.
 func (r resourceJSON) append(dst []byte, space string) []byte {

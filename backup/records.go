@@ -91,10 +91,7 @@ func Records(f *datafolder.Folder) ([]model.Backup, error) {
 		all = append(all, b)
 		return true
 	})
-	if err != nil {
-		return nil, err
-	}
-	return all, nil
+	return all, err
 }
 
 // LastEnded returns when the newest backup ended that did not fail, the zero time without one.

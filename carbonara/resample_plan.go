@@ -116,9 +116,7 @@ func (p *Plan) complete() {
 func (p *Plan) OpenValues() int { return p.open }
 
 // HasRate reports whether any column is computed over differences.
-func (p *Plan) HasRate() bool {
-	return p.rate.any
-}
+func (p *Plan) HasRate() bool { return p.rate.any }
 
 // HasCounters reports whether any column is one of counters.
 func (p *Plan) HasCounters() bool { return p.counter.any }
@@ -128,9 +126,7 @@ func (p *Plan) HasMoments() bool { return p.measures.more || p.rate.more }
 
 // HasPercentiles reports whether any column is an order statistic or a sketch, which cannot be continued from
 // moments: such a group is always computed from all its measures.
-func (p *Plan) HasPercentiles() bool {
-	return p.Percentiles() > 0 || p.sketch
-}
+func (p *Plan) HasPercentiles() bool { return p.Percentiles() > 0 || p.sketch }
 
 // HasSketch reports whether a column is the sketch.
 func (p *Plan) HasSketch() bool { return p.sketch }

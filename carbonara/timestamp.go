@@ -21,9 +21,7 @@ func (t Timestamp) Time() time.Time { return time.Unix(0, int64(t)).UTC() }
 func (t Timestamp) Valid() bool { return t >= 0 }
 
 // Floor returns the start of the group of width granularity (> 0) that t falls into.
-func (t Timestamp) Floor(granularity time.Duration) Timestamp {
-	return t - t%Timestamp(granularity)
-}
+func (t Timestamp) Floor(granularity time.Duration) Timestamp { return t - t%Timestamp(granularity) }
 
 // Ceil returns the first multiple of a granularity (> 0) at or after t, no later than MaxTimestamp.
 func (t Timestamp) Ceil(granularity time.Duration) Timestamp {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -84,11 +85,7 @@ func (k *knownStores) list(names []string, began time.Time) []string {
 		k.add(name).announced = time.Time{} // from now on listings say when it is gone
 	}
 	names = k.withAnnounced(names)
-	for name := range k.stores {
-		if !slices.Contains(names, name) {
-			delete(k.stores, name)
-		}
-	}
+	maps.DeleteFunc(k.stores, func(name string, _ *knownStore) bool { return !slices.Contains(names, name) })
 	k.publish()
 	return names
 }

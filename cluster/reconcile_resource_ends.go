@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -127,9 +128,7 @@ func (e *resourceEnds) silent(ctx context.Context, resources []*model.Resource,
 	}
 	var metrics []uuid.UUID
 	for _, r := range resources {
-		for _, id := range r.Metrics {
-			metrics = append(metrics, id)
-		}
+		metrics = slices.AppendSeq(metrics, maps.Values(r.Metrics))
 	}
 	last, err := e.archives.LastMeasures(ctx, metrics)
 	if err != nil {

@@ -30,8 +30,7 @@ func (s *sack) error(err error) error {
 	if errors.Is(err, view.ErrClosed) {
 		return notOwned(s.number)
 	}
-	var known *SackError
-	if err == nil || errors.As(err, &known) {
+	if err == nil || errors.As(err, new(*SackError)) {
 		return err
 	}
 	return &SackError{s.number, err}

@@ -67,8 +67,7 @@ func (e *DamagedError) Unwrap() error { return ErrUnavailable }
 
 // IsDamaged reports whether an error is, or wraps, a DamagedError.
 func IsDamaged(err error) bool {
-	var damaged *DamagedError
-	return errors.As(err, &damaged)
+	return errors.As(err, new(*DamagedError))
 }
 
 // The nouns of an ObjectError, as they begin a sentence for the client.

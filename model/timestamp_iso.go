@@ -49,10 +49,8 @@ func ParseISO(s string) (carbonara.Timestamp, bool) {
 	year := int64(tx&0xff)*100 + int64(tx>>16&0xff)
 	month, day := int64(tx>>40&0xff), int64(ty&0xff)
 	hour, minute, second := int64(tz&0xff), int64(tz>>24&0xff), int64(tz>>48&0xff)
-	if uint64(month-1) > 11 || day == 0 || day > 28 && day > daysIn(year, month) {
-		return 0, false
-	}
-	if hour > 23 || minute > 59 || second > 59 {
+	if uint64(month-1) > 11 || day == 0 || day > 28 && day > daysIn(year, month) ||
+		hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
 	seconds := daysFromCivil(year, month, day)*86400 + hour*3600 + minute*60 + second

@@ -113,9 +113,7 @@ func (c *calendar) Group(t carbonara.Timestamp) int64 { return c.number(t.Time()
 func (c *calendar) Width() time.Duration              { return 0 }
 func (c *calendar) Letter() string                    { return c.letter }
 
-func (c *calendar) Start(group int64) carbonara.Timestamp {
-	return atLeastEpoch(c.begin(group))
-}
+func (c *calendar) Start(group int64) carbonara.Timestamp { return atLeastEpoch(c.begin(group)) }
 
 func atLeastEpoch(t time.Time) carbonara.Timestamp { return max(carbonara.FromTime(t), 0) }
 

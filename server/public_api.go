@@ -46,9 +46,7 @@ func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveWhole answers while this process holds the index.
-func (p *public) serveWhole(w http.ResponseWriter, r *http.Request) {
-	p.whole.Load().ServeHTTP(w, r)
-}
+func (p *public) serveWhole(w http.ResponseWriter, r *http.Request) { p.whole.Load().ServeHTTP(w, r) }
 
 // store is a series.Store of the whole cluster.
 func (p *public) store(ctx context.Context, creator, protocol string, batch *series.Batch) error {

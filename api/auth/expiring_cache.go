@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -54,11 +55,7 @@ func (c *expiringCache[K, V]) put(key K, value V, now, latest time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.entries) >= c.size {
-		for old, entry := range c.entries {
-			if !now.Before(entry.until) {
-				delete(c.entries, old)
-			}
-		}
+		maps.DeleteFunc(c.entries, func(_ K, e cacheEntry[V]) bool { return !now.Before(e.until) })
 	}
 	if len(c.entries) >= c.size {
 		for old := range c.entries {

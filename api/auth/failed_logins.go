@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -120,11 +121,9 @@ func (f *failedLogins) makeRoom() {
 		return
 	}
 	now := f.now()
-	for from, a := range f.addresses {
-		if a.inHand == 0 && !a.settled.After(now) {
-			delete(f.addresses, from)
-		}
-	}
+	maps.DeleteFunc(f.addresses, func(_ netip.Prefix, a *loginAddress) bool {
+		return a.inHand == 0 && !a.settled.After(now)
+	})
 	for from, a := range f.addresses {
 		if len(f.addresses) < maxAddresses*9/10 { // so that not each new one looks at all
 			break

@@ -109,9 +109,7 @@ func cutHead(line []byte, now carbonara.Timestamp) (head []byte, at carbonara.Ti
 	return plaintext.Trim(line[:end]), at, value, err == nil, nil
 }
 
-func isInName(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= ':' || c == '_'
-}
+func isInName(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= ':' || c == '_' }
 
 // readHead reads the name and labels of a line.
 func (b *body) readHead(head []byte, dst *series.Labels) error {

@@ -40,10 +40,7 @@ func (p *parser) list(depth int) list {
 		}
 		i++
 	})
-	if fault == nil {
-		fault = badValue
-	}
-	if fault != nil {
+	if fault = cmp.Or(fault, badValue); fault != nil {
 		dst.Timestamps, dst.Values = dst.Timestamps[:from], dst.Values[:from]
 	}
 	return list{from, dst.Len(), fault}

@@ -19,9 +19,7 @@ type parser struct {
 	refused error                 // of take
 }
 
-func (p *parser) fail(fault string) {
-	p.fault = cmp.Or(p.fault, fault)
-}
+func (p *parser) fail(fault string) { p.fault = cmp.Or(p.fault, fault) }
 
 // peek returns the next byte, 0 at the end, where no token begins with it.
 func (p *parser) peek() byte {

@@ -3,6 +3,7 @@ package operators
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -61,11 +62,7 @@ func (a *Handlers) senders(ctx context.Context) ([]*sender, error) {
 	for i, s := range of {
 		s.newest = max(s.newest, newest[i])
 	}
-	all := make([]*sender, 0, len(byKey))
-	for _, s := range byKey {
-		all = append(all, s)
-	}
-	return all, nil
+	return slices.Collect(maps.Values(byKey)), nil
 }
 
 // listSilent serves GET /v1/silent: how many senders have sent nothing for a time, and those that stopped last. One

@@ -30,10 +30,7 @@ func decodeJSON(body []byte, v visitor) error {
 	}
 	request := object{of: root}
 	err = request.each("resourceMetrics", v, func(r *object) error { return r.resourceMetrics(v) })
-	if err == nil {
-		err = request.fault
-	}
-	return err
+	return cmp.Or(err, request.fault)
 }
 
 // parseJSON reads a body into maps, lists and numbers as they came. Python's encoder writes NaN and infinities as

@@ -39,21 +39,11 @@ func (c ruleCheck) passes(q *question) bool { return q.rules[string(c)].passes(q
 func (c not) passes(q *question) bool       { return !c[0].passes(q) }
 
 func (c and) passes(q *question) bool {
-	for _, part := range c {
-		if !part.passes(q) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c, func(part check) bool { return !part.passes(q) })
 }
 
 func (c or) passes(q *question) bool {
-	for _, part := range c {
-		if part.passes(q) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c, func(part check) bool { return part.passes(q) })
 }
 
 func (c roleCheck) passes(q *question) bool {
@@ -61,12 +51,7 @@ func (c roleCheck) passes(q *question) bool {
 	if !ok || want == "" {
 		return false
 	}
-	for _, role := range q.who.Roles {
-		if strings.EqualFold(role, want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.who.Roles, func(role string) bool { return strings.EqualFold(role, want) })
 }
 
 func (c attributeCheck) passes(q *question) bool {

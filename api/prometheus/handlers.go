@@ -170,6 +170,4 @@ func requireRemoteWrite(r *http.Request) (version2 bool, err error) {
 	return version2, nil
 }
 
-func invalidInput(err error) *web.Error {
-	return web.BadCause("Invalid input", err.Error(), "body")
-}
+func invalidInput(err error) *web.Error { return web.BadCause("Invalid input", err.Error(), "body") }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/gnocco-db/gnocco/api/web"
 )
 
 // tree is an expression as JSON: the form that Prometheus' own page draws.
@@ -21,14 +23,14 @@ func Tree(expr parser.Expr) any {
 		}
 		return tree{
 			"type": "aggregation", "op": e.Op.String(), "expr": Tree(e.Expr), "param": parameter,
-			"grouping": names(e.Grouping), "without": e.Without,
+			"grouping": web.OrEmpty(e.Grouping), "without": e.Without,
 		}
 	case *parser.BinaryExpr:
 		var matching any
 		if m := e.VectorMatching; m != nil {
 			matching = tree{
-				"card": m.Card.String(), "labels": names(m.MatchingLabels), "on": m.On, "include": names(m.Include),
-				"fillValues": tree{"lhs": m.FillValues.LHS, "rhs": m.FillValues.RHS},
+				"card": m.Card.String(), "labels": web.OrEmpty(m.MatchingLabels), "on": m.On,
+				"include": web.OrEmpty(m.Include), "fillValues": tree{"lhs": m.FillValues.LHS, "rhs": m.FillValues.RHS},
 			}
 		}
 		return tree{
@@ -80,13 +82,6 @@ func selector(kind string, v *parser.VectorSelector) tree {
 		"matchers": matchers, "timestamp": v.Timestamp, "startOrEnd": startOrEnd(v.StartOrEnd),
 		"anchored": v.Anchored, "smoothed": v.Smoothed,
 	}
-}
-
-func names(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 func startOrEnd(item parser.ItemType) any {

@@ -108,12 +108,10 @@ func (a *Authorizer) PermittedMetrics(who *auth.Identity, rule string) func(*mod
 
 // CreatorCounts reports whether a rule about metrics depends on nothing but their creators.
 func (a *Authorizer) CreatorCounts(rule string) bool {
-	for _, key := range a.Policy.Keys(rule) {
-		if _, ok := creatorTarget("", key); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Policy.Keys(rule), func(key string) bool {
+		_, ok := creatorTarget("", key)
+		return !ok
+	})
 }
 
 // VisibleSeries is visibleMetrics for series, whose resources need not be read. The request is for the metrics'
@@ -179,10 +177,8 @@ func seriesTarget(c postings.Candidate) policy.Target {
 // EnforceMetrics returns model.ErrForbidden unless the rule permits the user all of the metrics.
 func (a *Authorizer) EnforceMetrics(who *auth.Identity, rule string, metrics []*model.Metric) error {
 	permit := a.PermittedMetrics(who, rule)
-	for _, metric := range metrics {
-		if !permit(metric) {
-			return model.ErrForbidden
-		}
+	if slices.ContainsFunc(metrics, func(m *model.Metric) bool { return !permit(m) }) {
+		return model.ErrForbidden
 	}
 	return nil
 }
@@ -207,12 +203,7 @@ func (a *Authorizer) MetricsByID(who *auth.Identity, ids []uuid.UUID) ([]*model.
 
 // AsksResource reports whether a rule depends on the metric's resource, which only the holder of the index knows.
 func (a *Authorizer) AsksResource(rule string) bool {
-	for _, key := range a.Policy.Keys(rule) {
-		if strings.HasPrefix(key, "resource.") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Policy.Keys(rule), func(k string) bool { return strings.HasPrefix(k, "resource.") })
 }
 
 // EnforceRead is enforce for reading one resource. To a user who may see others by this rule, a hidden one does not

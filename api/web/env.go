@@ -76,9 +76,7 @@ func (e *Env) AcceptJSON(h handler) http.HandlerFunc {
 }
 
 // Authenticated serves h to users with valid credentials who accept JSON.
-func (e *Env) Authenticated(h UserHandler) http.HandlerFunc {
-	return e.AcceptJSON(e.WithIdentity(h))
-}
+func (e *Env) Authenticated(h UserHandler) http.HandlerFunc { return e.AcceptJSON(e.WithIdentity(h)) }
 
 // AuthenticatedRows is Authenticated for answers of rows, which AcceptedRows can write for other clients.
 func (e *Env) AuthenticatedRows(h UserHandler) http.HandlerFunc {

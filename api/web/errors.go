@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -360,10 +361,7 @@ func (e *Error) write(w http.ResponseWriter, r *http.Request) {
 			"<html>\n <head><title>%d %s</title></head>\n <body>\n  <h1>%d %s</h1>\n  <p>%s</p>\n  <p>%s</p>\n </body>\n</html>\n", e.Status, title, e.Status, title, explanations[e.Status], html.EscapeString(e.Description()))
 	case accept != "" && AcceptsJSON(r):
 		header.Set("Content-Type", "application/json")
-		detail := e.Detail
-		if detail == nil {
-			detail = ""
-		}
+		detail := cmp.Or[any](e.Detail, "")
 		body = text.AppendJSON(nil, struct {
 			Code        int    `json:"code"`
 			Title       string `json:"title"`

@@ -154,10 +154,7 @@ func ListOf[T any](read func(Node) (T, error)) func(Node) ([]T, error) {
 		for i := 0; i < len(items) && err == nil; i++ {
 			list[i], err = read(items[i])
 		}
-		if err != nil {
-			return nil, err
-		}
-		return list, nil
+		return list, err
 	}
 }
 

@@ -63,9 +63,8 @@ func (e *Env) Patiently(ctx context.Context, read func() error) error {
 	account := budget.Of(ctx)
 	for {
 		err := read()
-		var neverFits *budget.TooLargeError
-		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, &neverFits) || errors.Is(err, text.ErrSent) ||
-			account.AwaitRefused(ctx) != nil {
+		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, new(*budget.TooLargeError)) ||
+			errors.Is(err, text.ErrSent) || account.AwaitRefused(ctx) != nil {
 			return err
 		}
 	}

@@ -48,9 +48,7 @@ func sortKey(v float64) int64 {
 }
 
 // valueOf is the inverse of sortKey.
-func valueOf(key int64) float64 {
-	return math.Float64frombits(uint64(key ^ int64(uint64(key>>63)>>1)))
-}
+func valueOf(key int64) float64 { return math.Float64frombits(uint64(key ^ int64(uint64(key>>63)>>1))) }
 
 // fewKeys are sorted rather than divided.
 const fewKeys = 12

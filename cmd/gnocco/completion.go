@@ -82,34 +82,28 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-func proposePolicies(ctx context.Context, c *client.Client, begun string) (names []string) {
-	policies, _ := c.ArchivePolicies(ctx)
-	for _, p := range policies {
-		if strings.HasPrefix(p.Name, begun) {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
-
-func proposeMethods(ctx context.Context, c *client.Client, begun string) []string {
-	policies, _ := c.ArchivePolicies(ctx)
-	found := make(map[string]bool)
-	for _, p := range policies {
-		for _, method := range p.Methods {
-			if strings.HasPrefix(method, begun) {
-				found[method] = true
+// proposeOf proposes texts that archive policies have.
+func proposeOf(texts func(p client.ArchivePolicy) []string) completion {
+	return func(ctx context.Context, c *client.Client, begun string) []string {
+		policies, _ := c.ArchivePolicies(ctx)
+		found := make(map[string]bool)
+		for _, p := range policies {
+			for _, text := range texts(p) {
+				found[text] = true
 			}
 		}
+		maps.DeleteFunc(found, func(text string, _ bool) bool { return !strings.HasPrefix(text, begun) })
+		return slices.Sorted(maps.Keys(found))
 	}
-	return slices.Sorted(maps.Keys(found))
 }
 
 // completeFlags proposes the server's values for those flags of a command that have some.
 func completeFlags(cmd *cobra.Command, remote *remoteFlags) {
-	for name, propose := range map[string]completion{"archive-policy": proposePolicies, "aggregation": proposeMethods} {
+	for name, texts := range map[string]func(client.ArchivePolicy) []string{
+		"archive-policy": func(p client.ArchivePolicy) []string { return []string{p.Name} },
+		"aggregation":    func(p client.ArchivePolicy) []string { return p.Methods }} {
 		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, ask(remote, propose)) // an error: it has one
+			_ = cmd.RegisterFlagCompletionFunc(name, ask(remote, proposeOf(texts))) // an error: it has one
 		}
 	}
 }

@@ -36,9 +36,7 @@ func rateOf(p *device.Properties) float64 {
 	switch {
 	case p.Major == 9:
 		each = h200Rate / 132
-	case p.Major == 10 && p.Minor == 0:
-		each = 6e10
-	case p.Major == 8 && p.Minor == 0:
+	case p.Major == 10 && p.Minor == 0, p.Major == 8 && p.Minor == 0:
 		each = 6e10
 	case p.Major == 7 && p.Minor == 0:
 		each = 3e10

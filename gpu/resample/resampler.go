@@ -241,9 +241,8 @@ func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chun
 
 // isExpected reports whether a device may fail so without a defect of ours. The device itself logs its faults.
 func isExpected(err error) bool {
-	var fault *device.FaultError
-	return errors.As(err, &fault) || errors.Is(err, device.ErrMemory) || errors.Is(err, device.ErrUnavailable) ||
-		errors.Is(err, device.ErrClosed)
+	return errors.As(err, new(*device.FaultError)) || errors.Is(err, device.ErrMemory) ||
+		errors.Is(err, device.ErrUnavailable) || errors.Is(err, device.ErrClosed)
 }
 
 // onDevice computes a chunk on the next device, meanwhile leaving its place to another.

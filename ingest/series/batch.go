@@ -145,9 +145,7 @@ func (b *Batch) ended() int {
 }
 
 // Discard takes back the measures without a series.
-func (b *Batch) Discard() {
-	b.timestamps, b.values = b.timestamps[:b.ended()], b.values[:b.ended()]
-}
+func (b *Batch) Discard() { b.timestamps, b.values = b.timestamps[:b.ended()], b.values[:b.ended()] }
 
 // Add adds a measure of a series.
 func (b *Batch) Add(labels Labels, at carbonara.Timestamp, value float64) error {

@@ -27,10 +27,7 @@ func (c *Client) SendMeasures(ctx context.Context, batch []byte) error {
 func Again(ctx context.Context, request func() error) error {
 	for try, wait := 1, firstPause; ; try, wait = try+1, 2*wait {
 		err := request()
-		if err == nil || try == tries || !mayPass(err) || ctx.Err() != nil {
-			return err
-		}
-		if pause.For(ctx, wait) != nil {
+		if err == nil || try == tries || !mayPass(err) || ctx.Err() != nil || pause.For(ctx, wait) != nil {
 			return err
 		}
 	}

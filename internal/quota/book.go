@@ -180,11 +180,7 @@ func (b *Book) sweep(now time.Time) {
 			b.session = uuid.NewString() // the project may come again, and its count begin at 0
 		}
 	}
-	for session, other := range b.others {
-		if now.Sub(other.seen) > idle {
-			delete(b.others, session)
-		}
-	}
+	maps.DeleteFunc(b.others, func(_ string, other *process) bool { return now.Sub(other.seen) > idle })
 }
 
 // balance is how much a project may send. It starts full.

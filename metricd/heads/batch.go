@@ -78,9 +78,7 @@ func (b *Batch) Groups() (groups *carbonara.Groups, start carbonara.Timestamp) {
 func (b *Batch) pending(e entry) []carbonara.Measure { return b.measures[e.from:e.to] }
 
 // add appends a head with pending measures as a series, of all granularities.
-func (b *Batch) add(h *Head, walk *archive.Walk) error {
-	return b.addPlan(h, walk, h.Plan(), h.open)
-}
+func (b *Batch) add(h *Head, walk *archive.Walk) error { return b.addPlan(h, walk, h.Plan(), h.open) }
 
 // Window asks for the groups of a head at the granularity with index J in its plan which start at or after From and
 // before To, with these columns (ascending); nil: all.

@@ -75,12 +75,7 @@ func (h *Head) Counts() (dropped, late uint64) { return h.dropped, h.late }
 
 // HasColumns reports whether the head's groups have all of these columns.
 func (h *Head) HasColumns(columns []carbonara.Column) bool {
-	for _, c := range columns {
-		if _, ok := slices.BinarySearch(h.Plan().Columns, c); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(h.Plan().Columns, c) })
 }
 
 // touchedAtOnce is how many heads fit into a core's own cache with room to spare.

@@ -61,9 +61,7 @@ func (p *Parts) Checkpointed(written []*heads.Head) {
 
 // lacksPending reports whether pending measures are not in r, which was read. mu is held, or the lock of the heads, for
 // writing.
-func (r *recentGroups) lacksPending() bool {
-	return r.plan != nil && r.taken < r.head.Pending()
-}
+func (r *recentGroups) lacksPending() bool { return r.plan != nil && r.taken < r.head.Pending() }
 
 // overlay puts the part's groups into the recent groups, unless a read took the measures meanwhile.
 func (p *recentPart) overlay(scratch *carbonara.Groups) {

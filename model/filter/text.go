@@ -35,10 +35,7 @@ func (p *parser) advance() { p.token = p.lexer.next() }
 
 // accept uses the token if it is a sign or word of these.
 func (p *parser) accept(texts ...string) bool {
-	if p.token.kind != tokenSign && p.token.kind != tokenWord {
-		return false
-	}
-	if !slices.Contains(texts, p.token.text) {
+	if p.token.kind != tokenSign && p.token.kind != tokenWord || !slices.Contains(texts, p.token.text) {
 		return false
 	}
 	p.advance()

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -50,12 +51,8 @@ type Reads []byte
 
 // Has reports whether a metric may have been read. false is certain.
 func (r Reads) Has(metric uuid.UUID) bool {
-	for _, bit := range places(metric) {
-		if int(bit/8) >= len(r) || r[bit/8]&(1<<(bit%8)) == 0 {
-			return false
-		}
-	}
-	return true
+	bits := places(metric)
+	return !slices.ContainsFunc(bits[:], func(b uint32) bool { return int(b/8) >= len(r) || r[b/8]&(1<<(b%8)) == 0 })
 }
 
 func (r *Reads) merge(other Reads) {

@@ -74,10 +74,8 @@ type node struct {
 // width groups by a fixed width, counted from 1970.
 type width time.Duration
 
-func (w width) Group(t carbonara.Timestamp) int64 { return int64(t) / int64(w) }
-func (w width) Start(group int64) carbonara.Timestamp {
-	return carbonara.Timestamp(group * int64(w))
-}
+func (w width) Group(t carbonara.Timestamp) int64     { return int64(t) / int64(w) }
+func (w width) Start(group int64) carbonara.Timestamp { return carbonara.Timestamp(group * int64(w)) }
 
 // Reaggregate returns what the aggregation API before operations did: the method's aggregates of every reference,
 // regrouped first unless grouping is nil, then aggregated across. It returns an *InvalidError if across is no method.

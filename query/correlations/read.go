@@ -35,8 +35,8 @@ func (c *Jobs) readPatiently(ctx context.Context, job *Job) (correlate.Values, e
 			account.Unreserve()
 			return values, nil
 		}
-		var neverFits *budget.TooLargeError
-		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, &neverFits) || account.AwaitRefused(ctx) != nil {
+		if !errors.Is(err, budget.ErrExhausted) || errors.As(err, new(*budget.TooLargeError)) ||
+			account.AwaitRefused(ctx) != nil {
 			return nil, err
 		}
 	}

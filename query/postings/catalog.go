@@ -171,7 +171,7 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 	}
 	// An error leaves the number as it is, so that all of these are read once more.
 	s := c.state
-	s.counted.forget()
+	s.counted.Clear()
 	for _, id := range resources {
 		r, err := c.index.Resource(model.GenericType, id)
 		if err != nil && !errors.Is(err, model.ErrNotFound) {

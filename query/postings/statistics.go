@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -118,13 +119,12 @@ func (c *Catalog) Counts(ctx context.Context, sees Sees, most int, since time.Ti
 	question := fmt.Sprintf("%d %d %q %q", most, since.UnixMilli(), named, lists)
 	var out *Counts
 	err := c.view(ctx, func(s *state) (err error) {
-		if sees == nil {
-			if out = s.counted.get(question); out != nil {
-				return nil
-			}
+		if known, ok := s.counted.Load(question); ok && sees == nil {
+			out = known.(*Counts)
+			return nil
 		}
 		if out, err = s.countAll(ctx, sees, most, since, named, lists); err == nil && sees == nil {
-			s.counted.keep(question, out)
+			s.counted.keep(question, most, out)
 		}
 		return err
 	})
@@ -211,49 +211,20 @@ func (s *state) count(name string, places []uint32, most int) LabelCount {
 	return LabelCount{name, len(counts), top(counts, most)}
 }
 
-// counted keeps the last answers of Counts for clients who see everything, since consoles ask again and again. It is
-// for many goroutines at once.
+// counted is the last answers of Counts for clients who see everything, since consoles ask again and again.
 type counted struct {
-	mu      sync.Mutex
-	answers map[string]*Counts
+	sync.Map
+	n atomic.Int32
 }
 
-// The bounds of counted.
-const (
-	mostAnswers  = 16
-	mostCounts   = 1000 // of an answer
-	mostQuestion = 4 << 10
-)
-
-// get returns the answer to a question; nil if it has none.
-func (c *counted) get(question string) *Counts {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.answers[question]
-}
-
-func (c *counted) keep(question string, answer *Counts) {
-	if len(question) > mostQuestion {
+// keep keeps an answer, unless it may be large or has a long question.
+func (c *counted) keep(question string, most int, answer *Counts) {
+	if most > 100 || len(question) > 4<<10 {
 		return
 	}
-	n := 0
-	for _, label := range answer.Labels {
-		n += len(label.Counts)
+	if c.n.Add(1) > 16 {
+		c.n.Store(0)
+		c.Clear()
 	}
-	if n > mostCounts {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answers == nil || len(c.answers) >= mostAnswers {
-		c.answers = map[string]*Counts{}
-	}
-	c.answers[question] = answer
-}
-
-// forget is called whenever what is counted changes.
-func (c *counted) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.answers = nil
+	c.Store(question, answer)
 }

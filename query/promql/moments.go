@@ -2,6 +2,7 @@ package promql
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/internal/compensated"
@@ -53,12 +54,7 @@ func (m moments) times(share float64) moments {
 
 // areSingle reports whether each group is one measure.
 func areSingle(groups []moments) bool {
-	for _, m := range groups {
-		if m.count != 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(groups, func(m moments) bool { return m.count != 1 })
 }
 
 // average is the sum of all measures over their number. Where a sum overflows and the average does not, sums are taken

@@ -172,9 +172,7 @@ func (s *series) divides(granularity time.Duration) bool {
 // rangesOfGroups reports whether a range (t-r, t] has the measures of [t-r, t), as the groups of these times and the
 // REST API have: a metric of a resource answers alike by either API, before and after its measures have gone. They
 // count a millisecond later for it.
-func (s *series) rangesOfGroups() bool {
-	return !s.pushed && s.selection.length > 0 && s.reading.exact
-}
+func (s *series) rangesOfGroups() bool { return !s.pushed && s.selection.length > 0 && s.reading.exact }
 
 // clip returns what of a part is asked for, and has ended.
 func (s *series) clip(p part) part {

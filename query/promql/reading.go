@@ -99,12 +99,8 @@ func (sel *selection) readingOf(key readingKey) (*reading, error) {
 
 // stores reports whether a policy keeps what a method is answered from, be the method among its own or not.
 func stores(policy *model.ArchivePolicy, m carbonara.Method) bool {
-	for _, c := range m.Columns() {
-		if _, ok := slices.BinarySearch(policy.Plan().Columns, c); !ok {
-			return false
-		}
-	}
-	return true
+	lacks := func(c carbonara.Column) bool { return !slices.Contains(policy.Plan().Columns, c) }
+	return !slices.ContainsFunc(m.Columns(), lacks)
 }
 
 // functionMethods are the methods that functions over time are answered from.

@@ -83,9 +83,7 @@ func parseSplitKey(key []byte) (metric uuid.UUID, split carbonara.SplitKey, ok b
 }
 
 // metricEnd is the first key after all of a metric's.
-func metricEnd(dst []byte, metric uuid.UUID) []byte {
-	return metricKey(dst, metric, 0xff)
-}
+func metricEnd(dst []byte, metric uuid.UUID) []byte { return metricKey(dst, metric, 0xff) }
 
 // Kind is the kind of an entry of a metric.
 type Kind byte

@@ -137,13 +137,9 @@ func (f *fencedFile) Preallocate(offset, length int64) error {
 	return f.fence.change(func() error { return f.File.Preallocate(offset, length) })
 }
 
-func (f *fencedFile) Sync() error {
-	return f.fence.after(f.fence.change(f.File.Sync))
-}
+func (f *fencedFile) Sync() error { return f.fence.after(f.fence.change(f.File.Sync)) }
 
-func (f *fencedFile) SyncData() error {
-	return f.fence.after(f.fence.change(f.File.SyncData))
-}
+func (f *fencedFile) SyncData() error { return f.fence.after(f.fence.change(f.File.SyncData)) }
 
 func (f *fencedFile) SyncTo(length int64) (fullSync bool, err error) {
 	if err := f.fence.check(); err != nil {

@@ -89,9 +89,7 @@ func (d *Deadline) await() error {
 }
 
 // Remaining returns for how long the lease holds without a renewal.
-func (d *Deadline) Remaining() time.Duration {
-	return time.Duration(d.at.Load()) - d.clock.Now()
-}
+func (d *Deadline) Remaining() time.Duration { return time.Duration(d.at.Load()) - d.clock.Now() }
 
 // Lose ends the lease, if it has not ended before.
 func (d *Deadline) Lose(why error) {

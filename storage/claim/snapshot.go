@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,9 +154,7 @@ func (s *Snapshot) List(dir string) ([]string, error) {
 	if err != nil || s.PathBase(dir) != s.PathBase(s.Path) {
 		return names, err
 	}
-	for name := range s.tables {
-		names = append(names, name)
-	}
+	names = slices.AppendSeq(names, maps.Keys(s.tables))
 	slices.Sort(names)
 	return names, nil
 }

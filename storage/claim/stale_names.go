@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -183,9 +184,5 @@ func lowestShown(names []string) uint64 {
 			rounds[i] = max(rounds[i], round)
 		}
 	}
-	lowest := rounds[0]
-	for _, round := range rounds {
-		lowest = min(lowest, round)
-	}
-	return lowest
+	return slices.Min(rounds[:])
 }

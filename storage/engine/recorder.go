@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -97,10 +98,7 @@ func (r *Recorder) Opened(dir string) (opened bool, doubts []error) {
 // Record writes the records of the stores that changed.
 func (r *Recorder) Record() error {
 	r.mu.Lock()
-	dirs := make([]string, 0, len(r.stores))
-	for dir := range r.stores {
-		dirs = append(dirs, dir)
-	}
+	dirs := slices.Collect(maps.Keys(r.stores))
 	r.mu.Unlock()
 	var errs []error
 	for _, dir := range dirs {

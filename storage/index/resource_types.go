@@ -56,10 +56,7 @@ func (s *policyTable) UpdateResourceType(ctx context.Context, name string,
 		}
 		return old.withType(t), setResourceType(b, t)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
+	return t, err
 }
 
 // checkLimits returns a *model.FieldError if a resource has a value of was beyond narrower limits of is. It reads all

@@ -13,9 +13,7 @@ import (
 )
 
 // ArchivePolicyRules returns all, in the order in which they are tried. The slice and its rules are the store's own.
-func (s *policyTable) ArchivePolicyRules() []*model.ArchivePolicyRule {
-	return s.current.Load().rules
-}
+func (s *policyTable) ArchivePolicyRules() []*model.ArchivePolicyRule { return s.current.Load().rules }
 
 // ArchivePolicyRule returns one by its name, or a model.ErrNotFound. The rule is the store's own.
 func (s *policyTable) ArchivePolicyRule(name string) (*model.ArchivePolicyRule, error) {

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -15,12 +16,7 @@ type operation struct {
 type operations []operation
 
 func (all operations) drop() bool {
-	for _, o := range all {
-		if o.drops {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(o operation) bool { return o.drops })
 }
 
 // apply changes a row and reports whether it has any value.
@@ -35,12 +31,11 @@ func (all operations) apply(row []float64) (any bool) {
 			}
 		}
 	}
-	for _, v := range row {
-		if !isAbsent(v) {
-			return true
-		}
-	}
-	return false
+	return hasValue(row)
+}
+
+func hasValue(row []float64) bool {
+	return slices.ContainsFunc(row, func(v float64) bool { return !isAbsent(v) })
 }
 
 func negated(v float64) (float64, bool) { return -v, true }

@@ -62,12 +62,7 @@ func (p *Pipeline) Row(m *Scratch, s *Samples, at Times, lookback int64, out []f
 		Present(out, func(int, float64) { used++ })
 	} else {
 		used = p.windows(m, s, at, out)
-		for _, v := range out {
-			if !isAbsent(v) {
-				called = true
-				break
-			}
-		}
+		called = hasValue(out)
 	}
 	return p.before.apply(out), called, used
 }

@@ -63,10 +63,7 @@ func (k *knownLabels) mayHave(key []byte) bool {
 func (k *knownLabels) add(key []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.state != knownLoading && k.state != knownComplete {
-		return
-	}
-	if 4*(k.used+1) > 3*len(k.slots) && !k.grow() {
+	if k.state != knownLoading && k.state != knownComplete || 4*(k.used+1) > 3*len(k.slots) && !k.grow() {
 		return
 	}
 	hash, at := k.hash(key)

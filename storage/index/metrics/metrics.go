@@ -89,9 +89,7 @@ func (s *Table) decodeMetric(id uuid.UUID, value []byte) (*model.Metric, error) 
 
 // policyNamed is what DecodeMetric wants. It must look after the value was read: the policy of a metric is there
 // before the metric.
-func (s *Table) policyNamed(name []byte) *model.ArchivePolicy {
-	return s.policies()[string(name)]
-}
+func (s *Table) policyNamed(name []byte) *model.ArchivePolicy { return s.policies()[string(name)] }
 
 // CountMetrics returns the number of metrics, without those marked deleted.
 func (s *Table) CountMetrics() int { return int(s.log.Live.Load()) }

@@ -18,9 +18,7 @@ import (
 )
 
 // openError returns the error that a server would meet before it opens a store, by the same functions.
-func (c *check) openError(name string) error {
-	return claim.Check(vfs.Default, c.data.Path, name)
-}
+func (c *check) openError(name string) error { return claim.Check(vfs.Default, c.data.Path, name) }
 
 // refuse notes a store that a server does without.
 func (c *check) refuse(name string, reason error) {

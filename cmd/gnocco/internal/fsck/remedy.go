@@ -55,10 +55,8 @@ func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWal
 	for _, g := range policy.Granularities() {
 		first, last := carbonara.SplitKey{Granularity: g}, carbonara.SplitKey{Granularity: g,
 			Start: carbonara.MaxTimestamp}
-		if g >= f.Granularity || f.Granularity%g != 0 {
-			continue
-		}
-		if !w.readable(archive.SplitKey(l.metric.ID, first), archive.SplitKey(l.metric.ID, last)) {
+		if g >= f.Granularity || f.Granularity%g != 0 ||
+			!w.readable(archive.SplitKey(l.metric.ID, first), archive.SplitKey(l.metric.ID, last)) {
 			continue
 		}
 		groups, complete := fromFiner(store, l.metric, g, f.Granularity)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,12 +26,9 @@ type sackWalk struct {
 
 // readable reports whether no hole lies between two keys: reading one takes long, and fails.
 func (w *sackWalk) readable(first, last []byte) bool {
-	for _, h := range w.holes {
-		if bytes.Compare(h.After, last) < 0 && (h.Before == nil || bytes.Compare(first, h.Before) < 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.holes, func(h engine.Hole) bool {
+		return bytes.Compare(h.After, last) < 0 && (h.Before == nil || bytes.Compare(first, h.Before) < 0)
+	})
 }
 
 // damagedValue is a value of which some operands do not decode.
