@@ -32,7 +32,8 @@ func histogramQuantile(call *parser.Call) resultFunction {
 		return nil
 	}
 	return func(ctx context.Context, s *source, in *computed) (*computed, error) {
-		out, position := in.like(), call.Args[1].PositionRange()
+		out := &computed{at: in.at, notes: in.notes, series: in.series, used: in.used}
+		position := call.Args[1].PositionRange()
 		if in.at.N > 0 && (math.IsNaN(q) || q < 0 || q > 1) {
 			out.notes.Add(annotations.NewInvalidQuantileWarning(q, call.Args[0].PositionRange()))
 		}

@@ -59,7 +59,7 @@ func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
 }
 
 // readsSelectors are functions of a vector to which it matters that this is a selector.
-var readsSelectors = map[string]bool{"timestamp": true, "start_timestamp": true}
+var readsSelectors = map[string]bool{"absent": true, "timestamp": true, "start_timestamp": true}
 
 // errSameLabels says that series have the same labels without their names. The engine knows what that means.
 var errSameLabels = errors.New("promql: series have the same labels without names")

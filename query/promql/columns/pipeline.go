@@ -122,11 +122,6 @@ func ofRange(call *parser.Call, inner Inner) *Pipeline {
 	if !overRanges[call.Func.Name] {
 		return nil
 	}
-	return CompileRange(call, inner)
-}
-
-// CompileRange returns the pipeline of a function over a range, nil if only the engine evaluates it.
-func CompileRange(call *parser.Call, inner Inner) *Pipeline {
 	p := &Pipeline{call: call, args: call.Args, direct: direct[call.Func.Name]}
 	for i, arg := range call.Args {
 		if sub, ok := arg.(*parser.SubqueryExpr); ok {
