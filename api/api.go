@@ -127,7 +127,7 @@ func New(options Options) (*Handler, error) {
 	rooms := []room{a, asked, browsed, rules, otlp.New(env, a.series), imports.New(env, a.series),
 		influxdb.New(env, a.ingester, a.series), prometheus.New(env, a.ingester, a.series),
 		promql.Handlers{Env: env, Engine: engine, Series: labels, SentMetadata: a.series.Metadata,
-			TypeOf: a.series.TypeOf, Delete: a.deleteSeries, ActivityOf: asked.ActivityOf},
+			TypeOf: a.series.TypeOf, Delete: a.deleteSeries, ActivityOf: asked.ActivityOf, UseRules: rules.Use},
 		&correlations.Handlers{Env: env, Jobs: jobs.New(a.reader, options.Correlations), Reader: a.reader,
 			Engine: engine, Series: labels, TypeOf: a.series.TypeOf}}
 	for _, room := range rooms {

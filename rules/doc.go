@@ -22,6 +22,12 @@
 // of equal timestamps the last one counts, else by a correction in the ledger. A rule remembers its metrics, and takes
 // cells back only from those. Rules that read results hear of their changes from the sacks, as of any others.
 //
+// # Use
+//
+// A query that has a rule's expression as a part, at multiples of the interval, reads the recorded values and has the
+// same answer (use.go): cells that are not recorded, to do again, failed or not kept singly are evaluated. It hears of a
+// change as late as the rules do, at most unheardFor after it can be read.
+//
 // # Crashes
 //
 // A group and its progress are one document of the index, written after the results that it speaks of, and a sack

@@ -149,7 +149,9 @@ func (m *Manager) poll(ctx context.Context, horizon carbonara.Timestamp, now tim
 	if err := m.commit(ctx, slices.Collect(maps.Keys(touched)), lastChange); err != nil {
 		return err
 	}
+	m.mu.Lock()
 	m.polled, m.silent = now, horizon == 0
+	m.mu.Unlock()
 	for sack, a := range answers {
 		m.seen[sack] = a.Number
 	}
@@ -195,6 +197,10 @@ func (m *Manager) touch(touched map[*Rule]bool, c changes.Change, granularity ti
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.rules {
+		if metric != nil && metric.Deleted && r.Series[metric.ID] { // results that somebody deleted
+			delete(r.Series, metric.ID)
+			r.Todo, touched[r] = r.Todo.with(span{r.Began, r.Next.Add(-r.group.every())}), true
+		}
 		for i := range r.inputs {
 			s := r.inputs[i].touched(c.From, c.To, granularity)
 			s.To = min(s.To, r.Next.Add(-r.group.every()))

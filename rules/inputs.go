@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,12 +74,7 @@ func (in *input) mayRead(m *model.Metric) bool {
 	if m.Labels == "" {
 		return in.name == "" || strings.HasSuffix(plain(in.name), plain(m.Name))
 	}
-	for _, one := range in.matchers {
-		if !one.Matches(m.Labels.Get(one.Name)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(in.matchers, func(o *labels.Matcher) bool { return !o.Matches(m.Labels.Get(o.Name)) })
 }
 
 // plain returns the lower-case letters and digits of a name.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -51,19 +52,23 @@ type Manager struct {
 	mu     sync.Mutex // guards the fields below, and the rules; evaluations do not hold it
 	groups map[string]*Group
 	rules  []*Rule // of all groups, each after those that it reads
+	byExpr map[string][]*Rule
+	polled time.Time // zero: never
 	loaded bool
 
-	seen       []uint64  // numbers of the last answers of the sacks; the fields from here on are of Run's goroutine
-	lastChange uint64    // of labels; see storage/index.Store.ChangesSince
-	polled     time.Time // zero: never
-	silent     bool      // all sacks know that nobody listens
+	seen       []uint64 // numbers of the last answers of the sacks; the fields from here on are of Run's goroutine
+	lastChange uint64   // of labels; see storage/index.Store.ChangesSince
+	silent     bool     // all sacks know that nobody listens
 }
 
 // Progress is how far a rule is, and what it has recorded. Its exported fields lie in the document of the group.
 type Progress struct {
 	Next    carbonara.Timestamp // the first cell that was never evaluated; 0: all
 	Todo    spans               // other cells that are not recorded
+	Began   carbonara.Timestamp // the history has no cells up to this one
 	Failed  spans               // cells that could not be evaluated alone, and wait for retryFailed
+	Coarse  spans               // cells that were not evaluated from measures alone
+	Said    string              // by the last such evaluation
 	History int64               // cells of the first history
 	Series  map[uuid.UUID]bool  // metrics that hold results
 
@@ -102,11 +107,28 @@ func (m *Manager) load(ctx context.Context) error {
 		}
 		m.groups[key] = g
 	})
+	var rules []*Rule
 	if err == nil {
-		m.rules, err = inOrder(m.groups)
+		rules, err = inOrder(m.groups)
 	}
 	m.loaded = err == nil
+	m.setRules(rules)
 	return err
+}
+
+// setRules sets the rules in their order. mu is held.
+func (m *Manager) setRules(rules []*Rule) {
+	m.rules, m.byExpr = rules, map[string][]*Rule{}
+	engine, _ := m.options.Engine.Prometheus(&promql.Query{})
+	for _, r := range rules {
+		expr, err := engine.Parser.ParseExpr(r.Expr)
+		for inner, ok := expr.(*parser.ParenExpr); ok; inner, ok = expr.(*parser.ParenExpr) {
+			expr = inner.Expr
+		}
+		if err == nil && r.answers(expr) && !slices.ContainsFunc(r.inputs, func(in input) bool { return in.always }) {
+			m.byExpr[normal(expr)] = append(m.byExpr[normal(expr)], r)
+		}
+	}
 }
 
 // Apply puts groups of a project in the place of those of their names; a group without rules removes one. All of them
@@ -136,7 +158,8 @@ func (m *Manager) Apply(ctx context.Context, groups []*Group) error {
 		err = m.options.Index.PutRecording(ctx, values)
 	}
 	if err == nil {
-		m.groups, m.rules = all, rules
+		m.groups = all
+		m.setRules(rules)
 	}
 	return err
 }
@@ -199,6 +222,8 @@ type RuleStatus struct {
 	Todo    int64             `json:"cells_to_do"`
 	History int64             `json:"cells_of_history"`
 	Series  int               `json:"series"`
+	Coarse  int64             `json:"cells_from_groups"`
+	Said    string            `json:"said,omitempty"`
 }
 
 // Statuses returns the groups that sees lets through.
@@ -223,7 +248,7 @@ func (m *Manager) Statuses(ctx context.Context, sees func(*Group) bool) (all []G
 			}
 			status.Rules = append(status.Rules, RuleStatus{r.Record, r.Expr, r.Labels, health, fault,
 				r.took.Seconds(), r.last, "recording", r.Todo.cells(g.every()) + r.Failed.cells(g.every()), r.History,
-				len(r.Series)})
+				len(r.Series), r.Coarse.cells(g.every()), r.Said})
 		}
 		all = append(all, status)
 	}

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -33,12 +35,13 @@ type work struct {
 	*Manager
 	rule *Rule
 	span
-	step   time.Duration
-	n      int // cells
+	cells
 	now    time.Time
 	sees   postings.Sees
 	rights ingest.Rights
 	policy *model.ArchivePolicy // of the results
+	notes  annotations.Annotations
+	said   string // of the evaluation, but for measures
 }
 
 // A column is the values of a series at the cells. absent stands for none.
@@ -49,13 +52,8 @@ var absent = math.Float64frombits(0x7ff4_0000_0000_0a11)
 
 func isAbsent(v float64) bool { return math.Float64bits(v) == math.Float64bits(absent) }
 
-// cell returns the time of a cell.
-func (w *work) cell(i int) carbonara.Timestamp {
-	return w.From.Floor(w.step).Add(time.Duration(i+1) * w.step)
-}
-
 // measure returns the time of a cell's measure.
-func (w *work) measure(i int) carbonara.Timestamp { return w.cell(i).Add(-resultBefore) }
+func (w *work) measure(i int) carbonara.Timestamp { return w.at(i).Add(-resultBefore) }
 
 // work evaluates and records the newest cells that are to do. An error is kept in the state, and work tries again.
 func (m *Manager) work(ctx context.Context, r *Rule, now time.Time) {
@@ -77,6 +75,9 @@ func (m *Manager) work(ctx context.Context, r *Rule, now time.Time) {
 		return
 	}
 	r.Todo, r.atOnce = r.Todo.without(w.span), min(cellsAtOnce, 2*r.atOnce)
+	if r.Coarse = r.Coarse.without(w.span); w.said != "" {
+		r.Coarse, r.Said = r.Coarse.with(w.span), w.said
+	}
 }
 
 func (w *work) run(ctx context.Context) (err error) {
@@ -101,21 +102,25 @@ func (w *work) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	warnings, infos := w.notes.AsStrings(r.Expr, 1, 1)
+	w.said = strings.Join(append(warnings, infos...), "; ")
 	return w.record(ctx, found)
 }
 
 // begin lets a history begin on the day on which the first of the inputs does, which it looks for in the year of that.
-// The last cell is evaluated in any case: an expression may need no inputs.
+// Ranges of whole days that have ended are read from the coarsest groups. The last cell is evaluated in any case: an
+// expression may need no inputs.
 func (w *work) begin(ctx context.Context) error {
 	const day, year = 24 * time.Hour, 364 * 24 * time.Hour
 	r, last := w.rule, w.rule.Todo[len(w.rule.Todo)-1].To
-	oldest := last.Add(-r.group.every())
-	w.span = span{To: last.Add(r.ahead + year)}
-	for _, w.step = range []time.Duration{year, day} {
-		w.n = int(spans{w.span}.cells(w.step))
-		first := w.n
+	start, end := carbonara.Timestamp(0), last.Add(r.ahead).Floor(day)
+	oldest := min(last.Add(-r.group.every()), end.Add(-r.ahead))
+	for _, step := range []time.Duration{year, day} {
+		n := int(end-start) / int(step)
+		w.cells = cells{end.Add(-time.Duration(n-1) * step), step, n}
+		first := n
 		for _, in := range r.inputs {
-			count := fmt.Sprintf("count(count_over_time(%s[%ds]))", in.selector(), int(w.step.Seconds()))
+			count := fmt.Sprintf("count(count_over_time(%s[%ds]))", in.selector(), int(step.Seconds()))
 			err := w.ask(ctx, count, w.sees, func(_ labels.Labels, values column) error {
 				first = min(first, slices.IndexFunc(values, func(v float64) bool { return !isAbsent(v) }))
 				return nil
@@ -124,15 +129,16 @@ func (w *work) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		if first == w.n {
+		if first == n {
 			break
 		}
-		w.span = span{w.cell(first).Add(-w.step), w.cell(first)}
-		oldest = min(last.Add(-r.group.every()), w.From.Add(-r.ahead))
+		start, end = w.at(first-1), w.at(first)
+		oldest = min(oldest, start.Add(-r.ahead))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.Todo = r.Todo.without(span{0, max(1, oldest)}) // 0 stands for the beginning
+	r.Began = max(1, oldest) // 0 stands for the beginning
+	r.Todo = r.Todo.without(span{0, r.Began})
 	r.History = r.Todo.cells(r.group.every())
 	return nil
 }
@@ -142,13 +148,14 @@ func (w *work) choose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r, last := w.rule, w.rule.Todo[len(w.rule.Todo)-1]
-	r.atOnce, w.step = cmp.Or(r.atOnce, cellsAtOnce), r.group.every()
-	w.span = span{max(last.From, last.To.Floor(w.step).Add(-time.Duration(r.atOnce)*w.step)), last.To}
+	every := r.group.every()
+	r.atOnce = cmp.Or(r.atOnce, cellsAtOnce)
+	w.span = span{max(last.From, last.To.Floor(every).Add(-time.Duration(r.atOnce)*every)), last.To}
 	if w.From < w.open() {
-		block := max(w.policy.Plan().Coarsest(), w.step)
-		w.From, w.To = w.From.Floor(block), max(w.To, min(w.To.Ceil(block), r.Next.Add(-w.step)))
+		block := max(w.policy.Plan().Coarsest(), every)
+		w.From, w.To = w.From.Floor(block), max(w.To, min(w.To.Ceil(block), r.Next.Add(-every)))
 	}
-	w.n = int(spans{w.span}.cells(w.step))
+	w.cells = w.every(every)
 }
 
 // open returns since when measures of any age are pushed.
@@ -157,26 +164,33 @@ func (w *work) open() carbonara.Timestamp {
 }
 
 // ask calls use with the series of an expression at the cells.
-func (w *work) ask(ctx context.Context, expr string, sees postings.Sees,
-	use func(labels.Labels, column) error) error {
-	query, err := w.options.Engine.Range(ctx, &promql.Query{Expr: expr, Sees: sees}, w.cell(0).Time(),
-		w.cell(w.n-1).Time(), w.step)
+func (w *work) ask(ctx context.Context, expr string, sees postings.Sees, use func(labels.Labels, column) error) (
+	err error) {
+	w.notes, err = w.Manager.ask(ctx, &promql.Query{Expr: expr, Sees: sees, Origins: true}, w.cells, use)
+	return err
+}
+
+// ask calls use with the series of a query at some cells.
+func (m *Manager) ask(ctx context.Context, q *promql.Query, c cells, use func(labels.Labels, column) error) (
+	annotations.Annotations, error) {
+	query, err := m.options.Engine.Range(ctx, q, c.first.Time(), c.at(c.n-1).Time(), c.step)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer query.Close()
-	matrix, err := query.Exec(ctx).Matrix()
+	result := query.Exec(ctx)
+	matrix, err := result.Matrix()
 	for i := 0; i < len(matrix) && err == nil; i++ {
 		if len(matrix[i].Histograms) > 0 {
-			return errors.New("the expression gives native histograms, which are not recorded")
+			return nil, errors.New("the expression gives native histograms, which are not recorded")
 		}
-		values := slices.Repeat(column{absent}, w.n)
+		values := slices.Repeat(column{absent}, c.n)
 		for _, p := range matrix[i].Floats {
-			values[(carbonara.Timestamp(p.T)*1e6-w.cell(0))/carbonara.Timestamp(w.step)] = p.F
+			values[(carbonara.Timestamp(p.T)*1e6-c.first)/carbonara.Timestamp(c.step)] = p.F
 		}
 		err = use(matrix[i].Metric, values)
 	}
-	return err
+	return result.Warnings, err
 }
 
 // evaluate returns the results, by their labels.
@@ -265,6 +279,11 @@ func (w *work) record(ctx context.Context, found map[model.Labels]column) error 
 	return w.correct(ctx, corrected, found, len(recorded) > 0)
 }
 
+// over returns an expression of the measures of series in the times that end with the query's.
+func over(what, record string, length time.Duration) string {
+	return fmt.Sprintf("%s_over_time({%s=%q}[%dms])", what, model.LabelName, record, length.Milliseconds())
+}
+
 // recorded returns the recorded values of the cells.
 func (w *work) recorded(ctx context.Context) (found map[model.Labels]column, err error) {
 	ids := w.rule.Series
@@ -275,7 +294,7 @@ func (w *work) recorded(ctx context.Context) (found map[model.Labels]column, err
 		return nil, err
 	}
 	found = map[model.Labels]column{}
-	expr := fmt.Sprintf("last_over_time({%s=%q}[%dms])", model.LabelName, w.rule.Record, w.step.Milliseconds())
+	expr := over("last", w.rule.Record, w.step)
 	own := func(c postings.Candidate) bool { return ids[c.Metric()] }
 	err = w.ask(ctx, expr, own, func(l labels.Labels, values column) error {
 		found[packed(l)] = values
@@ -324,7 +343,7 @@ func (w *work) correct(ctx context.Context, keys []model.Labels, found map[model
 	if err = errors.Join(append(faults, err)...); err != nil {
 		return err
 	}
-	from, to := w.From.Floor(w.step), w.cell(w.n-1)
+	from, to := w.From.Floor(w.step), w.at(w.n-1)
 	replace := func() (all model.Replaced, err error) {
 		for i, metric := range metrics {
 			if metric == nil {

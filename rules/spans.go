@@ -11,6 +11,21 @@ import (
 // A span is the cells after from, up to to.
 type span struct{ From, To carbonara.Timestamp }
 
+// cells are n times, each step after the one before.
+type cells struct {
+	first carbonara.Timestamp
+	step  time.Duration
+	n     int
+}
+
+// at returns the i-th of them.
+func (c cells) at(i int) carbonara.Timestamp { return c.first.Add(time.Duration(i) * c.step) }
+
+// every returns the multiples of step in a span.
+func (s span) every(step time.Duration) cells {
+	return cells{s.From.Floor(step).Add(step), step, int(spans{s}.cells(step))}
+}
+
 // spans are disjoint and ascending.
 type spans []span
 
@@ -45,6 +60,11 @@ func (s spans) without(other span) (rest spans) {
 		rest = rest.with(span{one.From, min(one.To, other.From)}).with(span{max(one.From, other.To), one.To})
 	}
 	return rest
+}
+
+// has reports whether a cell lies in the spans.
+func (s spans) has(t carbonara.Timestamp) bool {
+	return slices.ContainsFunc(s, func(one span) bool { return one.From < t && t <= one.To })
 }
 
 // cells returns how many multiples of step lie in the spans.

@@ -44,6 +44,8 @@ type Handlers struct {
 	// says what went with them.
 	Delete func(ctx context.Context, who *auth.Identity, selector string, metrics []uuid.UUID,
 		start, end time.Time) (warning string, err error)
+	// UseRules lets a query of a user read the results of rules.
+	UseRules func(*auth.Identity, *evaluation.Query)
 	// ActivityOf asks all processes of the cluster.
 	ActivityOf func(context.Context, activity.Request) *activity.Report
 }
@@ -211,6 +213,7 @@ func (a Handlers) parseQuery(r *request) (q *evaluation.Query, limit int, err er
 			return nil, 0, err
 		}
 	}
+	a.UseRules(r.who, q)
 	limit, err = r.Limit("limit")
 	return q, limit, err
 }
@@ -258,6 +261,7 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 		prepared.Close()
 		return nil, result.Err
 	}
+	activity.Of(ctx).ByRule.Store(len(q.ByRules) > 0)
 	answer := new(Answer)
 	answer.Note(result.Warnings, q.Expr)
 	value := result.Value
@@ -270,7 +274,10 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 	// Until it is closed: its memory is the engine's.
 	answer.Hold(value, prepared.Close)
 	if r.Get("stats") != "" {
-		answer.result.stats, err = json.Marshal(stats.NewQueryStats(prepared.Stats()))
+		answer.result.stats, err = json.Marshal(struct {
+			stats.BuiltinStats
+			Rules []string `json:"rules,omitempty"` // whose results were read
+		}{stats.NewQueryStats(prepared.Stats()).Builtin(), q.ByRules})
 	}
 	return answer, err
 }

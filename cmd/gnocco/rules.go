@@ -17,14 +17,16 @@ func newRules() *cobra.Command {
 	cmd := &cobra.Command{Use: "rules", Short: "List, apply and delete recording rules"}
 	list := &cobra.Command{Use: "list", Short: "List recording rules, and their progress", Args: cobra.NoArgs,
 		Long: `List the recording rules of the user's project, to admins those of all projects. Column to_do counts the times that
-the server has still to evaluate: a new rule's history, and those whose inputs have changed.`,
+the server has still to evaluate: a new rule's history, and those whose inputs have changed. from_groups counts those whose
+inputs were not all measures any more.`,
 		Example: "  gnocco rules list"}
 	askForTable(list, func(cmd *cobra.Command, c *client.Client, _ []string) (*table, error) {
 		var answer struct {
 			Data struct{ Groups []rules.GroupStatus }
 		}
 		err := c.Do(cmd.Context(), "GET", "/api/v1/rules", nil, &answer)
-		t := &table{columns: []string{"project", "group", "rule", "interval", "series", "to_do", "of_history", "state"}}
+		t := &table{columns: []string{"project", "group", "rule", "interval", "series", "to_do", "of_history",
+			"from_groups", "state"}}
 		for _, g := range answer.Data.Groups {
 			for _, r := range g.Rules {
 				state := map[string]string{"ok": "recorded", "unknown": "waiting", "err": r.Fault}[r.Health]
@@ -32,7 +34,7 @@ the server has still to evaluate: a new rule's history, and those whose inputs h
 					state = "evaluating"
 				}
 				t.add(g.Project, g.Name, r.Name, (time.Duration(g.Interval) * time.Second).String(), r.Series, r.Todo,
-					r.History, state)
+					r.History, r.Coarse, state)
 			}
 		}
 		return t, err
@@ -76,6 +78,14 @@ and left to vmalert.`,
 		}
 		return nil
 	})
-	cmd.AddCommand(list, apply, remove)
+	keep := &cobra.Command{Use: "keep NAME EXPR", Short: "Record what an expression answers", Args: cobra.ExactArgs(2),
+		Long: `Apply a recording rule of a minute as a group of its own. Queries that have the expression as a part read its results
+from then on. gnocco top proposes queries that come often.`,
+		Example: "  gnocco rules keep job:up:sum 'sum by (job) (up)'"}
+	askServer(keep, func(cmd *cobra.Command, c *client.Client, args []string) error {
+		file := fmt.Sprintf("groups: [{name: %q, rules: [{record: %[1]q, expr: %[2]q}]}]", args[0], args[1])
+		return c.Do(cmd.Context(), "POST", "/v1/rules", file, nil)
+	})
+	cmd.AddCommand(list, apply, keep, remove)
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +19,11 @@ import (
 
 // topCosts is how many of the most expensive queries gnocco top shows.
 const topCosts = 10
+
+// Queries that come often and aggregate series are proposed as recording rules.
+const oftenAsked = 10
+
+var aggregates = regexp.MustCompile(`^(sum|avg|min|max|count|stddev|quantile) *(by|without|\()`)
 
 func newTop() *cobra.Command {
 	var every time.Duration
@@ -100,9 +106,14 @@ func listCosts(ctx context.Context, c *client.Client, _ []string) (*table, error
 		Queries []activity.Cost `json:"queries"`
 	}
 	err := c.Do(ctx, "GET", "/v1/queries/costs", nil, &answer)
-	t := &table{columns: []string{"seconds", "count", "metrics", "groups", "query"}}
+	t := &table{columns: []string{"seconds", "count", "mean", "by_rule", "mean_by_rule", "metrics", "groups", "query"}}
 	for _, q := range answer.Queries {
-		t.add(seconds(q.Seconds), q.Count, q.Metrics, q.Groups, queryText(q.Route, q.Query))
+		mean := (q.Seconds - q.SecondsByRule) / float64(max(1, q.Count-q.ByRule))
+		byRule, text := q.SecondsByRule/float64(max(1, q.ByRule)), queryText(q.Route, q.Query)
+		if q.Count >= oftenAsked && q.ByRule == 0 && aggregates.MatchString(q.Query) {
+			text += "  [gnocco rules keep]"
+		}
+		t.add(seconds(q.Seconds), q.Count, seconds(mean), q.ByRule, seconds(byRule), q.Metrics, q.Groups, text)
 	}
 	return t, err
 }

@@ -18,6 +18,7 @@ type Query struct {
 	User, Project, Route string
 	Kill                 func(by string) // ends the query
 
+	ByRule  atomic.Bool // it read results of recording rules
 	tracker *Tracker
 	id      uint64
 	began   time.Time

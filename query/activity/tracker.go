@@ -42,8 +42,12 @@ func (t *Tracker) End(q *Query) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.running, q.id)
-	t.costs.add(Cost{Route: q.Route, Query: q.shownText(), Count: 1, Seconds: took.Seconds(), Metrics: q.Metrics(),
-		Groups: q.Groups()})
+	cost := Cost{Route: q.Route, Query: q.shownText(), Count: 1, Seconds: took.Seconds(), Metrics: q.Metrics(),
+		Groups: q.Groups()}
+	if q.ByRule.Load() {
+		cost.ByRule, cost.SecondsByRule = 1, cost.Seconds
+	}
+	t.costs.add(cost)
 }
 
 func (q *Query) shownText() string {
@@ -157,6 +161,9 @@ type Cost struct {
 	Over    float64 `json:"over"`
 	Metrics int64   `json:"metrics_read"`
 	Groups  int64   `json:"groups_read"`
+	// ByRule is how many of Count read results of recording rules, in SecondsByRule of Seconds.
+	ByRule        int64   `json:"by_rule"`
+	SecondsByRule float64 `json:"seconds_by_rule"`
 }
 
 type costKey struct{ route, query string }
@@ -193,4 +200,6 @@ func (c costs) sum(one *Cost) {
 	row.Over += one.Over
 	row.Metrics += one.Metrics
 	row.Groups += one.Groups
+	row.ByRule += one.ByRule
+	row.SecondsByRule += one.SecondsByRule
 }

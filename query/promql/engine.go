@@ -11,10 +11,12 @@ import (
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
 // Options of an Engine. Archives, Series and Policies have no default.
@@ -105,6 +107,16 @@ type Query struct {
 	Lookback    time.Duration    // after which series end; 0: rule 5
 	Repeats     bool             // a range by itself has all measures of a ms, and not the last alone
 	Origins     bool             // an info says which granularities answered each selector
+
+	// Recorded returns results of a part of the expression that are there already, nil for none.
+	Recorded func(parser.Expr, columns.Times) *Recording
+	ByRules  []string // names of the recordings that were read, once it is evaluated
+}
+
+// A Recording is results at the times of a query.
+type Recording struct {
+	Name string
+	Read func(context.Context) (upstream.Matrix, annotations.Annotations, error)
 }
 
 // Instant prepares a query of one time. The caller closes it once its result is used.

@@ -107,7 +107,7 @@ func (s *source) charged(ctx context.Context, prepared upstream.Query, err error
 		return nil, err
 	}
 	if !s.engine.options.Upstream {
-		q.pipelines = pipelinesOf(statement)
+		q.pipelines = s.pipelinesOf(statement)
 	}
 	return q, nil
 }

@@ -15,44 +15,53 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// pipeline is a part of a query's expression that is evaluated before the engine runs.
+// pipeline is a part of a query's expression that is evaluated, or read from a recording, before the engine runs.
 type pipeline struct {
 	*node
+	*Recording
 	expr parser.Expr
 	slot *parser.Expr // where it stands in the statement
 }
 
-// pipelinesOf returns the largest parts of a statement that are nodes. Parts that are evaluated at other times than
-// the query's stay with the engine.
-func pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
-	var search func(slot *parser.Expr)
-	search = func(slot *parser.Expr) {
-		if (*slot).Type() == parser.ValueTypeVector {
-			if n := nodeOf(*slot); n != nil {
-				found = append(found, &pipeline{n, *slot, slot})
-				return
+// pipelinesOf returns the largest parts of a statement that are recorded, or nodes without such parts. Parts that are
+// evaluated at other times than the query's stay with the engine.
+func (s *source) pipelinesOf(statement *parser.EvalStmt) (found []*pipeline) {
+	at := evaluationOf(statement).at
+	var search func(slot *parser.Expr) (recorded bool)
+	search = func(slot *parser.Expr) (recorded bool) {
+		before, isVector := len(found), (*slot).Type() == parser.ValueTypeVector
+		if isVector && s.Recorded != nil {
+			if r := s.Recorded(*slot, at); r != nil {
+				found = append(found, &pipeline{nil, r, *slot, slot})
+				return true
 			}
 		}
 		switch e := (*slot).(type) {
 		case *parser.ParenExpr:
-			search(&e.Expr)
+			recorded = search(&e.Expr)
 		case *parser.UnaryExpr:
-			search(&e.Expr)
+			recorded = search(&e.Expr)
 		case *parser.AggregateExpr:
-			search(&e.Expr)
+			recorded = search(&e.Expr)
 		case *parser.BinaryExpr:
-			search(&e.LHS)
-			search(&e.RHS)
+			left := search(&e.LHS)
+			recorded = search(&e.RHS) || left
 		case *parser.Call:
 			if e.Func.Name == "info" { // reads by itself
-				return
+				return false
 			}
 			for i := range e.Args {
 				if _, ok := unwrap(e.Args[i]).(*parser.VectorSelector); !ok || !readsSelectors[e.Func.Name] {
-					search(&e.Args[i])
+					recorded = search(&e.Args[i]) || recorded
 				}
 			}
 		}
+		if isVector && !recorded {
+			if n := nodeOf(*slot); n != nil {
+				found = append(found[:before], &pipeline{n, nil, *slot, slot})
+			}
+		}
+		return recorded
 	}
 	search(&statement.Expr)
 	return found
@@ -77,8 +86,8 @@ func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 	statistics := q.Stats()
 	timer := statistics.Timers.GetTimer(stats.EvalTotalTime).Start()
 	for _, p := range q.pipelines {
-		done, err := q.source.evaluate(ctx, p.node, evaluationOf(statement))
-		isAll := p.slot == &statement.Expr
+		done, err := q.source.run(ctx, p, evaluationOf(statement))
+		isAll := p.slot == &statement.Expr && p.Recording == nil
 		if errors.Is(err, errSameLabels) || errors.Is(err, errHistograms) || err != nil && !isAll && ctx.Err() == nil {
 			continue // of several errors, the engine decides which one is the answer
 		}
@@ -88,7 +97,7 @@ func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 		statistics.Samples.IncrementSeries(done.series)
 		statistics.Samples.IncrementSamplesAtStep(0, done.used)
 		statistics.Samples.IncrementSamplesReadAtStep(0, done.used)
-		if isAll {
+		if p.slot == &statement.Expr {
 			timer.Stop()
 			return done.result(statement)
 		}
@@ -105,6 +114,20 @@ func (q *charged) evaluate(ctx context.Context) *upstream.Result {
 		*p.slot = p.expr
 	}
 	return result
+}
+
+// run evaluates a pipeline, or reads its recording.
+func (s *source) run(ctx context.Context, p *pipeline, e evaluation) (*computed, error) {
+	if p.Recording == nil {
+		return s.evaluate(ctx, p.node, e)
+	}
+	matrix, notes, err := p.Read(ctx)
+	done := &computed{matrix: matrix, at: e.at, notes: notes, series: int64(len(matrix))}
+	if err == nil {
+		done.used, s.ByRules = int64(matrix.TotalSamples()), append(s.ByRules, p.Name)
+		err = s.chargePoints(ctx, &done.points, matrix.TotalSamples())
+	}
+	return done, err
 }
 
 // stand returns a selector that stands for the result of a pipeline. It has the pipeline's place in the text, for

@@ -3,7 +3,9 @@ package handlers
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
@@ -43,6 +45,23 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/rules", a.Authorized("create metric", a.apply))
 	at("DELETE", "/v1/rules/{group}", a.Authenticated(a.delete))
 	at("GET", "/api/v1/rules", a.Authenticated(a.list))
+}
+
+// Use lets a query of a user read the results of rules whose owner sees the same series.
+func (a *Handlers) Use(who *auth.Identity, q *promql.Query) {
+	a.Manager.Use(q, func(g *rules.Group) bool { return a.seeSame(who, g.Owner) })
+}
+
+// seeSame reports whether users see the same series: all, or they are one user, or, by Gnocchi's access rules, of one
+// project with the same roles.
+func (a *Handlers) seeSame(who *auth.Identity, of json.RawMessage) bool {
+	const rule = "get measures"
+	owner := new(auth.Identity)
+	err, all := json.Unmarshal(of, owner), a.VisibleSeries(who, rule) == nil
+	project := who.ProjectID != "" && !a.Policy.Overridden(rule)
+	return err == nil && all == (a.VisibleSeries(owner, rule) == nil) && (all || owner.ProjectID == who.ProjectID &&
+		(project || owner.User == who.User) && slices.Equal(owner.Credentials.Roles, who.Credentials.Roles) &&
+		(project || maps.Equal(owner.Credentials.Attributes, who.Credentials.Attributes)))
 }
 
 // mostFile bounds a rule file in bytes.

@@ -1,0 +1,207 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/postings"
+	"github.com/gnocco-db/gnocco/query/promql"
+	"github.com/gnocco-db/gnocco/query/promql/columns"
+)
+
+const (
+	longestQuery = 16 << 10         // bytes of a query that rules may answer: each of its parts is printed
+	unheardFor   = 3 * pollInterval // beyond it, changes may be unknown, and rules answer nothing
+)
+
+// normal returns an expression as text in which the order of matchers and labels makes no difference, and sorts them.
+func normal(expr parser.Expr) string {
+	byText := func(a, b *labels.Matcher) int { return cmp.Compare(a.String(), b.String()) }
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		switch n := node.(type) {
+		case *parser.VectorSelector:
+			slices.SortFunc(n.LabelMatchers, byText)
+		case *parser.AggregateExpr:
+			slices.Sort(n.Grouping)
+		}
+		return nil
+	})
+	return expr.String()
+}
+
+// answers reports whether the results of a rule without their name and the rule's labels are those of its expression:
+// whether this is certain to give none of these labels.
+func (r *Rule) answers(expr parser.Expr) bool {
+	added := func(name string) bool { return name == model.LabelName || r.Labels[name] != "" }
+	switch e := expr.(type) {
+	case *parser.AggregateExpr:
+		return slices.Contains(foldings, e.Op) && (e.Without && len(r.Labels) == 0 ||
+			!e.Without && !slices.ContainsFunc(e.Grouping, added))
+	case *parser.BinaryExpr:
+		v := e.VectorMatching
+		return len(r.Labels) == 0 && !e.Op.IsComparisonOperator() && !e.Op.IsSetOperator() &&
+			(v == nil || !slices.ContainsFunc(append(v.Include, v.MatchingLabels...), added))
+	case *parser.Call:
+		return len(r.Labels) == 0 && slices.Contains([]string{"rate", "increase", "histogram_quantile"}, e.Func.Name)
+	}
+	return false
+}
+
+// foldings are the aggregations whose results have the labels that they name.
+var foldings = []parser.ItemType{parser.SUM, parser.AVG, parser.MIN, parser.MAX, parser.COUNT, parser.STDDEV,
+	parser.STDVAR, parser.GROUP, parser.QUANTILE}
+
+// Use lets a query read the results of the rules of those groups whose owners see the same series as who asks.
+//
+// A cell is read if it is recorded and not to do again, and the archives of all results keep it by itself. The others
+// are evaluated. Changes of inputs count once the sacks have told them, unheardFor after they can be read at most.
+func (m *Manager) Use(q *promql.Query, seesSame func(*Group) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.byExpr) == 0 || q.Granularity > 0 || q.Lookback > 0 || len(q.Expr) > longestQuery ||
+		m.options.Now().Sub(m.polled) > unheardFor {
+		return
+	}
+	q.Recorded = func(expr parser.Expr, at columns.Times) *promql.Recording {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, r := range m.byExpr[normal(expr)] {
+			every := r.group.every()
+			u := &use{Manager: m, rule: r, query: *q, cells: cells{carbonara.Timestamp(at.Start) * 1e6,
+				cmp.Or(time.Duration(at.Step)*time.Millisecond, every), at.N}}
+			if u.first.Floor(every) == u.first && u.step%every == 0 && seesSame(r.group) && u.choose() {
+				return &promql.Recording{Name: r.group.Name + "/" + r.Record, Read: u.read}
+			}
+		}
+		return nil
+	}
+}
+
+// use is the cells of a rule that a query asks for.
+type use struct {
+	*Manager
+	rule  *Rule
+	query promql.Query
+	cells
+	has     []bool            // by cell: it is read
+	coarse  bool              // some were not evaluated from measures alone
+	counted bool              // the groups of some cells may end with earlier ones: their counts tell
+	found   map[string]column // by the labels' bytes
+	labels  map[string]labels.Labels
+}
+
+// choose finds the cells that can be read, and reports whether there are any. mu is held.
+func (u *use) choose() bool {
+	r, policies := u.rule, map[*model.ArchivePolicy]bool{}
+	for id := range r.Series {
+		if metric := u.options.Index.Lookup(id); metric != nil {
+			policies[metric.ArchivePolicy] = true
+		}
+	}
+	for i := range u.n {
+		t := u.at(i)
+		has := t > r.Began && t < r.Next && !r.Todo.has(t) && !r.Failed.has(t)
+		for p := range policies {
+			has = has && !p.SchemaPending && u.keeps(p, t)
+		}
+		u.has, u.coarse = append(u.has, has), u.coarse || has && r.Coarse.has(t)
+	}
+	return slices.Contains(u.has, true)
+}
+
+// keeps reports whether an archive policy keeps a cell by itself, or in a group whose count tells whether it does.
+func (u *use) keeps(p *model.ArchivePolicy, t carbonara.Timestamp) bool {
+	now, every := carbonara.FromTime(u.options.Now()), u.rule.group.every()
+	if t.Add(-every) >= model.OldestAccepted(p.Plan(), p.BackWindow, now) {
+		return true // as a measure
+	}
+	for _, g := range p.Granularities() {
+		if timespan := p.Timespan(g); timespan > 0 && t.Add(-g-every) < now.Add(-timespan) {
+			continue
+		}
+		whole := g%every == 0 && t.Floor(g) == t && p.HasMethod(carbonara.Last) && p.HasMethod(carbonara.Count)
+		u.counted = u.counted || every%g != 0
+		return every%g == 0 || whole
+	}
+	return false
+}
+
+// read returns the results at all cells.
+func (u *use) read(ctx context.Context) (matrix upstream.Matrix, notes annotations.Annotations, err error) {
+	r, counts := u.rule, map[string]column{}
+	u.mu.Lock()
+	ids := maps.Clone(r.Series)
+	if u.coarse {
+		notes.Add(fmt.Errorf("%w: rule %s/%s recorded: %s", annotations.PromQLInfo, r.group.Name, r.Record, r.Said))
+	}
+	u.mu.Unlock()
+	query := u.query
+	query.Recorded, query.Origins, query.Sees = nil, false, func(c postings.Candidate) bool { return ids[c.Metric()] }
+	u.found, u.labels = counts, map[string]labels.Labels{}
+	if u.counted {
+		_, err = u.take(ctx, &query, over("count", r.Record, r.group.every()), 0, u.n)
+	}
+	if u.found = map[string]column{}; err == nil {
+		_, err = u.take(ctx, &query, over("last", r.Record, r.group.every()), 0, u.n)
+	}
+	for key, values := range u.found {
+		for i, v := range values {
+			single := !u.counted || isAbsent(v) || counts[key] != nil && math.Round(counts[key][i]*1e6) == 1e6
+			u.has[i] = u.has[i] && single
+		}
+	}
+	for from, to := 0, 0; from < u.n && err == nil; from = to {
+		for to = from; to < u.n && u.has[to] == u.has[from]; to++ {
+		}
+		if u.has[from] {
+			continue
+		}
+		for _, values := range u.found {
+			copy(values[from:to], slices.Repeat(column{absent}, to-from))
+		}
+		query.Sees, query.Origins = u.query.Sees, u.query.Origins
+		more, fault := u.take(ctx, &query, r.Expr, from, to)
+		notes, err = notes.Merge(more), fault
+	}
+	for key, values := range u.found {
+		one := upstream.Series{Metric: u.labels[key]}
+		for i, v := range values {
+			if !isAbsent(v) {
+				one.Floats = append(one.Floats, upstream.FPoint{T: int64(u.at(i)) / 1e6, F: v})
+			}
+		}
+		if len(one.Floats) > 0 {
+			matrix = append(matrix, one)
+		}
+	}
+	sort.Sort(matrix)
+	return matrix, notes, err
+}
+
+// take sets found at the cells from one to another to the values of a query, without the labels that the rule adds.
+func (u *use) take(ctx context.Context, q *promql.Query, expr string, from, to int) (annotations.Annotations, error) {
+	added := append(slices.Collect(maps.Keys(u.rule.Labels)), model.LabelName)
+	q.Expr = expr
+	return u.ask(ctx, q, cells{u.at(from), u.step, to - from}, func(l labels.Labels, values column) error {
+		l = labels.NewBuilder(l).Del(added...).Labels()
+		key := string(l.Bytes(nil))
+		if u.found[key] == nil {
+			u.labels[key], u.found[key] = l, slices.Repeat(column{absent}, u.n)
+		}
+		copy(u.found[key][from:], values)
+		return nil
+	})
+}
