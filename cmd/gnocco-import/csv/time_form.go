@@ -558,7 +558,7 @@ var yearParts = []yearPart{
 	}, regexp.MustCompile(`(?i)^(?:([0-9]{4})[ :/-]?W?([0-9]{1,2})(?:-?([1-7]))?|W([0-9]{1,2})[ /-]([0-9]{4}))$`)},
 	{"", "days of the year", []string{"doy", "day_of_year", "dayofyear", "yday", "jday", "julian_day"}, func(year, n int) time.Time {
 		return time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
-	}, regexp.MustCompile(`^(?:([0-9]{4})[ -]([0-9]{1,3}))$`)},
+	}, regexp.MustCompile(`^(?:([0-9]{4})[ -]([0-9]{1,3}))(?: ([0-9]{1,2}))?(?: ([0-9]{1,2}))?(?: ([0-9]{1,2}))?$`)},
 }
 
 // parse reads a text of the year and the part.
@@ -581,8 +581,16 @@ func (p *yearPart) parse(s string) (time.Time, error) {
 	if numbers[1] == 0 || !t.Before(last) {
 		return t, errNoTime
 	}
-	if len(numbers) > 2 {
+	switch {
+	case len(numbers) > 2 && p.letter != "":
 		t = t.AddDate(0, 0, numbers[2]-1)
+	case len(numbers) > 2: // hours, minutes and seconds
+		for i, limit := range []int{24, 59, 59}[:len(numbers)-2] {
+			if numbers[i+2] > limit {
+				return t, errNoTime
+			}
+			t = t.Add(time.Duration(numbers[i+2]) * []time.Duration{time.Hour, time.Minute, time.Second}[i])
+		}
 	}
 	return t, nil
 }
@@ -617,7 +625,7 @@ var calendar = []struct{ name, layouts string }{{"year", "2006"}, {"month", "1|J
 
 // calendarForm returns the form of times in columns of a year, a month and so on, with a blank between.
 func calendarForm(names []string, cells [][]byte, zone *time.Location) (form TimeForm, fit int) {
-	if len(names) == 2 {
+	if len(names) > 1 {
 		if part := partOfYear(names[1]); part != nil {
 			form = TimeForm{part: part, zone: zone}
 			return form, form.fits(cells)

@@ -208,19 +208,40 @@ func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 		}
 	}
 	if isYearName(names[best]) {
-		return append([]int{best}, partsOfYear(names)...), nil
+		return append([]int{best}, partsOfYear(names, cells)...), nil
+	}
+	switch {
+	case named >= 0 && strings.TrimSpace(names[best]) == "":
+		return nil, fmt.Errorf("has times in a column without a name, and none in %s: its lines have more fields than its header",
+			names[named])
+	case most[0] == 1 && len(names[best]) > 1 && !isNumber([]byte(names[best])):
+		return nil, fmt.Errorf("column %s: %q may be a time since 1970, or another number: say --timestamp-column %[1]s if it is a time",
+			names[best], cells[best][0])
 	}
 	return []int{best}, nil
 }
 
 // partsOfYear returns the column of quarters, weeks or days beside one of years, or those of months, days and so on.
-func partsOfYear(names []string) (parts []int) {
+func partsOfYear(names []string, cells [][][]byte) (parts []int) {
 	called := func(name string) int {
 		return slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
 	}
 	if called(calendar[1].name) < 0 {
 		if i := slices.IndexFunc(names, func(name string) bool { return partOfYear(name) != nil }); i >= 0 {
-			return []int{i}
+			parts = []int{i}
+			if yearParts[2].text != partOfYear(names[i]).text {
+				return parts
+			}
+			for _, part := range calendar[3:] { // of the day
+				i := slices.IndexFunc(names, func(name string) bool {
+					return strings.EqualFold(name, part.name) || part.name == "hour" && isHourName(name)
+				})
+				if i < 0 || !allMatch(cells[i], isHourOrMinute) {
+					break
+				}
+				parts = append(parts, i)
+			}
+			return parts
 		}
 	}
 	for _, part := range calendar[1:] {
@@ -239,8 +260,13 @@ var (
 	dateWords = words("date datetime datum fecha day")
 	hourWords = words("hour hours hr he hourending time hhmm hrmn stunde heure hora uhrzeit clock")
 	yearWords = words("year jahr yr")
-	idWords   = words("id ids no nr uid uuid serial imei")
+	idWords   = words("id ids no nr uid uuid serial imei imsi iccid msisdn mmsi ean isbn phone account customer " + things)
+
+	thingWords = words(things)
 )
+
+// things are names of columns of numbers, or of measures.
+const things = "device sensor station node meter order user tag asset"
 
 // hasWord reports whether a name has one of words: the last one, if it alone counts.
 func hasWord(name string, among map[string]bool, last bool) bool {
@@ -262,7 +288,10 @@ func isIDName(name string) bool   { return hasWord(name, idWords, true) }
 // IsIdentifier reports whether a column holds identifiers rather than measures: whole numbers, with the name of such.
 func IsIdentifier(name string, cells [][]byte) bool {
 	least := 1 // digits
-	if hasWord(name, words("no nr"), true) {
+	switch {
+	case hasWord(name, thingWords, true): // a sensor may also be what it measures
+		least = 8
+	case hasWord(name, words("no nr"), true):
 		least = 5 // NO is nitric oxide
 	}
 	return isIDName(name) && allMatch(cells, func(cell []byte) bool {
@@ -274,6 +303,12 @@ func IsIdentifier(name string, cells [][]byte) bool {
 func isHour(cell []byte) bool {
 	n, err := strconv.Atoi(view(cell))
 	return err == nil && n >= 0 && n <= 24 && len(cell) <= 2
+}
+
+// isHourOrMinute reports whether a cell is a number below 60.
+func isHourOrMinute(cell []byte) bool {
+	n, err := strconv.Atoi(view(cell))
+	return err == nil && n >= 0 && n < 60 && len(cell) <= 2
 }
 
 // isDigitClock reports whether a cell is a time of day in digits, such as 905, 0905 or 090500.

@@ -151,6 +151,10 @@ func (f *file) section(header [][]byte, names []string) (err error) {
 			}
 		}
 	}
+	f.header = nil
+	for _, field := range header {
+		f.header = append(f.header, bytes.Clone(field))
+	}
 	sample := f.first
 	ended := false
 	for len(sample) < sampleRecords {
@@ -235,6 +239,7 @@ type file struct {
 	*columns
 	name           string
 	reader         recordReader
+	header         [][]byte            // as it stands in the file; nil: there is none
 	beneath        int                 // records below the header that are still to be read
 	below          []csv.Beneath       // those that were read
 	first          []record            // read already
@@ -289,8 +294,11 @@ func (f *file) add(r record) error {
 	}
 	t, again, err := f.times.Parse(r.fields)
 	if err != nil {
-		if !f.isHeaderAgain(r) {
+		switch again, same := f.isHeaderAgain(r); {
+		case !again:
 			f.reject(r.line, fmt.Sprintf("timestamp %q: %v", r.fields[f.times.Columns[0]], err))
+		case !same:
+			return refusal("%s has another header on line %d: its parts have to be files of their own", f.name, r.line)
 		}
 		return nil
 	}
@@ -354,13 +362,17 @@ func (f *file) once(m *metric, first, second carbonara.Timestamp) (carbonara.Tim
 	return 0, fmt.Errorf("comes twice in %s, and its place among the others does not say which is meant", f.options.zone)
 }
 
-// isHeaderAgain reports whether a record repeats the header or a line below it, as joined files do.
-func (f *file) isHeaderAgain(r record) bool {
-	return slices.ContainsFunc(f.below, func(row csv.Beneath) bool {
-		return slices.EqualFunc(row, r.fields, bytes.Equal)
-	}) || !slices.ContainsFunc(f.times.Columns, func(i int) bool {
+// isHeaderAgain reports whether a record is a header, or a line below one, as joined files have them, and whether it is
+// the file's own.
+func (f *file) isHeaderAgain(r record) (again, same bool) {
+	equal := func(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }
+	if slices.ContainsFunc(f.below, func(row csv.Beneath) bool { return slices.EqualFunc(row, r.fields, equal) }) ||
+		slices.EqualFunc(f.header, r.fields, equal) {
+		return true, true
+	}
+	return !slices.ContainsFunc(f.times.Columns, func(i int) bool {
 		return string(bytes.TrimSpace(r.fields[i])) != f.names[i]
-	})
+	}), false
 }
 
 // metricsOf returns the numbers of the metrics that a record's values belong to.
