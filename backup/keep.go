@@ -73,8 +73,7 @@ func (k Keep) Kept(all []*Manifest) []*Manifest {
 }
 
 // forget removes the backups that do not stay, of all, the newest last. It returns those that do, and how many are
-// gone.
-// A backup that lacks something takes the place of another such one only.
+// gone. A backup that lacks something takes the place of another such one only.
 func (r *Repository) forget(ctx context.Context, keep Keep, all []*Manifest) (kept []*Manifest, gone int, err error) {
 	var whole, partial []*Manifest
 	for _, m := range all {

@@ -16,35 +16,31 @@
 // # Meaning
 //
 // The rules below say what an aggregate is. They are Gnocchi's wherever Gnocchi has one, and where its documentation
-// and its code differ (release 4.4.2), its code's. A rule that differs on purpose says so, with the reason. The golden
-// vectors in testdata/golden were made by Gnocchi's code; golden_test.go holds this package to them and names the rule
-// wherever Gnocchi's own answer is another one. docs/decisions/0003-meaning.md has the alternatives.
+// and its code differ (release 4.4.2), its code's. A rule that differs on purpose says so. The golden vectors in
+// testdata/golden were made by Gnocchi's code; golden_test.go holds this package to them.
+// docs/decisions/0003-meaning.md has the alternatives, tests/golden/README.md how Gnocchi differs.
 //
 // 1. Time. A [Timestamp] is nanoseconds since 1970-01-01T00:00:00Z, up to the year 2262. A measure from before 1970 is
 // refused.
 //
 // 2. Groups. A measure at t falls into the group that starts at t - t%granularity, in integers; an aggregate
-// carries the start of its group. Gnocchi differs: it divides in floating point, in which a timestamp of today keeps
-// 256 ns. Measures up to 128 ns before the start of a group fall into that group there, and starts of granularities
-// that are no multiple of 256 ns (0.25 s) are stored up to 128 ns off.
+// carries the start of its group. Gnocchi differs.
 //
 // 3. Equal timestamps. Of measures of one metric with the same timestamp, the one that arrived last counts: the later
 // request's, and within a request the one further back in the list. Gnocchi differs within what it processes
-// together: it takes the smallest value there (NaN counts as the largest), so its answer depends on batching.
+// together.
 //
 // 4. All measures, and nothing but them. The aggregates of a group are computed from all its accepted measures in order
 // of time. They depend neither on how these were batched nor in which order they arrived, up to rules 3 and 11, nor on
 // the number of workers or sacks. To the last bit, therefore: accumulation runs one measure after the other from the
 // first to the last, and no multiplication is fused with an addition. A group is continued with the part of its sum
 // that no column holds ([Groups.AppendOpen]), or computed anew from its measures. Gnocchi differs where a granularity
-// does not divide the coarsest one: it cuts its raw series at a block of the coarsest, perhaps in the middle of a group
-// of the other. When it computes that group again, the measures before the cut are missing.
+// does not divide the coarsest one.
 //
 // 5. Rates. rate:x is x over the differences of consecutive measures, each at the timestamp of the later one, however
 // long the gap between them. A metric's first measure has no difference; a group in which no difference ends has no
-// rate. A late measure also changes the difference that ends at the measure after it. Gnocchi differs: when it
-// continues a metric it looks for the previous measure only in the group before the first new measure's, and not beyond
-// its raw series. So a gap between two batches loses a difference that the same gap within a batch keeps.
+// rate. A late measure also changes the difference that ends at the measure after it. Gnocchi differs
+// across batches.
 //
 // 6. count, first, last. The number of measures, NaN included, as a float; the values of the earliest and the latest.
 //
@@ -52,22 +48,18 @@
 // together with the error of each addition, and rounded once in the end. It lies within half a unit in the last
 // place of the true sum, and n² * 2^-106 of the sum of magnitudes. The mean is sum / count. Of finite measures it is
 // finite, also where the sum is not (huge_sum.go): six times 1.7e308 has the sum +Inf and the mean 1.7e308. A sum
-// that overflows only on the way does not. Gnocchi differs: it rounds after each addition, so that 0.1, 0.2 and 0.3
-// sum to 0.6000000000000001, 1e16, 1, -1e16 and 1 to 1, and the mean is infinite where the sum overflows.
+// that overflows only on the way does not. Gnocchi differs: it rounds after each addition.
 //
 // 8. std. The square root of M2 / (n-1), where M2 is the sum of the squared distances from the mean; absent where n is
 // 1. M2 follows Youngs and Cramer: once v is in n and the sum S, M2 += (n*v - S)² / (n*(n-1)), and the first v brings v
 // - v. S includes its rounding error in float64. M2 never falls below zero, and is zero where all values are equal. It
 // is off by some n * 2^-53 of itself at most, however far from zero the values lie. Gnocchi takes the mean first and
-// then the distances, so that the rounding of the mean carries over to its std: for 1e15 and 1e15 + 0.5 in turn, 0.306
-// of six values for 0.274. The two lie within one or two units in the last place of the group's largest value.
+// then the distances. The two lie within one or two units in the last place of the group's largest value.
 //
 // 9. Percentiles. Values ascending, -0 below +0, NaN last; rank = (n-1) * (p/100), in floats, so that 7pct of 101
 // measures has the rank 7.000000000000001. Where rank is whole, the value there; else low*(ceil-rank) +
 // high*(rank-floor) of its two neighbours, both of which count however small their weight, if they are NaN or infinite.
-// median is 50pct. Gnocchi differs in two ways: it adds the number of measures in earlier groups of the batch to the
-// rank before it takes the parts: last bits, and whether a rank is whole, depend on batching; and its median is
-// (low+high)/2, which overflows to an infinity above 8.98e307.
+// median is 50pct. Gnocchi differs in two ways.
 //
 // 10. NaN and infinities are values. They are counted, and
 //
@@ -95,9 +87,7 @@
 //
 // 12. Timespan. Of a granularity with a limited timespan, the groups with start > newest - timespan are kept, where
 // newest is the start of the group of the present (rule 15): exactly as many as the policy has points, if there are no
-// gaps and nothing is ahead. Gnocchi differs: newest is that of each method, so a std or rate: whose newest group has
-// no such aggregate reaches further back; and on a read with a stop it is the newest in the splits that were read, so
-// that expired aggregates come back. We keep and expire all methods of a group together.
+// gaps and nothing is ahead. Gnocchi differs. We keep and expire all methods of a group together.
 //
 // 13. Splits. Aggregates are stored in splits of 3,600 groups: a split of granularity g starts at a multiple of 3,600 *
 // g since 1970.
@@ -110,6 +100,5 @@
 // accepted it. The present of a metric is the latest accepted measure that is not ahead of the latest request from
 // which a measure was accepted; a request itself is judged by the measures that are not ahead of it. Where there is no
 // such measure, nothing is too old and nothing expires. Measures ahead are kept and read like any other, and once time
-// has come to them they count. Gnocchi differs: the newest measure counts, whenever it may be, so that one of a wrong
-// year drops all others.
+// has come to them they count. Gnocchi differs: the newest measure counts, whenever it may be.
 package carbonara

@@ -114,9 +114,7 @@ func (p *Process) join(ctx context.Context, key peer.Key, knownMount bool) error
 		p.logger.Warn(warning)
 	}
 	name := o.Node
-	if name == "" {
-		name = nodeName()
-	}
+	name = cmp.Or(name, nodeName())
 	own := claim.Member{Node: name, Address: p.peers.address, Roles: o.Role.names(), Weight: o.Weight}
 	p.fencing = &fencing{folder: p.folder, logger: p.logger}
 	session, err := p.joinWhenRoom(ctx, coordinator, own)

@@ -31,8 +31,7 @@ type Options struct {
 	Now        func() time.Time      // nil: time.Now
 }
 
-// A Decoder reads one line, which came in now. It keeps no reference to data. Several goroutines use
-// it.
+// A Decoder reads one line, which came in now. It keeps no reference to data. Several goroutines use it.
 type Decoder interface {
 	Decode(data []byte, now carbonara.Timestamp, to Sink)
 }

@@ -53,8 +53,7 @@ var defaultMethods = []carbonara.Method{
 }
 
 // NewArchivePolicy checks what a client sent and returns the policy. methods are names, "*" for all, "-name" and
-// "+name" to take from and add to the rest; only such, or none, start from the default methods. Errors are
-// *FieldError.
+// "+name" to take from and add to the rest; only such, or none, start from the default methods. Errors are *FieldError.
 func NewArchivePolicy(name string, backWindow int, definition []DefinitionInput, methods []string) (
 	*ArchivePolicy, error) {
 	if err := checkName("name", name); err != nil {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -95,9 +96,7 @@ func ResourceID(text, creator string) (uuid.UUID, error) {
 		return uuid.Nil, &FieldError{"id",
 			fmt.Sprintf("transformable resource id >%d max allowed characters", maxResourceIDLength)}
 	}
-	if creator == "" {
-		creator = "\x00"
-	}
+	creator = cmp.Or(creator, "\x00")
 	return uuid.NewSHA1(resourceIDNamespace, []byte(text+"\x00"+creator)), nil
 }
 

@@ -62,7 +62,7 @@ func (a *Handlers) senders(ctx context.Context) ([]*sender, error) {
 	for i, s := range of {
 		s.newest = max(s.newest, newest[i])
 	}
-	return slices.Collect(maps.Values(byKey)), nil
+	return slices.AppendSeq(make([]*sender, 0, len(byKey)), maps.Values(byKey)), nil
 }
 
 // listSilent serves GET /v1/silent: how many senders have sent nothing for a time, and those that stopped last. One

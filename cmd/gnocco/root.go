@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -152,9 +153,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		var known []string
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
 		advice := remote.DidYouMean("--"+name, known)
-		if advice == "" {
-			advice = fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath())
-		}
+		advice = cmp.Or(advice, fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath()))
 		return fmt.Errorf("%w%s", err, advice)
 	}
 	return err

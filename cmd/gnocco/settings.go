@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,9 +27,7 @@ const (
 // configuration file. So commands look at their flags only, and every setting is checked by its flag.
 func applySettings(cmd *cobra.Command) error {
 	path, _ := cmd.Flags().GetString(configFlag)
-	if path == "" {
-		path = os.Getenv(variable(configFlag))
-	}
+	path = cmp.Or(path, os.Getenv(variable(configFlag)))
 	var file map[string]any
 	switch {
 	case strings.HasSuffix(strings.ToLower(path), ".conf"):

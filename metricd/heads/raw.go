@@ -38,8 +38,7 @@ func (r *Raw) set(measures []carbonara.Measure) {
 	}
 }
 
-// Merge calls take with the measures and later ones, in order of time. Of equal timestamps the later one
-// counts.
+// Merge calls take with the measures and later ones, in order of time. Of equal timestamps the later one counts.
 func (r *Raw) Merge(pending []carbonara.Measure, take func(carbonara.Timestamp, float64)) {
 	i := 0
 	for j, t := range r.Timestamps {

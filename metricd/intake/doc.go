@@ -41,7 +41,6 @@
 //   - A Judge that is made from an archive gives the same verdicts as the one that wrote it.
 //   - An Intake belongs to one sack and is used by one goroutine at a time. Cursor.Read alone may be called by any.
 //
-// Start with intake.go (stores), then judge.go (verdicts, and what a metric remembers) and
-// order_across_stores.go. Pauses says how long a sack with little traffic waits before it drains.
-// docs/decisions/0035-order.md has the figures.
+// Start with intake.go (stores), then judge.go (verdicts, and what a metric remembers) and order_across_stores.go.
+// Pauses says how long a sack with little traffic waits before it drains. docs/decisions/0035-order.md has the figures.
 package intake

@@ -3,13 +3,10 @@
 // # Problem
 //
 // A sack knows a metric in two places: the store has the splits and the raw series of the last checkpoint, the head has
-// the measures since then. An answer needs both. A checkpoint moves measures from one to the other, and it cannot do
-// that in one step: Pebble shows a commit before its sync returns, and a sync may take seconds. Heads change after the
-// sync, because what is not durable must not leave memory. A read in between would count measures twice. Or it would
-// find the raw series trimmed by the checkpoint, compute an older group from pending measures alone, and keep that
-// wrong group among the recent ones until a restart.
-//
-// To hold the lock of the heads during the sync would be right, and would make every read wait for the disk.
+// the measures since then. A checkpoint moves measures from one to the other, but not in one step: Pebble shows a commit
+// before its sync returns, and heads change after it, because what is not durable must not leave memory. A read in
+// between would count measures twice, or compute an older group from pending measures alone. To hold the lock of the
+// heads during the sync would make every read wait for the disk.
 //
 // # Idea
 //
@@ -20,10 +17,9 @@
 //
 // # Recent groups
 //
-// A dashboard reads the same metrics again and again. Their recent groups are kept as an answer would have them, with
-// the head's measures on top of the archive's groups. A read resamples only measures that came since the previous one.
-// A checkpoint moves measures without changing a group. On the way it computes groups that the recent ones may lack, so
-// Parts hands these over.
+// A dashboard reads the same metrics again and again. Their recent groups are kept as an answer would have them. A read
+// resamples only measures that came since the previous one. A checkpoint computes groups that the recent ones may lack,
+// so Parts hands these over.
 //
 // # Invariants
 //

@@ -50,9 +50,8 @@ func (c *Catalog) Select(ctx context.Context, sees Sees, matchers ...*labels.Mat
 }
 
 // Labels returns the label sets of the series that match at least one list of matchers, without duplicates, as many as
-// limit (0: all). ids adds what only matchers know
-// otherwise: metric_id, metric_name, metric_unit and archive_policy, resource_id and original_resource_id, and the part
-// of a native histogram that stands for it.
+// limit (0: all). ids adds what only matchers know otherwise: metric_id, metric_name, metric_unit and archive_policy,
+// resource_id and original_resource_id, and the part of a native histogram that stands for it.
 func (c *Catalog) Labels(ctx context.Context, sees Sees, limit int, ids bool,
 	lists ...[]*labels.Matcher) ([]labels.Labels, error) {
 	var found []labels.Labels

@@ -35,18 +35,14 @@
 // 5. Staleness. A series ends max(5 min, 2 g) after its last sample, g being that sample's granularity. For a raw
 // measure g is the finest granularity of the archive policy. Series of one query may end at different times.
 //
-// 6. Method. min, max, sum, first and last_over_time read the column of that name, and so does count_over_time, whose
-// counts are summed. avg_over_time is sum over count, exactly; stddev_over_time and stdvar_over_time combine counts,
-// sums and second moments (moments.go). If the policy lacks a function's column, the function reads the column of
-// selectors, and a warning says so. quantile_over_time is the stored percentile where each range of the query is one
-// group and the archive policy has that percentile, or that of wider groups where these are left. Otherwise it is the
-// quantile of all measures from sketches, if the policy has them (sketches.go), within 1.1 %, and an info says so.
-// Without sketches a range as long as a group has the percentile of the group that ended last, and another range the
-// quantile of the column of selectors, and a warning says so. Selectors read last if the policy has it, else mean.
-// rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A policy without it answers the
-// first four from max and the others from mean; if it has neither, the query fails. A warning says so wherever groups
-// answer: resets and changes within groups are not seen then. The same goes for changes and other functions of single
-// values.
+// 6. Method. Functions over time read the column of their name; averages and deviations follow from moments
+// (moments.go). If the policy lacks a function's column, the function reads the column of selectors, and a warning says
+// so. quantile_over_time is the stored percentile where each range of the query is one group and the archive policy has
+// that percentile. Otherwise it is the quantile of all measures from sketches, if the policy has them (sketches.go),
+// within 1.1 %, and an info says so; else that of the column of selectors, and a warning says so. Selectors read last if
+// the policy has it, else mean. rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A
+// policy without it answers the first four from max and the others from mean; if it has neither, the query fails. A
+// warning says so wherever groups answer: resets and changes within groups are not seen then.
 //
 // A policy with increase and resets (carbonara/counter.go) answers rate, increase, delta and resets exactly: from
 // counts, first and last measures with their own times, and the resets between them, as the engine would from the

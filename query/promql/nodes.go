@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/prometheus/prometheus/model/timestamp"
@@ -68,9 +69,7 @@ func evaluationOf(statement *parser.EvalStmt) evaluation {
 // subquery returns that of a subquery: its times are multiples of its step.
 func (e evaluation) subquery(of *parser.SubqueryExpr) evaluation {
 	step, offset := of.Step.Milliseconds(), of.OriginalOffset.Milliseconds()
-	if step == 0 {
-		step = defaultSubqueryStep.Milliseconds()
-	}
+	step = cmp.Or(step, defaultSubqueryStep.Milliseconds())
 	e.from, e.to = e.from-offset-of.Range.Milliseconds(), e.to-offset
 	before := e.at.Start - offset - of.Range.Milliseconds()
 	start := step * (before / step)

@@ -12,21 +12,7 @@
 // package claim/etcd keeps both in etcd. Read coordinator.go first, then lease.go, file_coordinator.go (heartbeat.go,
 // failure_detector.go, superseded.go, epochs.go, release.go) and takeover.go.
 //
-// The data folder holds:
-//
-//	members/<id>/member        the Member as JSON; the folder is renamed into place, so that it is complete
-//	members/<id>/beats/<n>     an empty file that is renamed to the next n at every beat; on a local disk a lock of
-//	                           member begins at offset n as well
-//	members/<id>/shown/<f>-<n> fifty files that are renamed every two minutes, on a network disk, for others to compare
-//	claims/<name>/<epoch>      the Member that claimed it, as JSON; linked into place, so that one gets the number
-//	claims/<name>/<epoch>.released.<id>   written when that member gave it back: a ClosedState, as text
-//	claims/<name>/<epoch>.opened          written when the store was opened at that epoch, after its folder was durable
-//	stores/<name>/<format>     written before the store was first opened, in that format, after its folder was durable
-//	<name>/e<epoch>/           the store as of that epoch, name being index, incoming/<node> or sacks/<nnn>
-//	<name>/e<epoch>.tmp        a takeover that did not get to its end
-//	<name>/e<epoch>.closed     written after the store was closed in order: file names and sizes
-//	<name>/e<epoch>.written    how far its logs and manifest were durable at the last heartbeat, and their checksums
-//	<name>/unproven-e<epoch>/  logs and manifests of an epoch of which the next may hold less: kept for people
+// docs/format/claims.md draws what the data folder holds.
 //
 // Claims are a tree of their own, so that their numbers go on when a store is removed. A folder that no claim leads to,
 // such as e1 of a restored backup, gets a claim of its number by nobody first; so its store is taken over as e2, and

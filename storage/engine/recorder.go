@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"maps"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -98,10 +97,10 @@ func (r *Recorder) Opened(dir string) (opened bool, doubts []error) {
 // Record writes the records of the stores that changed.
 func (r *Recorder) Record() error {
 	r.mu.Lock()
-	dirs := slices.Collect(maps.Keys(r.stores))
+	dirs := maps.Clone(r.stores)
 	r.mu.Unlock()
 	var errs []error
-	for _, dir := range dirs {
+	for dir := range dirs {
 		if err := r.RecordStore(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removed meanwhile
 			errs = append(errs, err)
 		}

@@ -156,9 +156,8 @@ func (s *Store) scan(sack int, after, last uint64, f func(sequence uint64, value
 	return iter.Error()
 }
 
-// Acknowledge says that the records of the sack up to a sequence are not needed any more: a checkpoint holds what
-// they led to. It does not wait: they are deleted with the next commit, unsynced, so that after a crash they may be
-// back.
+// Acknowledge says that the records of the sack up to a sequence are not needed any more: a checkpoint holds what they
+// led to. It does not wait: they are deleted with the next commit, unsynced, so that after a crash they may be back.
 func (s *Store) Acknowledge(sack int, upTo uint64) error {
 	err := s.failed()
 	if err == nil {

@@ -63,10 +63,7 @@ func (s *policyTable) RenameArchivePolicyRule(ctx context.Context,
 		}
 		return old.withRules(append(rulesWithout(old.rules, current), &renamed)), setRule(b, &renamed)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &renamed, nil
+	return &renamed, err
 }
 
 // DeleteArchivePolicyRule removes a rule, or returns a model.ErrNotFound.

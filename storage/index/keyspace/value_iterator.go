@@ -174,8 +174,7 @@ func (m *MergingIterator) before(a, b *ValueIterator) bool {
 	return model.CompareIDs(a.ID, b.ID) < 0
 }
 
-// Merge opens a ValueIterator below each prefix. stop closes them, and returns what kept them from their
-// ends.
+// Merge opens a ValueIterator below each prefix. stop closes them, and returns what kept them from their ends.
 func Merge(
 	ctx context.Context, reader pebble.Reader, prefixes [][]byte, descending bool, from ValueStart,
 ) (m *MergingIterator, stop func() error, err error) {
