@@ -38,6 +38,7 @@ type door struct {
 	number     string
 	twice      []string // law 5: a label twice
 	spellings  []string // two series, labels 1 and 1.0
+	replaced   string   // good's series and time with another value; "": the door answers nothing
 }
 
 // byHTTP sends bodies to a path.
@@ -211,15 +212,17 @@ func doors() []door {
 			"18446744073709551616u", "-1u", "1.5i", "0x10"),
 		twice:     []string{"bad,of=1,of=2 value=1", "bad,of=1,of=1 value=1", "bad,__name__=x value=1"},
 		spellings: []string{"two,of=1 value=1 60000000000", "two,of=1.0 value=1 60000000000"},
+		replaced:  "good value=2,value=3 60000000000",
 	}
 	exposition := door{good: "good_value 1 60000",
 		unfinished: []string{"bad", "bad{", `bad{of="1`, `bad{of="1"`, `bad{of="1"}`, `bad{of="1} 5`},
 		odd:        []string{"bad x", "bad 1 x", "bad 1 1 1", "{} 1", "bad 1 -5", "bad 1 99999999999999999999", "\xff 1"},
 		same: []string{" \t good_value \t 1 \t 60000 \t", "good_value{} 1 60000", "good_value { } 1 60000",
-			"good_value 1.0e0 60000"},
+			"good_value 1.0e0 60000", "# TYPE \t good_value  gauge \ngood_value 1 60000", "#TYPE good_value gauge\ngood_value 1 60000"},
 		number: "bad %s 60000", numbers: tooLarge,
 		twice:     []string{`bad{of="1",of="2"} 1`, `bad{of="1",of="1"} 1`, `bad{__name__="x"} 1`},
 		spellings: []string{"# TYPE two histogram\ntwo{of=\"1\"} 1 60000", `two{of="1.0"} 1 60000`},
+		replaced:  `good_value{of=""} 2 60000`,
 	}
 	plaintext := door{good: "good_value 1 60",
 		odd:    []string{"bad", "bad x 60", "bad 1 x", "bad 1 60 1", "bad NaN 60", "bad;of 1 60", "bad 1 -5", "\xff 1 60"},
@@ -270,7 +273,9 @@ func doors() []door {
 		odd: []string{`{"metric":{"__name__":"bad"},"values":["x"],"timestamps":[60000]}`, `5`, `[]`, `{"metric":5}`,
 			`{"metric":{"__name__":5},"values":[1],"timestamps":[1]}`, `{"metric":{"__name__":"bad"},"values":[1],"timestamps":[]}`,
 			`{"metric":{"__name__":"bad"},"values":5,"timestamps":[1]}`, `{"metric":{"__name__":"bad"},"values":[1],"timestamps":[1.5]}`,
-			`{"metric":{"__name__":"bad"},"values":[1],"timestamps":[-5]}`, `{"metric":{},"values":[1],"timestamps":[5]}`},
+			`{"metric":{"__name__":"bad"},"values":[1],"timestamps":[-5]}`, `{"metric":{},"values":[1],"timestamps":[5]}`,
+			`{"metric":{"__name__":"bad","of":null},"values":[1],"timestamps":[60000]}`,
+			`{"metric":{"__name__":"bad","of":"\ud800"},"values":[1],"timestamps":[60000]}`},
 		same: []string{" { \"metric\" : { \"__name__\" : \"good_value\" }\t, \"values\" : [ 1 ] , \"timestamps\" : [ 60000 ] } \t",
 			`{"timestamps":[60000],"values":["1"],"metric":{"__name__":"good_value"},"other":[{"a":"]}"}]}`},
 		number:  `{"metric":{"__name__":"bad"},"values":[%s],"timestamps":[60000]}`,
@@ -279,30 +284,43 @@ func doors() []door {
 			`{"metric": {"__name__":"bad","of":"1","of":"1"},"values":[1],"timestamps":[60000]}`},
 		spellings: []string{`{"metric":{"__name__":"two","of":"1"},"values":[1],"timestamps":[60000]}`,
 			`{"metric":{"__name__":"two","of":"1.0"},"values":[1],"timestamps":[60000]}`},
+		replaced: `{"metric":{"__name__":"good_value"},"values":[2],"timestamps":[60000]}`,
 	}, "JSON lines", byHTTP("/api/v1/import"))
 	add(door{join: inList("[", "]"), good: list(""),
 		odd: []string{`5`, `{}`, list(`, "host": 5`), list(`, "dsnames": ["value"]`),
 			`{"values": [true], "dstypes": ["gauge"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
 			`{"values": [1], "dstypes": ["x"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
 			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": "x", "plugin": "bad", "type": "b"}`,
-			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": -5, "plugin": "bad", "type": "b"}`},
+			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": -5, "plugin": "bad", "type": "b"}`,
+			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": null, "plugin": "bad", "type": "b"}`,
+			`{"values": [-1], "dstypes": ["counter"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
+			`{"values": [-1], "dstypes": ["absolute"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
+			`{"values": [9223372036854775808], "dstypes": ["derive"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
+			list(`, "host": "\udc00"`)},
 		same:    []string{" " + list(` , "host" : "" `) + "\t", list(`, "meta": {"a": [1]}`)},
 		number:  `{"values": [%s], "dstypes": ["gauge"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
 		numbers: tooLarge,
 		twice:   []string{list(`, "host": "a", "host": "b"`), list(`, "plugin": "a"`)},
 		spellings: []string{`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": 60, "plugin": "two", "type": "two", "host": "1"}`,
 			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "time": 60, "plugin": "two", "type": "two", "host": "1.0"}`},
+		replaced: strings.Replace(list(""), "[1]", "[2]", 1),
 	}, "collectd", byHTTP("/api/v1/import/collectd"))
 	add(door{join: inList(`{"resourceMetrics": [{"scopeMetrics": [{"metrics": [`, `]}]}]}`), good: metric("good.value", ""),
 		odd: []string{`5`, `{"name": 5, "gauge": {"dataPoints": [{}]}}`, `{"name": "bad", "gauge": 5}`,
 			metric("bad", `, "attributes": 5`), metric("bad", `, "attributes": [5]`), metric("bad", `, "flags": "x"`),
 			metric("bad", `, "attributes": [{"key": "k", "value": {"intValue": "x"}}]`), metric("bad", `, "timeUnixNano": "x"`),
-			`{"name": "bad", "sum": {"aggregationTemporality": "x", "dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}`},
+			`{"name": "bad", "sum": {"aggregationTemporality": "x", "dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}`,
+			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1}]}}`, metric("bad", `, "asDouble": 2`),
+			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}, "summary": {}}`,
+			metric("bad", `, "attributes": [{"key": "", "value": {"stringValue": "x"}}]`),
+			`{"name": "bad", "histogram": {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 1, "count": 1,
+				"bucketCounts": [1, 0, 0], "explicitBounds": [2, 1]}]}}`},
 		same:      []string{"\t" + metric("good.value", ` , "other" : { } `) + " ", metric("good.value", `, "asDouble": 1`)},
 		number:    `{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 60000000000, "asDouble": %s}]}}`,
 		numbers:   append(tooLarge, `"0x10"`),
 		twice:     []string{metric("bad", `, "attributes": [`+key("1")+","+key("2")+`]`), metric("bad", `, "attributes": [`+key("1")+","+key("1")+`]`)},
 		spellings: []string{metric("two", `, "attributes": [`+key("1")+`]`), metric("two", `, "attributes": [`+key("1.0")+`]`)},
+		replaced:  strings.Replace(metric("good.value", ""), `"asInt": 1`, `"asInt": 2`, 1),
 	}, "OTLP/JSON", byHTTP("/v1/metrics", "Content-Type", "application/json"))
 	return all
 }
@@ -342,6 +360,18 @@ func TestDoors(t *testing.T) {
 				if stored, told := d.send(t, body); len(stored) != 1 || stored[0] != good || told == "" {
 					t.Errorf("unfinished %q: stored %v, told %s", body, stored, told)
 				}
+			}
+			if body := d.join(d.good, d.replaced); d.replaced != "" {
+				if stored, told := d.send(t, body); len(stored) != 1 || told == "" {
+					t.Errorf("%q: stored %v, told %s", body, stored, told)
+				}
+			}
+			mark := "\ufeff"
+			if strings.HasPrefix(d.name, "OTLP") {
+				mark = "" // no JSON, which the description in openapi.yaml is of
+			}
+			if stored, told := d.send(t, mark+d.join(d.good)); len(stored) != 1 || stored[0] != good || told != "" {
+				t.Errorf("with a byte order mark: stored %v, told %s", stored, told)
 			}
 			for _, element := range d.same {
 				if stored, told := d.send(t, d.join(element)); len(stored) != 1 || stored[0] != good || told != "" {

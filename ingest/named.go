@@ -1,8 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -76,6 +79,9 @@ type Protocol struct {
 	// Drop is called for each row whose metric cannot be named or created, or that is too far ahead, if it is not nil:
 	// the other rows are stored nevertheless.
 	Drop func(row int, err error)
+	// Replaced is called for each row with measures that a later one of the same metric and time replaces, with another
+	// value, and with their number. nil: nobody is told.
+	Replaced func(row, measures int)
 }
 
 // appendScope appends what stands before the keys of a request's rows.
@@ -165,6 +171,9 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 		}
 	}
 	b.gather(rows, p.SameSeries)
+	if p.Replaced != nil {
+		b.findReplaced(rows, p.Replaced)
+	}
 	b.Project = model.ProjectOf(user)
 	return i.Append(ctx, &b.Batch, now)
 }
@@ -300,4 +309,35 @@ func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
 	}
 	copy(m.Offsets[1:], m.Offsets[:len(m.Metrics)])
 	m.Offsets[0] = 0
+}
+
+// findReplaced calls tell for the rows that lost measures to later ones of this request. Metrics whose measures came in
+// order of time have none.
+func (b *NamedBatch) findReplaced(rows Rows, tell func(row, measures int)) {
+	m := &b.Measures
+	odd := map[int]map[carbonara.Timestamp][2]uint64{} // by place; row and value
+	for i := range m.Metrics {
+		times := m.Timestamps[m.Offsets[i]:m.Offsets[i+1]]
+		if !slices.IsSortedFunc(times, func(a, b carbonara.Timestamp) int { return cmp.Or(cmp.Compare(a, b), -1) }) {
+			odd[i] = map[carbonara.Timestamp][2]uint64{}
+		}
+	}
+	next, lost := map[int]int{}, map[int]int{}
+	for row, i := range b.place {
+		if odd[i] == nil {
+			continue
+		}
+		from, to := rows.Span(row)
+		for k := m.Offsets[i] + next[i]; from < to; from, k = from+1, k+1 {
+			bits := math.Float64bits(m.Values[k])
+			if before, found := odd[i][m.Timestamps[k]]; found && before[1] != bits {
+				lost[int(before[0])]++
+			}
+			odd[i][m.Timestamps[k]] = [2]uint64{uint64(row), bits}
+			next[i]++
+		}
+	}
+	for _, row := range slices.Sorted(maps.Keys(lost)) {
+		tell(row, lost[row])
+	}
 }

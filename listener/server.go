@@ -2,6 +2,7 @@ package listener
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -200,6 +201,7 @@ func (s *Server) read(conn net.Conn) {
 			return
 		}
 		if !skipping {
+			line = bytes.TrimPrefix(line, plaintext.ByteOrderMark)
 			s.options.Decoder.Decode(line, carbonara.FromTime(s.options.Now()), in)
 		}
 		skipping = false

@@ -52,7 +52,8 @@ for kind in $kinds; do
         try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" -sim.found 100 ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
-            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$' ;;
+            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
+        try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^TestImportsLoseNothingSilently$' ;;
     damage) n=$(rounds 500)
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)

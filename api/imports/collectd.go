@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -43,7 +42,7 @@ func (l *valueList) field(name string, text []byte) error {
 	case *float64:
 		what = "a number of seconds"
 	}
-	if json.Unmarshal(text, into) != nil {
+	if string(text) == "null" || json.Unmarshal(text, into) != nil {
 		return refuse("%s %.60s is not %s", name, text, what)
 	}
 	return nil
@@ -79,8 +78,8 @@ func (b *body) decodeCollectd() error {
 
 // valueList adds the series of a value list.
 func (b *body) valueList(text []byte) error {
-	if !utf8.Valid(text) { // encoding/json would replace invalid bytes by another character
-		return refuse("not valid UTF-8")
+	if !isUnicode(text) {
+		return errUnicode
 	}
 	var list valueList
 	if err := plaintext.EachKey(text, list.field); err != nil {
@@ -132,11 +131,18 @@ func (l *valueList) value(i int, kind string) (value float64, gap bool, err erro
 		return 0, false, refuse("dstype %.40q of value %d is unknown", kind, i)
 	case slices.Contains(l.dsNames[:i], l.dsNames[i]):
 		return 0, false, refuse("dsname %.40q of value %d stands there twice", l.dsNames[i], i)
+	case l.dsNames[i] == "" && len(l.values) > 1:
+		return 0, false, refuse("value %d has no dsname", i)
 	case text == "null":
 		return 0, true, nil
 	}
-	if value, err = plaintext.ParseValue(text); err != nil {
+	value, err = plaintext.ParseValue(text)
+	switch limit := math.Ldexp(1, 64); {
+	case err != nil:
 		return 0, false, refuse("value %d: %s", i, err)
+	case kind == "derive" && (value < -limit/2 || value >= limit/2),
+		kind != "derive" && kind != "gauge" && (value < 0 || value >= limit):
+		return 0, false, refuse("value %d: %s is beyond a %s of 64 bits", i, text, kind)
 	}
 	return value, false, nil
 }

@@ -75,7 +75,15 @@ func (b *body) textLine(line []byte) error {
 	if ok {
 		return b.noted(b.batch.AddHead(head, at, value))
 	}
-	return b.parse(textparse.NewPromParser(line, b.symbols, false), func() {})
+	return b.parse(textparse.NewPromParser(typeLine(line), b.symbols, false), func() {})
+}
+
+// typeLine returns a line of a type without the blanks that Prometheus' parser does not expect. Other lines stay.
+func typeLine(line []byte) []byte {
+	if f := bytes.Fields(bytes.TrimPrefix(line, []byte("#"))); line[0] == '#' && len(f) == 3 && string(f[0]) == "TYPE" {
+		return fmt.Appendf(nil, "# TYPE %s %s", f[1], f[2])
+	}
+	return line
 }
 
 // cutHead takes a line apart: name and labels, which are not read, value and time. ok is false for another form. The

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
@@ -46,10 +47,15 @@ func (e *lineError) Error() string { return e.reason }
 
 func refuse(format string, args ...any) error { return &lineError{fmt.Sprintf(format, args...)} }
 
+var errUnicode = &lineError{"not valid UTF-8"}
+
+// isUnicode reports whether a text of JSON has nothing that encoding/json would replace by another character.
+func isUnicode(line []byte) bool { return utf8.Valid(line) && !text.HasLoneSurrogate(line) }
+
 // jsonLine adds a series. An odd measure costs itself, and the line is named for it.
 func (b *body) jsonLine(text []byte) error {
-	if !utf8.Valid(text) { // encoding/json would replace invalid bytes by another character
-		return refuse("not valid UTF-8")
+	if !isUnicode(text) {
+		return errUnicode
 	}
 	head, times, values, known := cutMetric(text)
 	if !known {
@@ -110,7 +116,7 @@ func (b *body) jsonLine(text []byte) error {
 func readLabels(object []byte, dst *series.Labels) error {
 	return plaintext.EachKey(object, func(name string, value []byte) error {
 		var text string
-		if json.Unmarshal(value, &text) != nil {
+		if value[0] != '"' || json.Unmarshal(value, &text) != nil {
 			return refuse("label %.100q is not text", name)
 		}
 		dst.Set(name, text)

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"mime"
@@ -56,10 +57,7 @@ func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 
 func (a *Handlers) post(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	form := forms[kind]
-	if form == nil {
-		form = forms["application/json"]
-	}
+	form := cmp.Or(forms[kind], forms["application/json"])
 	err := a.WithIdentity(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		if forms[kind] == nil {
 			return &web.Error{Status: http.StatusUnsupportedMediaType,

@@ -177,28 +177,26 @@ func (m *object) float(name string) (value float64, ok bool) {
 
 // floats returns the numbers of a list.
 func (m *object) floats(name string) (values []float64) {
-	for _, item := range m.list(name) {
-		one := object{of: map[string]any{name: item}}
-		value, ok := one.float(name)
-		if !ok || one.fault != nil {
-			m.odd(name, "a list of numbers of 64 bits")
-			return nil
-		}
-		values = append(values, value)
-	}
-	return values
+	return numbersOf(m, name, "a list of numbers of 64 bits", func(one *object) float64 {
+		value, _ := one.float(name)
+		return value
+	})
 }
 
 // uints returns the unsigned integers of a list.
 func (m *object) uints(name string) (values []uint64) {
+	return numbersOf(m, name, "a list of unsigned integers of 64 bits", func(one *object) uint64 { return one.uint(name) })
+}
+
+// numbersOf returns the items of a list, each read as a field of that name.
+func numbersOf[T any](m *object, name, want string, read func(*object) T) (values []T) {
 	for _, item := range m.list(name) {
 		one := object{of: map[string]any{name: item}}
-		value := one.uint(name)
+		values = append(values, read(&one))
 		if item == nil || one.fault != nil {
-			m.odd(name, "a list of unsigned integers of 64 bits")
+			m.odd(name, want)
 			return nil
 		}
-		values = append(values, value)
 	}
 	return values
 }
@@ -368,6 +366,9 @@ func (m *object) metric(v visitor, odd error) error {
 	}{{gauge, "gauge"}, {sum, "sum"}, {histogram, "histogram"}, {exponentialHistogram, "exponentialHistogram"},
 		{summary, "summary"}} {
 		if found := m.object(one.name); found != nil {
+			if data.of != nil {
+				m.odd(one.name, "the only kind of points")
+			}
 			of.kind, data = one.kind, found
 		}
 	}
@@ -439,11 +440,14 @@ func (m *object) point(v visitor, metric string) point {
 
 // value returns the value of a number.
 func (m *object) value() (value float64, ok bool) {
-	if value, ok = m.float("asDouble"); ok {
-		return value, true
+	value, ok = m.float("asDouble")
+	n, whole := m.int("asInt", 64)
+	if !ok {
+		value = float64(n)
+	} else if whole && value != float64(n) {
+		m.odd("asInt", "the only value")
 	}
-	n, ok := m.int("asInt", 64)
-	return float64(n), ok
+	return value, ok || whole
 }
 
 // buckets reads a message Buckets.

@@ -41,8 +41,8 @@ type translator struct {
 	resourceKey resourceKey
 	info        series.Labels // of target_info
 	infoAt      uint64        // of the newest point of the resource
-	twice       string        // the attribute that the resource, or the scope, has twice
-	scopeTwice  string
+	fault       string        // of the resource's attributes; "" for none
+	scopeFault  string
 	scopeLabels int    // of the scope
 	scopeHead   []byte // these, as a part of heads
 
@@ -74,7 +74,7 @@ func (t *translator) resource(attributes []attribute) error {
 		return err
 	}
 	t.info, t.infoAt = nil, 0
-	t.twice = sortAttributes(attributes)
+	t.fault = sortAttributes(attributes, " of the resource or scope")
 	key := resourceKey{}
 	key.job, key.instance = jobAndInstance(attributes)
 	t.resourceKey = key
@@ -95,12 +95,15 @@ func (t *translator) resource(attributes []attribute) error {
 	return nil
 }
 
-// sortAttributes sorts attributes by key. It returns a key that stands there twice, "" for none.
-func sortAttributes(attributes []attribute) (twice string) {
+// sortAttributes sorts attributes by key. The fault names one without a key, or a key that stands there twice.
+func sortAttributes(attributes []attribute, of string) (fault string) {
 	slices.SortStableFunc(attributes, func(a, b attribute) int { return cmp.Compare(a.key, b.key) })
-	for i := 1; i < len(attributes); i++ {
-		if attributes[i].key == attributes[i-1].key {
-			return attributes[i].key
+	for i, a := range attributes {
+		switch {
+		case a.key == "":
+			return "an attribute" + of + " has no key"
+		case i > 0 && a.key == attributes[i-1].key:
+			return fmt.Sprintf("attribute %.100q%s stands there twice", a.key, of)
 		}
 	}
 	return ""
@@ -110,7 +113,7 @@ func sortAttributes(attributes []attribute) (twice string) {
 // schema, and its attributes. An attribute of these three names gives way.
 func (t *translator) scope(s *scope) error {
 	var labels series.Labels
-	t.scopeTwice = sortAttributes(s.attributes)
+	t.scopeFault = sortAttributes(s.attributes, " of the resource or scope")
 	attributes := slices.DeleteFunc(s.attributes, func(a attribute) bool {
 		return a.key == "name" || a.key == "version" || a.key == "schema_url"
 	})
@@ -196,11 +199,7 @@ func (t *translator) metric(m *metric) error {
 	if t.name, err = namer.Build(otlptranslator.Metric{Name: m.name, Unit: m.unit, Type: kind}); err != nil {
 		t.reason = "the metric has no name"
 	}
-	for _, twice := range []string{t.twice, t.scopeTwice} {
-		if twice != "" {
-			t.reason = fmt.Sprintf("attribute %.100q of the resource or scope stands there twice", twice)
-		}
-	}
+	t.reason = cmp.Or(t.scopeFault, t.fault, t.reason)
 	if t.reason == "" {
 		unit := (&otlptranslator.UnitNamer{}).Build(m.unit)
 		t.metadata = append(t.metadata, series.Metadata{Name: strings.Clone(t.name), Kind: ofMetadata,
@@ -214,39 +213,11 @@ var errTime = errors.New("the time of a point does not lie between 1970 and 2262
 // point implements visitor.
 func (t *translator) point(p *point) error {
 	t.points++
-	switch {
-	case t.reason != "":
-		t.refusePoint("unreadable", t.reason)
-		return nil
-	case p.flags&noValue != 0:
-		return nil
-	case p.at == 0 || p.at > math.MaxInt64:
-		t.refusePoint("time", errTime.Error())
-		return nil
-	case t.of.kind == histogram && len(p.buckets) > 0 && len(p.buckets) != len(p.bounds)+1:
-		t.refusePoint("unreadable", "a histogram has other than one bucket more than bounds")
+	if t.reason == "" && p.flags&noValue != 0 {
 		return nil
 	}
-	if twice := sortAttributes(p.attributes); twice != "" {
-		t.refusePoint("labels", fmt.Sprintf("attribute %.100q stands there twice", twice))
-		return nil
-	}
-	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
-	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
-	t.common = append(t.common, t.scopeHead...)
-	for _, a := range p.attributes {
-		t.common = model.AppendLabel(t.common, a.key, a.value)
-	}
-	if t.of.kind == gauge || t.of.kind == sum {
-		if !p.hasValue {
-			return nil
-		}
-	} else if reason := t.readHistogram(p); reason != "" {
-		t.refusePoint("exponential_histogram", reason)
-		return nil
-	}
-	if t.isRepeated(p) {
-		t.refusePoint("duplicate", "a point of the same series and time stands before it")
+	if reason, text := t.faultOf(p); text != "" {
+		t.refusePoint(reason, text)
 		return nil
 	}
 	t.infoAt = max(t.infoAt, p.at)
@@ -269,6 +240,38 @@ func (t *translator) point(p *point) error {
 		}
 	}
 	return t.totals(p)
+}
+
+// faultOf returns what is wrong with a point, "" for nothing, and sets what its series share.
+func (t *translator) faultOf(p *point) (reason, text string) {
+	switch {
+	case t.reason != "":
+		return "unreadable", t.reason
+	case p.at == 0 || p.at > math.MaxInt64:
+		return "time", errTime.Error()
+	case t.of.kind == histogram && len(p.buckets) > 0 && len(p.buckets) != len(p.bounds)+1:
+		return "unreadable", "a histogram has other than one bucket more than bounds"
+	case !slices.IsSortedFunc(p.bounds, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) }):
+		return "unreadable", "the bounds of a histogram do not ascend"
+	case (t.of.kind == gauge || t.of.kind == sum) && !p.hasValue:
+		return "unreadable", "a point has no value"
+	}
+	if fault := sortAttributes(p.attributes, ""); fault != "" {
+		return "labels", fault
+	}
+	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
+	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
+	t.common = append(t.common, t.scopeHead...)
+	for _, a := range p.attributes {
+		t.common = model.AppendLabel(t.common, a.key, a.value)
+	}
+	if text := t.readHistogram(p); text != "" {
+		return "exponential_histogram", text
+	}
+	if t.isRepeated(p) {
+		return "duplicate", "a point of the same series and time stands before it"
+	}
+	return "", ""
 }
 
 // isRepeated reports whether the body has had a point of this series and time, and notes this one.
@@ -302,7 +305,7 @@ func (t *translator) exemplar(p *point, in *exemplar) error {
 	if err := t.read(t.head, &labels); err != nil {
 		return err
 	}
-	sortAttributes(in.attributes)
+	sortAttributes(in.attributes, "")
 	e := exemplars.Exemplar{Series: labels.Append(nil), Bits: math.Float64bits(in.value), Millis: -1}
 	if in.at != 0 && in.at <= math.MaxInt64 {
 		e.Millis = int64(in.at / 1e6)

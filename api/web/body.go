@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
@@ -47,7 +48,8 @@ func (e *Env) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, use 
 		defer plain.Body.Close()
 		limit = min(limit, maxUnzippedBytes)
 	}
-	return e.ReadEncoded(w, plain, limit, use, factor, dst)
+	body, err := e.ReadEncoded(w, plain, limit, use, factor, dst)
+	return bytes.TrimPrefix(body, plaintext.ByteOrderMark), err
 }
 
 // ParseForm reads the form of the query and of a body of limit bytes at most, which may be compressed.

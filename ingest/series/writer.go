@@ -80,20 +80,26 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		p.Replica = w.replicaOf
 	}
 	p.Kind = func(name string) string { return w.metadata.kind(project, name) }
-	p.Drop = func(row int, err error) {
-		reason := reasonOf(err)
-		err = permanent(err)
+	refuse := func(row, measures int, reason string, err error) {
 		// A sender does not repeat what was refused as invalid.
 		if o.First == nil || errors.Is(o.First, model.ErrInvalid) && !errors.Is(err, model.ErrInvalid) {
 			o.First = err
 		}
 		o.Refused++
-		from, to := push.Rows.Span(row)
-		accepted -= to - from
-		w.Refuse(push.Protocol, reason, to-from, err.Error())
+		accepted -= measures
+		w.Refuse(push.Protocol, reason, measures, err.Error())
 		if push.Drop != nil {
 			push.Drop(row, err)
 		}
+	}
+	p.Drop = func(row int, err error) {
+		from, to := push.Rows.Span(row)
+		refuse(row, to-from, reasonOf(err), permanent(err))
+	}
+	p.Replaced = func(row, measures int) {
+		of, _ := push.Rows.Name(row) // which was found
+		refuse(row, measures, "replaced", &model.FieldError{Field: "timestamps", Reason: fmt.Sprintf(
+			"%.200s: %d measures are replaced: the request has another value for their time later", of.Metric, measures)})
 	}
 	err := w.Ingester.AppendNamed(ctx, push.Creator, &rights{push.Rights, project, w}, push.Rows, &p, batch)
 	if err != nil {
