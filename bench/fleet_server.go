@@ -21,6 +21,7 @@ type fleetServer struct {
 	path   string // the program
 	folder string
 	extra  []string // further arguments
+	cores  string   // a list for taskset; "": all
 	child  *child
 	client *client
 
@@ -60,6 +61,9 @@ func newFleetServer(f *fleet, text string) (*fleetServer, error) {
 
 func (s *fleetServer) start(ctx context.Context) error {
 	command, ready := s.kind.command(s)
+	if s.cores != "" {
+		command = append([]string{"taskset", "-c", s.cores}, command...)
+	}
 	var err error
 	log := filepath.Join(s.fleet.folder, s.name+".log")
 	if s.child, err = startChild(ctx, command[0], log, ready, append(command[1:], s.extra...)...); err != nil {

@@ -57,6 +57,7 @@ const (
 	mixedStep   = 10 * time.Second
 	mixedOffset = 3 * time.Second // of measures, so that the edges of ranges have none
 	mixedOld    = 100             // series that are older than an hour
+	mixedLE     = 12              // buckets of a histogram; there is one for each 25 series
 )
 
 // mixedValue is the value of a series' measure.
@@ -74,6 +75,21 @@ func (m *mixed) write(ctx context.Context, name string, first, end int, at time.
 		}
 		message = appendTimeSeries(message, [][2]string{{"__name__", name}, {"host", strconv.Itoa(i)},
 			{"project", strconv.Itoa(i % 100)}}, at, step, values)
+	}
+	return m.writer.remoteWrite(ctx, s2.EncodeSnappy(nil, message))
+}
+
+// writeBuckets sends n counts of each bucket of the histograms, which grow by the number of the bucket a second.
+func (m *mixed) writeBuckets(ctx context.Context, first, end int, at time.Time, n int) error {
+	var message []byte
+	values := make([]float64, n)
+	for i := first * mixedLE; i < end*mixedLE; i++ {
+		for j := range values {
+			since := at.Sub(m.now)/time.Second + time.Duration(j)*mixedStep/time.Second + 1e6
+			values[j] = float64(int(since) * (i%mixedLE + 1))
+		}
+		message = appendTimeSeries(message, [][2]string{{"__name__", "bucket"}, {"host", strconv.Itoa(i / mixedLE)},
+			{"le", strconv.Itoa(i%mixedLE + 1)}}, at, mixedStep, values)
 	}
 	return m.writer.remoteWrite(ctx, s2.EncodeSnappy(nil, message))
 }
@@ -96,6 +112,11 @@ func (m *mixed) fill(ctx context.Context) error {
 		for from := 0; from < m.Series; from += 100 {
 			send("x", from, min(from+100, m.Series))
 		}
+		for from := 0; from < m.Series/25; from += 10 {
+			sending.Go(func() error {
+				return m.writeBuckets(ctx, from, min(from+10, m.Series/25), at.Add(mixedOffset), 60)
+			})
+		}
 		if err := sending.Wait(); err != nil {
 			return err
 		}
@@ -111,6 +132,9 @@ func (m *mixed) live(ctx context.Context) error {
 	for {
 		for ; time.Since(next) > mixedOffset; next = next.Add(mixedStep) {
 			if err := m.write(ctx, "cpu", 0, mixedOld, next.Add(mixedOffset), mixedStep, 1); err != nil {
+				return err
+			}
+			if err := m.writeBuckets(ctx, 0, m.Series/25, next.Add(mixedOffset), 1); err != nil {
 				return err
 			}
 			for from := 0; from < m.Series; from += 2000 {
@@ -146,6 +170,8 @@ func (m *mixed) queries() []mixedQuery {
 		{"mean", "avg(avg_over_time(x[1m]))", time.Hour, time.Minute},
 		{"sum-by", "sum by (project) (avg_over_time(x[1m]))", time.Hour, time.Minute},
 		{"top-10", "topk(10, avg_over_time(x[1m]))", time.Hour, time.Minute},
+		{"histogram", "histogram_quantile(0.9, sum by (le) (rate(bucket[5m])))", 50 * time.Minute, time.Minute},
+		{"instant", "avg(x)", 0, time.Minute},
 		{"mean-of-100", "avg(avg_over_time(cpu[1m]))", time.Hour, time.Minute},
 		{"day", `avg_over_time(cpu{host="%d"}[1m])`, 24 * time.Hour, time.Minute},
 		{"month", `avg_over_time(cpu{host="%d"}[1h])`, time.Duration(m.Days-1) * 24 * time.Hour, time.Hour},
@@ -158,11 +184,15 @@ func (m *mixed) ask(ctx context.Context, q mixedQuery, i int) (matrix [][][2]any
 	if strings.Contains(expr, "%d") {
 		expr = fmt.Sprintf(expr, i%mixedOld)
 	}
-	end := time.Now().Truncate(q.step)
+	end, path := time.Now().Truncate(q.step), "/api/v1/query_range?"
 	form := url.Values{"query": {expr}, "start": {strconv.FormatInt(end.Add(q.step-q.length).Unix(), 10)},
 		"end": {strconv.FormatInt(end.Unix(), 10)}, "step": {strconv.Itoa(int(q.step.Seconds()))}, "nocache": {"1"}}
+	if q.length == 0 {
+		path = "/api/v1/query?"
+		form.Set("time", form.Get("end"))
+	}
 	var body bytes.Buffer
-	if err := m.server.client.do(ctx, http.MethodGet, "/api/v1/query_range?"+form.Encode(), nil, http.StatusOK,
+	if err := m.server.client.do(ctx, http.MethodGet, path+form.Encode(), nil, http.StatusOK,
 		&body); err != nil || i > 0 {
 		return nil, err
 	}
@@ -298,5 +328,5 @@ func (m *mixed) measure(ctx context.Context) error {
 		}
 	}
 	return s.fleet.Report.Add("Mixed/writes/server="+s.name, 1, report.Of(1000*idle, "cpu-ms/s"),
-		report.Of(s.mostRSS/(1<<20), "MiB-rss"))
+		report.Of(float64(s.usage.rss)/(1<<20), "MiB-rss-asked"), report.Of(s.mostRSS/(1<<20), "MiB-rss"))
 }

@@ -24,8 +24,10 @@ type SeriesOptions struct {
 	Servers     []string // as of FleetOptions; nil: Gnocco, VictoriaMetrics and Prometheus
 	Series      int      // of Cardinality; 0: a million
 	Measures    int      // of each shape of RemoteWrite; 0: 7.2 million
-	Way         string   // of Ways: only those whose names contain it
+	Way         string   // of Ways: only these, separated by commas
+	Shape       string   // of Ways: SERIESxMEASURES a request; "": 1000x1
 	Connections int      // 0: 8
+	ServerCores string   // as taskset lists them: where servers run; "": where this program does
 	MemoryLimit int64    // bytes, of the servers that have such a setting; 0: 16 GiB
 }
 
@@ -81,6 +83,7 @@ func eachSeriesServer(ctx context.Context, options Options, what SeriesOptions, 
 				options.Logger.Warn("this server is left out", "server", text, "error", err)
 				continue
 			}
+			s.cores = what.ServerCores
 			for range options.Count {
 				if err := do(s); err != nil {
 					errs = append(errs, fmt.Errorf("bench: %s: %s: %w", name, s.name, err))
@@ -291,6 +294,26 @@ func (s *fleetServer) measureSeries(ctx context.Context, n int) error {
 		add(cpu.Seconds()*1000/times, "cpu-ms-"+q.name)
 	}
 	resident("counted")
+	answer := func(after string) error {
+		begun := time.Now()
+		if err := s.start(ctx); err != nil {
+			return err
+		}
+		add(time.Since(begun).Seconds(), "s-ready"+after)
+		if err := s.askUntil(ctx, seriesQuestions(n)[0]); err != nil {
+			return err
+		}
+		add(time.Since(begun).Seconds(), "s-first-answer"+after)
+		if err := s.readUsage(); err != nil {
+			return err
+		}
+		add(s.usage.cpu.Seconds(), "cpu-s-first-answer"+after)
+		return nil
+	}
+	s.close()
+	if err := answer("-killed"); err != nil {
+		return err
+	}
 	begun := time.Now()
 	if _, err := s.child.stop(); err != nil {
 		return err
@@ -298,19 +321,9 @@ func (s *fleetServer) measureSeries(ctx context.Context, n int) error {
 	s.client.close()
 	s.child = nil
 	add(time.Since(begun).Seconds(), "s-stop")
-	begun = time.Now()
-	if err := s.start(ctx); err != nil {
+	if err := answer(""); err != nil {
 		return err
 	}
-	add(time.Since(begun).Seconds(), "s-ready")
-	if err := s.askUntil(ctx, seriesQuestions(n)[0]); err != nil {
-		return err
-	}
-	add(time.Since(begun).Seconds(), "s-first-answer")
-	if err := s.readUsage(); err != nil {
-		return err
-	}
-	add(s.usage.cpu.Seconds(), "cpu-s-first-answer")
 	resident("restarted")
 	s.close()
 	if err := s.start(ctx); err != nil {

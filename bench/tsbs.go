@@ -27,6 +27,7 @@ type TSBSOptions struct {
 	Hosts, Hours int           // 0: 1,000 and 24
 	For          time.Duration // how long each query is repeated; 0: 5 s
 	Query        string        // only queries whose names contain this; "": the fifteen
+	Restart      bool          // ask all again when the server was started anew
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -291,7 +292,41 @@ func (t *tsbs) run(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil {
 		return err
 	}
-	resident := float64(s.usage.rss) / (1 << 20)
+	resident, written := float64(s.usage.rss)/(1<<20), float64(s.usage.written)
+	if err := t.askAll(ctx, ""); err != nil {
+		return err
+	}
+	most := s.mostRSS
+	if err := s.readUsage(); err != nil {
+		return err
+	}
+	left := float64(s.usage.rss) / (1 << 20)
+	if _, err := s.child.stop(); err != nil {
+		return err
+	}
+	s.client.close()
+	s.child = nil
+	disk, err := measureDisk(s.folder)
+	if err != nil {
+		return err
+	}
+	n := float64(t.Hosts * len(tsbsFields) * t.Hours * 360)
+	if err := s.fleet.Report.Add("TSBS/load/server="+s.name, int(n),
+		report.Of(loading.Seconds()/n*1e6, "cpu-s/Mmeasure-acked"), report.Of(resident, "MiB-rss-loaded"),
+		report.Of(left, "MiB-rss-asked"), report.Of(most/(1<<20), "MiB-rss"), report.Of(written/n, "B/measure-written"),
+		report.Of(float64(disk.allocated)/n, "B/measure-disk")); err != nil || !t.Restart {
+		return err
+	}
+	if err := s.start(ctx); err != nil {
+		return err
+	}
+	defer s.close()
+	return t.askAll(ctx, "/state=restarted")
+}
+
+// askAll asks all queries. The state is part of the results' names.
+func (t *tsbs) askAll(ctx context.Context, state string) error {
+	s := t.server
 	for _, q := range t.asked() {
 		if err := t.check(ctx, q); err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
@@ -311,7 +346,7 @@ func (t *tsbs) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
-		if err := s.fleet.Report.Add("TSBS/query="+q.name+"/server="+s.name, len(took),
+		if err := s.fleet.Report.Add("TSBS/query="+q.name+state+"/server="+s.name, len(took),
 			report.Of(cpu.Seconds()*1000/float64(len(took)), "cpu-ms/request"),
 			report.Of(report.Milliseconds(report.Quantile(took, 0.5)), "ms-p50"),
 			report.Of(report.Milliseconds(report.Quantile(took, 0.99)), "ms-p99"),
@@ -319,17 +354,5 @@ func (t *tsbs) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := s.child.stop(); err != nil {
-		return err
-	}
-	s.client.close()
-	s.child = nil
-	disk, err := measureDisk(s.folder)
-	if err != nil {
-		return err
-	}
-	n := float64(t.Hosts * len(tsbsFields) * t.Hours * 360)
-	return s.fleet.Report.Add("TSBS/load/server="+s.name, int(n),
-		report.Of(loading.Seconds()/n*1e6, "cpu-s/Mmeasure-acked"), report.Of(resident, "MiB-rss-loaded"), report.Of(s.mostRSS/(1<<20), "MiB-rss"),
-		report.Of(float64(disk.allocated)/n, "B/measure-disk"))
+	return nil
 }

@@ -47,8 +47,14 @@ const protobufType = "application/x-protobuf"
 var ways = []way{
 	{"remote-write", map[string]string{"gnocco": "/api/v1/write", "victoria": "/api/v1/write", "prometheus": "/api/v1/write"},
 		[]string{"Content-Type", protobufType, "Content-Encoding", "snappy"}, func(list []sentMeasure) (body []byte) {
-			for _, m := range list {
-				body = appendTimeSeries(body, m.labels, m.at, 0, []float64{m.value})
+			var values []float64
+			for i, m := range list {
+				values = append(values, m.value)
+				if i+1 == len(list) || &list[i+1].labels[0] != &m.labels[0] { // the last of the series
+					first := m.at.Add(-time.Duration(len(values)-1) * time.Second)
+					body = appendTimeSeries(body, m.labels, first, time.Second, values)
+					values = values[:0]
+				}
 			}
 			return s2.EncodeSnappy(nil, body)
 		}},
@@ -155,52 +161,74 @@ func encodeOTLP(list []sentMeasure) []byte {
 	return nested(nil, 1, nested(nil, 2, metrics))
 }
 
-// Ways sends the same measures by each protocol that a server takes, to one server after the other: 1,000 measures of
-// as many series a request.
+// Ways sends the same measures by each protocol that a server takes, to one server after the other: 1,000 series with
+// a measure each a request, or what.Shape.
 func Ways(ctx context.Context, options Options, what SeriesOptions) error {
 	what.EnsureDefaults()
+	shape, err := wayShape(what.Shape)
+	if err != nil {
+		return err
+	}
+	wanted := func(name string) bool { return what.Way == "" || slices.Contains(strings.Split(what.Way, ","), name) }
 	return eachSeriesServer(ctx, options, what, "ways", func(s *fleetServer) error {
 		var errs []error
 		for i := range ways {
-			if path, ok := ways[i].paths[s.program()]; ok && strings.Contains(ways[i].name, what.Way) {
-				errs = append(errs, s.measureWay(ctx, &ways[i], path, what.Measures))
+			if path, ok := ways[i].paths[s.program()]; ok && wanted(ways[i].name) {
+				errs = append(errs, s.measureWay(ctx, &ways[i], path, shape, what.Measures))
 			}
 		}
-		if s.program() == "gnocco" && strings.Contains("json", what.Way) {
-			errs = append(errs, s.measureWay(ctx, nil, "", what.Measures))
+		if s.program() == "gnocco" && wanted("json") {
+			errs = append(errs, s.measureWay(ctx, nil, "", shape, what.Measures))
 		}
 		return errors.Join(errs...)
 	})
 }
 
-const (
-	waySeries  = 80_000
-	wayRequest = 1000 // measures
-)
+// wayShape reads SERIESxMEASURES of a request; "": 1000x1. All shapes take about as much memory.
+func wayShape(text string) (seriesShape, error) {
+	shape, err := ParseShape(cmp.Or(text, "1000x1"))
+	series := 80_000
+	if shape.Measures > 1 {
+		series = 10_000
+	}
+	return seriesShape{perRequest: shape.Metrics, measures: shape.Measures, series: series}, err
+}
 
-// wayBodies are the requests of one round, with one measure of each series.
-func wayBodies(w *way, ids []string, at time.Time) (bodies [][]byte) {
-	list := make([]sentMeasure, wayRequest)
-	for from := 0; from < waySeries; from += wayRequest {
-		for i := range list {
-			list[i] = sentMeasure{seriesLabels(from+i, waySeries), at, float64(((from+i)*7+at.Second())%1000) / 10}
+// wayBodies are the requests of one round, with measures of each series, a second apart.
+func wayBodies(w *way, ids []string, shape seriesShape, at time.Time) (bodies [][]byte) {
+	for from := 0; from < shape.series; from += shape.perRequest {
+		var list []sentMeasure
+		body := []byte{'{'}
+		for i := from; i < min(from+shape.perRequest, shape.series); i++ {
+			labels := seriesLabels(i, shape.series)
+			if w == nil {
+				body = fmt.Appendf(body, `%.*s%q:[`, min(i-from, 1), ",", ids[i])
+			}
+			for j := range shape.measures {
+				m := sentMeasure{labels, at.Add(time.Duration(j) * time.Second),
+					float64((i*7+j*3+at.Second())%1000) / 10}
+				list = append(list, m)
+				if w == nil {
+					body = fmt.Appendf(body, `%.*s{"timestamp":%d.%03d,"value":%v}`, min(j, 1), ",", m.at.Unix(),
+						m.at.Nanosecond()/1e6, m.value)
+				}
+			}
+			if w == nil {
+				body = append(body, ']')
+			}
 		}
 		if w != nil {
-			bodies = append(bodies, w.encode(list))
-			continue
+			body = w.encode(list)
+		} else {
+			body = append(body, '}')
 		}
-		body := []byte{'{'}
-		for i, m := range list {
-			body = fmt.Appendf(body, `%.*s%q:[{"timestamp":%d.%03d,"value":%v}]`, min(i, 1), ",", ids[from+i], at.Unix(),
-				at.Nanosecond()/1e6, m.value)
-		}
-		bodies = append(bodies, append(body, '}'))
+		bodies = append(bodies, body)
 	}
 	return bodies
 }
 
 // measureWay sends rounds by a way, nil for JSON by the metrics' IDs.
-func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measures int) error {
+func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, shape seriesShape, measures int) error {
 	tcp, err := freeAddress()
 	if err != nil {
 		return err
@@ -215,7 +243,7 @@ func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measu
 	name := "json"
 	var ids []string
 	if w == nil {
-		if ids, err = s.createPushed(ctx); err != nil {
+		if ids, err = s.createPushed(ctx, shape.series); err != nil {
 			return err
 		}
 	} else {
@@ -226,8 +254,8 @@ func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measu
 			return err
 		}
 	}
-	rounds := max(1, measures/waySeries)
-	at := time.Now().Add(-time.Duration(rounds+1) * 5 * time.Second).Truncate(time.Second)
+	rounds, step := max(1, measures/(shape.series*shape.measures)), time.Duration(max(5, shape.measures))*time.Second
+	at := time.Now().Add(-time.Duration(rounds+1) * step).Truncate(time.Second)
 	send := func(rounds ...[][]byte) error {
 		var sending errgroup.Group
 		for connection := range s.fleet.Connections {
@@ -259,13 +287,13 @@ func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measu
 		}
 		return sending.Wait()
 	}
-	if err := send(wayBodies(w, ids, at)); err != nil {
+	if err := send(wayBodies(w, ids, shape, at)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	var bodies [][][]byte
 	for range rounds {
-		at = at.Add(5 * time.Second)
-		bodies = append(bodies, wayBodies(w, ids, at))
+		at = at.Add(step)
+		bodies = append(bodies, wayBodies(w, ids, shape, at))
 	}
 	time.Sleep(2 * time.Second) // what the first round left to do
 	if err := s.readUsage(); err != nil {
@@ -277,7 +305,7 @@ func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measu
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if w != nil && s.program() != "influxdb" {
-		if err := s.hasAll(ctx); err != nil {
+		if err := s.hasAll(ctx, shape.series); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -287,23 +315,26 @@ func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, measu
 	if err != nil {
 		return err
 	}
-	n := float64(rounds * waySeries)
+	n := float64(rounds * shape.series * shape.measures)
+	if shape.measures > 1 {
+		name += fmt.Sprintf("/shape=%dx%d", shape.perRequest, shape.measures)
+	}
 	return s.fleet.Report.Add(fmt.Sprintf("Ways/way=%s/server=%s", name, s.name), int(n),
 		report.Of((ended.cpu-before).Seconds()/n*1e6, "cpu-s/Mmeasure-stopped"),
 		report.Of(n/wall.Seconds(), "measures/s-acked"))
 }
 
 // createPushed creates metrics with the policy of pushed series.
-func (s *fleetServer) createPushed(ctx context.Context) ([]string, error) {
+func (s *fleetServer) createPushed(ctx context.Context, n int) ([]string, error) {
 	policy := s.client.policy
 	defer func() { s.client.policy = policy }()
 	s.client.policy = "prometheus"
-	return s.client.createMetrics(ctx, waySeries)
+	return s.client.createMetrics(ctx, n)
 }
 
 // hasAll waits until all series can be read.
-func (s *fleetServer) hasAll(ctx context.Context) (err error) {
-	want := fmt.Sprintf(`"%d"]`, waySeries)
+func (s *fleetServer) hasAll(ctx context.Context, n int) (err error) {
+	want := fmt.Sprintf(`"%d"]`, n)
 	for begun := time.Now(); time.Since(begun) < wrongWait; time.Sleep(100 * time.Millisecond) {
 		var answer bytes.Buffer
 		const count = "/api/v1/query?nocache=1&query=count(%7B__name__=~%22m_.%2B%22%7D)"

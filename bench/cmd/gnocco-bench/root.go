@@ -71,8 +71,8 @@ ends the run. docs/explain/benchmarks.md explains each figure.`,
 	flags.define(cmd.PersistentFlags())
 	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags),
 		newPromQL(&flags), newDisk(&flags), newMemory(&flags), newFleet(&flags),
-		newRemoteWrite(&flags), newWays(&flags), newCardinality(&flags), newMixed(&flags), newTSBS(&flags),
-		newArchive(&flags),
+		newRemoteWrite(&flags), newWays(&flags), newCardinality(&flags), newMixed(&flags), newCores(&flags),
+		newTSBS(&flags), newArchive(&flags),
 		newIndex(&flags), newCorrelate(&flags), newCluster(&flags), newGPU(&flags), newAll(&flags), newFloor())
 	return cmd
 }

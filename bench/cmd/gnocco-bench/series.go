@@ -9,6 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/bench"
 )
 
+const coresUsage = "cores that servers run on, as taskset lists them (default: those of this program)"
+
 func newSeries(flags *commonFlags, use, short string,
 	run func(context.Context, bench.Options, bench.SeriesOptions) error) *cobra.Command {
 	var what bench.SeriesOptions
@@ -24,13 +26,15 @@ func newSeries(flags *commonFlags, use, short string,
 		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
 	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests at the same time")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	cmd.Flags().StringVar(&what.ServerCores, "server-cores", "", coresUsage)
 	if use == "cardinality" {
 		cmd.Flags().IntVar(&what.Series, "series", 1_000_000, "series to register")
 	} else {
 		cmd.Flags().IntVar(&what.Measures, "measures", 7_200_000, "measures of each shape")
 	}
 	if use == "ways" {
-		cmd.Flags().StringVar(&what.Way, "way", "", "only ways whose names contain this")
+		cmd.Flags().StringVar(&what.Way, "way", "", "only these ways, separated by commas")
+		cmd.Flags().StringVar(&what.Shape, "shape", "1000x1", "what a request holds, as SERIESxMEASURES")
 	}
 	return cmd
 }
@@ -66,6 +70,7 @@ func newMixed(flags *commonFlags) *cobra.Command {
 	cmd.Flags().DurationVar(&what.For, "for", 10*time.Second,
 		"how long each query is repeated, with one connection and with all")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	cmd.Flags().StringVar(&what.ServerCores, "server-cores", "", coresUsage)
 	return cmd
 }
 
@@ -85,6 +90,28 @@ func newTSBS(flags *commonFlags) *cobra.Command {
 		"only queries whose names contain this; every-series asks for each value of a day, and is none of the fifteen")
 	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests of the load at the same time")
 	cmd.Flags().DurationVar(&what.For, "for", 5*time.Second, "how long each query is repeated")
+	cmd.Flags().BoolVar(&what.Restart, "restart", false, "ask all again of the server started anew, from its archives")
+	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
+	cmd.Flags().StringVar(&what.ServerCores, "server-cores", "", coresUsage)
+	return cmd
+}
+
+func newCores(flags *commonFlags) *cobra.Command {
+	var what bench.CoresOptions
+	cmd := &cobra.Command{
+		Use:   "cores",
+		Short: "Measure queries in PromQL on one core, on eight and on sixteen, with one client and with many",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.Cores(cmd.Context(), flags.options, what) },
+	}
+	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	cmd.Flags().IntSliceVar(&what.Cores, "cores", []int{1, 8, 16}, "how many cores the server gets, one start each")
+	cmd.Flags().IntVar(&what.Series, "series", 10_000, "series of an hour")
+	cmd.Flags().IntVar(&what.Idle, "idle", 200_000, "further series with one measure")
+	cmd.Flags().IntVar(&what.Connections, "connections", 16, "requests at the same time")
+	cmd.Flags().DurationVar(&what.For, "for", 2*time.Second,
+		"how long each query is repeated, with one connection and with all")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
 	return cmd
 }
