@@ -138,37 +138,37 @@ func (l *MeasureList) raise(v float64) (i int64, ok bool) {
 	return i, ok
 }
 
+// chunk returns the chunk with an index; the one that grows is the last.
+func (l *MeasureList) chunk(i int) measureChunk {
+	if full := l.chunks(); i < len(full) {
+		return full[i]
+	}
+	return measureChunk{l.last, l.before}
+}
+
 // AppendTo appends the measures from index i on to dst.
 func (l *MeasureList) AppendTo(dst []Measure, i int) []Measure {
-	full, before := l.chunks(), int(l.before)
-	chunk := len(full)
-	for before > i {
+	chunk, last, from := len(l.chunks()), len(l.chunks()), len(dst)
+	for int(l.chunk(chunk).before) > i {
 		chunk--
-		before = int(full[chunk].before)
 	}
-	from := len(dst)
-	dst = l.appendChunks(dst, chunk, before)
+	before := int(l.chunk(chunk).before)
+	for dst = slices.Grow(dst, l.Len()-before); chunk <= last; chunk++ {
+		dst = appendMeasures(dst, l.chunk(chunk).bytes)
+	}
 	return slices.Delete(dst, from, from+i-before)
 }
 
-// AppendSince appends the measures to dst. If timestamps ascend, it may leave out those before since.
-func (l *MeasureList) AppendSince(dst []Measure, since Timestamp) []Measure {
-	full, first, before := l.chunks(), l.last, int(l.before)
-	chunk := len(full)
-	for chunk > 0 && firstTimestamp(first) > since {
+// AppendBetween appends the measures to dst. If timestamps ascend, it may leave out those before from, and from to on.
+func (l *MeasureList) AppendBetween(dst []Measure, from, to Timestamp) []Measure {
+	chunk, last := len(l.chunks()), len(l.chunks())
+	for chunk > 0 && firstTimestamp(l.chunk(chunk).bytes) > from {
 		chunk--
-		first, before = full[chunk].bytes, int(full[chunk].before)
 	}
-	return l.appendChunks(dst, chunk, before)
-}
-
-// appendChunks appends the measures from a chunk on, before which there are so many.
-func (l *MeasureList) appendChunks(dst []Measure, chunk, before int) []Measure {
-	dst = slices.Grow(dst, l.Len()-before)
-	for _, c := range l.chunks()[chunk:] {
-		dst = appendMeasures(dst, c.bytes)
+	for ; chunk <= last && l.n > 0 && firstTimestamp(l.chunk(chunk).bytes) < to; chunk++ {
+		dst = appendMeasures(dst, l.chunk(chunk).bytes)
 	}
-	return appendMeasures(dst, l.last)
+	return dst
 }
 
 // firstTimestamp returns that of the first measure of a chunk.

@@ -39,8 +39,8 @@ func checkMeasureList(t *testing.T, l *carbonara.MeasureList, measures []carbona
 	}
 }
 
-// TestMeasureListSince leaves out whole chunks before a time, and nothing after it.
-func TestMeasureListSince(t *testing.T) {
+// TestMeasureListBetween leaves out whole chunks before a time and from another on, and nothing between.
+func TestMeasureListBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, n := range []int{0, 1, 50, 5000} {
 		var l carbonara.MeasureList
@@ -55,14 +55,21 @@ func TestMeasureListSince(t *testing.T) {
 			if i%29 != 0 && i < n-3 {
 				continue
 			}
-			for _, since := range []carbonara.Timestamp{m.Timestamp, m.Timestamp + 1} {
-				got := l.AppendSince([]carbonara.Measure{{Value: 1}}, since)[1:]
+			for _, from := range []carbonara.Timestamp{m.Timestamp, m.Timestamp + 1} {
+				got := l.AppendBetween([]carbonara.Measure{{Value: 1}}, from, carbonara.MaxTimestamp)[1:]
 				if left := n - len(got); left > i || i-left > 700 || !slices.Equal(got, measures[left:]) {
 					t.Fatalf("%d of %d measures since number %d", len(got), n, i)
 				}
+				j := i + rng.IntN(n-i)
+				to := measures[j].Timestamp + carbonara.Timestamp(rng.IntN(2))
+				some := l.AppendBetween([]carbonara.Measure{{Value: 1}}, from, to)[1:]
+				if len(some) > j-i+1400 || !slices.Equal(some, got[:len(some)]) ||
+					len(some) < len(got) && got[len(some)].Timestamp < to {
+					t.Fatalf("%d of %d measures from number %d to %d", len(some), n, i, j)
+				}
 			}
 		}
-		if got := l.AppendSince(nil, 0); !slices.Equal(got, measures) {
+		if got := l.AppendBetween(nil, 0, carbonara.MaxTimestamp); !slices.Equal(got, measures) {
 			t.Fatalf("%d of %d measures", len(got), n)
 		}
 	}
@@ -201,4 +208,22 @@ func BenchmarkMeasureList(b *testing.B) {
 	f("counter", func(i int) float64 { return float64(i) * 1000 })
 	f("gauge", func(int) float64 { return float64(random.IntN(10_000)) / 100 })
 	f("random", func(int) float64 { return random.Float64() })
+}
+
+// BenchmarkMeasureListBetween reads an hour of measures each ten seconds: of a day, as far as possible, and to its end.
+func BenchmarkMeasureListBetween(b *testing.B) {
+	const start, step = carbonara.Timestamp(1.7e18), carbonara.Timestamp(1e10)
+	random := rand.New(rand.NewPCG(1, 1))
+	var l carbonara.MeasureList
+	for i := range carbonara.Timestamp(8640) {
+		l.Append(carbonara.Measure{Timestamp: start + i*step, Value: float64(random.IntN(10_000)) / 100})
+	}
+	for name, to := range map[string]carbonara.Timestamp{"hour": start + 4680*step, "end": carbonara.MaxTimestamp} {
+		b.Run("to="+name, func(b *testing.B) {
+			var got []carbonara.Measure
+			for b.Loop() {
+				got = l.AppendBetween(got[:0], start+4320*step, to)
+			}
+		})
+	}
 }

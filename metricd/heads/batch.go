@@ -113,7 +113,7 @@ func (b *Batch) AddWindow(h *Head, walk *archive.Walk, w Window) error {
 	if from <= h.earliest.Floor(g) {
 		from = 0
 	}
-	b.measures = h.AppendSorted(b.measures, from)
+	b.measures = h.AppendSorted(b.measures, from, w.To.Ceil(g))
 	pending := Between(b.measures[e.from:], from, w.To.Ceil(g))
 	b.measures = append(b.measures[:e.from], pending...)
 	e.to = len(b.measures)
@@ -135,7 +135,7 @@ func (b *Batch) AddWindow(h *Head, walk *archive.Walk, w Window) error {
 
 func (b *Batch) addPlan(h *Head, walk *archive.Walk, plan *carbonara.Plan, open []float64) error {
 	e := entry{head: h, from: len(b.measures)}
-	b.measures = h.AppendSorted(b.measures, 0)
+	b.measures = h.AppendSorted(b.measures, 0, carbonara.MaxTimestamp)
 	e.to = len(b.measures)
 	series := carbonara.Series{Plan: plan, From: len(b.batch.Timestamps)}
 	if h.continues() {

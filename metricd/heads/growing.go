@@ -25,7 +25,7 @@ func (hs *Heads) Growing() (ids []uuid.UUID) {
 		if h.hasBase || h.pending.Len() < fewMeasures || h.metric.ArchivePolicy.Name != seriesPolicy {
 			continue
 		}
-		measures = h.AppendSorted(measures[:0], 0)
+		measures = h.AppendSorted(measures[:0], 0, carbonara.MaxTimestamp)
 		raw.set(measures)
 		values := raw.Values
 		if h.replicas {

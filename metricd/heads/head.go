@@ -173,14 +173,14 @@ func (h *Head) AppendPending(dst []carbonara.Measure, n int) []carbonara.Measure
 }
 
 // AppendSorted appends the pending measures to dst, ascending, of equal timestamps the one that arrived last. It may
-// leave out measures before since.
-func (h *Head) AppendSorted(dst []carbonara.Measure, since carbonara.Timestamp) []carbonara.Measure {
+// leave out measures before from, and from to on.
+func (h *Head) AppendSorted(dst []carbonara.Measure, from, to carbonara.Timestamp) []carbonara.Measure {
 	if h.ascending {
-		return h.pending.AppendSince(dst, since)
+		return h.pending.AppendBetween(dst, from, to)
 	}
-	from := len(dst)
+	before := len(dst)
 	dst = h.pending.AppendTo(dst, 0)
-	return dst[:from+len(SortArrivals(dst[from:]))]
+	return dst[:before+len(SortArrivals(dst[before:]))]
 }
 
 // checkpointed forgets what a checkpoint made durable. The open rows are those of the newest groups.

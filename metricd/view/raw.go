@@ -66,7 +66,7 @@ func (v *View) rawMeasures(ctx context.Context, walk *archive.Walk, h *heads.Hea
 		v.options.Corrupt(end.Corrupt)
 		from, to := max(read.From-reach, kept), min(read.To, carbonara.MaxTimestamp-reach)+reach
 		if h != nil {
-			b.measures = h.AppendSorted(b.measures, from)
+			b.measures = h.AppendSorted(b.measures, from, to)
 		}
 		pending := heads.Between(b.measures, from, to)
 		b.raw.CutAt(to)

@@ -258,7 +258,8 @@ func (r *recentGroups) touched() carbonara.Timestamp {
 func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (ok bool, err error) {
 	h, granularity := r.head, carbonara.Timestamp(read.Granularity)
 	newest := h.Newest().Timestamp.Floor(read.Granularity)
-	if r.plan != nil && (r.plan != h.Plan() || !r.hasColumns(read.Columns)) {
+	lacks := func(c carbonara.Column) bool { return !slices.Contains(r.kept.Columns, c) }
+	if r.plan != nil && (r.plan != h.Plan() || slices.ContainsFunc(read.Columns, lacks)) {
 		r.empty()
 	}
 	if r.plan != nil && read.To <= r.from {
@@ -289,16 +290,13 @@ func (v *View) update(ctx context.Context, r *recentGroups, read *model.Read) (o
 		return false, err
 	}
 	if n := r.groups.Len(); n > 2*r.widest+64 {
-		r.dropRows(n - r.widest)
+		r.groups.Delete(0, n-r.widest)
+		r.from = r.groups.Starts[0]
 	}
 	return true, nil
 }
 
 func (r *recentGroups) empty() { r.plan, r.groups, r.taken = nil, carbonara.Groups{}, 0 }
-
-func (r *recentGroups) hasColumns(columns []carbonara.Column) bool {
-	return !slices.ContainsFunc(columns, func(c carbonara.Column) bool { return !slices.Contains(r.kept.Columns, c) })
-}
 
 // keep makes kept the plan of these columns and of those that reads of the head's plan asked for before.
 func (r *recentGroups) keep(c *recentCache, columns []carbonara.Column) {
@@ -311,12 +309,6 @@ func (r *recentGroups) keep(c *recentCache, columns []carbonara.Column) {
 		columns = slices.Compact(columns)
 	}
 	r.kept = c.planOf(single, columns)
-}
-
-// dropRows forgets the first n rows.
-func (r *recentGroups) dropRows(n int) {
-	r.groups.Delete(0, n)
-	r.from = r.groups.Starts[0]
 }
 
 // fill reads the groups that start at from or later. Where bytes do not decode, ok is false: every read is to tell.

@@ -110,7 +110,10 @@ func (r *recentGroups) addPending(kept carbonara.Timestamp, most int) bool {
 	if r.taken == r.head.Pending() && r.groups.Len() <= 2*most {
 		return false
 	}
-	for _, m := range r.head.AppendPending(nil, r.taken) {
+	pending := r.head.AppendPending(nil, r.taken)
+	r.groups.Starts = slices.Grow(r.groups.Starts, len(pending)) // not to twice as many, as they come
+	r.groups.Values[0] = slices.Grow(r.groups.Values[0], len(pending))
+	for _, m := range pending {
 		if m.Timestamp >= r.from {
 			r.addMeasure(m)
 		}
