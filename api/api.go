@@ -49,6 +49,7 @@ type Handler struct {
 	http.Handler
 	Series *series.Writer      // of all protocols; nil without an index
 	Rules  *recording.Handlers // their Manager does nothing until it runs
+	Labels *postings.Catalog
 }
 
 // New returns the handler of the whole API. The stores stay the caller's: close them after the server has stopped.
@@ -133,7 +134,7 @@ func New(options Options) (*Handler, error) {
 	for _, room := range rooms {
 		room.Routes(at)
 	}
-	return &Handler{router, a.series, rules}, nil
+	return &Handler{router, a.series, rules, labels}, nil
 }
 
 // allowedMethods lists the methods that r's path can be called with, by name.

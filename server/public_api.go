@@ -114,8 +114,23 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 		return err
 	}
 	p.whole.Store(handler)
-	p.stopRules = pause.Go(handler.Rules.Manager.Run)
+	p.stopRules = pause.Go(func(ctx context.Context) {
+		defer pause.Go(func(ctx context.Context) { keepLabels(ctx, handler.Labels.Follow, store) })()
+		handler.Rules.Manager.Run(ctx)
+	})
 	return nil
+}
+
+// keepLabels reads the labels of series a second after they are created, once the store has pushed ones, which PromQL
+// is asked for. Labels that do not fit into memory are tried again after a minute.
+func keepLabels(ctx context.Context, follow func(context.Context, bool) error, store *index.Store) {
+	var refused time.Time
+	for now := range pause.Ticks(ctx, time.Second) {
+		_, err := store.ArchivePolicy(model.SeriesArchivePolicy().Name)
+		if now.Sub(refused) >= time.Minute && follow(ctx, err == nil) != nil {
+			refused = now
+		}
+	}
 }
 
 // endRules ends the evaluation of recording rules.

@@ -57,11 +57,6 @@ func newCertificates(files TLS, logger *slog.Logger) (*certificates, error) {
 	return c, nil
 }
 
-// serverConfig returns the configuration of a server, which takes each new connection's from the files.
-func (c *certificates) serverConfig() *tls.Config {
-	return &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current(), nil }}
-}
-
 // current returns the configuration of the files as they are. It keeps the former one if a file cannot be read.
 func (c *certificates) current() *tls.Config {
 	c.mu.Lock()
@@ -131,9 +126,10 @@ func (c *certificates) read() error {
 // maxStreams is how many requests a connection by HTTP/2 may have at once.
 const maxStreams = 100
 
-// secure makes a server speak TLS.
+// secure makes a server speak TLS, with each new connection's configuration from the files.
 func (c *certificates) secure(s *http.Server) {
-	s.TLSConfig = c.serverConfig()
+	current := func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current(), nil }
+	s.TLSConfig = &tls.Config{GetConfigForClient: current}
 	s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 }
 

@@ -56,8 +56,9 @@ func Share(path string) (*Folder, error) {
 	}
 	// The holder's name is for the message below only; the lock itself ends with the process.
 	// A full disk keeps nobody from starting for that.
-	err = errors.Join(f.lock.Truncate(0), writeAt(f.lock, fmt.Sprintln(os.Getpid())))
-	if err != nil && !fulldisk.Is(err) {
+	err = f.lock.Truncate(0)
+	_, failed := f.lock.WriteAt(fmt.Appendln(nil, os.Getpid()), 0)
+	if err = errors.Join(err, failed); err != nil && !fulldisk.Is(err) {
 		return nil, errors.Join(fmt.Errorf("datafolder: %w", err), f.Release())
 	}
 	return f, nil
@@ -85,11 +86,6 @@ func lockFolder(path string, flags int, kind int16) (*Folder, error) {
 		return nil, fmt.Errorf("datafolder: lock %s: %w", lock.Name(), err)
 	}
 	return &Folder{Path: path, lock: lock}, nil
-}
-
-func writeAt(file *os.File, text string) error {
-	_, err := file.WriteAt([]byte(text), 0)
-	return err
 }
 
 // setLock sets a lock of the open file: unlike a process's, it also counts between parts of this process.

@@ -26,7 +26,9 @@ type listing func(ctx context.Context, c *client.Client, selectors []string) (*t
 var listings = map[string]listing{
 	"metrics": listMetrics, "resources": listResources, "policies": listPolicies, "projects": listProjects,
 	"ledger": listLedger, "jobs": listJobs, "queries": listQueries, "costs": listCosts, "unread": listUnread,
-	"types": rowsOf("/v1/resource_type", []string{"type", "attributes"}, addType),
+	"types": rowsOf("/v1/resource_type", []string{"type", "attributes"}, func(t *table, one resourceType) {
+		t.add(one.Name, strings.Join(slices.Sorted(maps.Keys(one.Attributes)), ", "))
+	}),
 	"rules": rowsOf("/v1/archive_policy_rule", []string{"rule", "pattern", "policy"}, addRule),
 	"backups": rowsOf("/v1/backups", []string{"begun", "seconds", "user", "to", "files", "bytes", "new bytes",
 		"incremental", "behind", "error"}, addBackup),
@@ -138,10 +140,6 @@ func rowsOf[T any](path string, columns []string, add func(t *table, one T)) lis
 type resourceType struct {
 	Name       string
 	Attributes map[string]any
-}
-
-func addType(t *table, one resourceType) {
-	t.add(one.Name, strings.Join(slices.Sorted(maps.Keys(one.Attributes)), ", "))
 }
 
 type policyRule struct {

@@ -27,8 +27,12 @@ func (c *Cache[V]) Put(key keyhash.Hash, value V) {
 	cost := c.costOf(value)
 	if _, known := c.values[key]; known {
 		c.Delete(key)
-	} else if cost > c.Limit || c.used+cost > c.Limit && !c.mayReplace() {
+	} else if cost > c.Limit {
 		return
+	} else if c.used+cost > c.Limit {
+		if c.refused++; c.refused%replaceEvery != 0 {
+			return
+		}
 	}
 	for other := range c.values {
 		if c.used+cost <= c.Limit {
@@ -41,12 +45,6 @@ func (c *Cache[V]) Put(key keyhash.Hash, value V) {
 	}
 	c.values[key] = value
 	c.used += cost
-}
-
-// mayReplace reports whether a new key of a full cache replaces others.
-func (c *Cache[V]) mayReplace() bool {
-	c.refused++
-	return c.refused%replaceEvery == 0
 }
 
 // Delete forgets a key.

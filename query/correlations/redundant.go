@@ -95,8 +95,8 @@ func (c *Jobs) Costs(ctx context.Context, metrics []*model.Metric, staleness *qu
 	for i, metric := range metrics {
 		ids[i] = metric.ID
 		counts := []carbonara.Column{countOf(metric)}
-		reads[i] = model.Read{Metric: metric, Granularity: coarsestOf(metric), Columns: counts,
-			To: carbonara.MaxTimestamp}
+		reads[i] = model.Read{Metric: metric, Granularity: slices.Max(metric.ArchivePolicy.Granularities()),
+			Columns: counts, To: carbonara.MaxTimestamp}
 	}
 	sizes, err := c.reader.Archives.Sizes(ctx, ids, staleness)
 	if err != nil {
@@ -119,10 +119,6 @@ func (c *Jobs) Costs(ctx context.Context, metrics []*model.Metric, staleness *qu
 		costs[i].MeasuresPerDay = measuresPerDay(&groups, read.Columns[0], read.Granularity)
 	}
 	return costs, nil
-}
-
-func coarsestOf(metric *model.Metric) time.Duration {
-	return slices.Max(metric.ArchivePolicy.Granularities())
 }
 
 // countOf returns the column that counts a metric's measures.

@@ -15,17 +15,15 @@ func (s *state) build() {
 		s.buildNames()
 	})
 	parts.Go(func() {
-		s.places = newTable(len(s.metrics))
+		s.places, s.gone = newTable(len(s.metrics)), s.resourceTable.build()
 		for i := range s.metrics {
-			if s.metrics[i].gone {
+			m := &s.metrics[i]
+			if m.gone {
 				s.gone++
 				continue
 			}
-			s.places.add(hashOf(s.metrics[i].id), uint32(i), nil)
-		}
-		s.gone += s.resourceTable.build()
-		for i := range s.metrics {
-			if m := &s.metrics[i]; m.resource != none && !m.gone {
+			s.places.add(hashOf(m.id), uint32(i), nil)
+			if m.resource != none {
 				r := &s.resources[m.resource]
 				r.metrics = append(r.metrics, uint32(i))
 			}

@@ -57,7 +57,7 @@ type Options struct {
 	Logger     *slog.Logger // nil: none
 }
 
-// New returns the catalog of an index, which is read when it is first asked.
+// New returns the catalog of an index, which is read when it is first asked, or followed.
 func New(index Index, o Options) *Catalog {
 	c := &Catalog{index: index, most: o.Bytes, ceilometer: o.Ceilometer, account: o.Budget.Account(), logger: o.Logger}
 	c.logger = cmp.Or(c.logger, slog.New(slog.DiscardHandler))
@@ -125,8 +125,8 @@ const (
 )
 
 func newState(last uint64) *state {
-	s := &state{last: last, resourceTable: newResourceTable(), named: map[symbol][]uint32{},
-		pushed: pushedLabels{named: map[symbol][]uint32{}}}
+	s := &state{last: last, named: map[symbol][]uint32{}, pushed: pushedLabels{named: map[symbol][]uint32{}},
+		resourceTable: resourceTable{resPlaces: map[uuid.UUID]uint32{}, values: map[symbol]map[symbol][]uint32{}}}
 	s.intern("")
 	return s
 }
@@ -151,6 +151,22 @@ func (c *Catalog) view(ctx context.Context, f func(*state) error) error {
 	}
 }
 
+// Follow brings the catalog up to date, and its file, so that questions find little to read: once one was asked, or is
+// expected.
+func (c *Catalog) Follow(ctx context.Context, expected bool) error {
+	c.mu.RLock()
+	asked := c.state != nil
+	due := asked && c.isDue()
+	c.mu.RUnlock()
+	if due {
+		return c.follow(ctx)
+	}
+	if !asked && !expected {
+		return nil
+	}
+	return c.view(ctx, func(*state) error { return nil })
+}
+
 // follow brings the catalog up to date.
 func (c *Catalog) follow(ctx context.Context) (err error) {
 	c.mu.Lock()
@@ -171,16 +187,15 @@ func (c *Catalog) follow(ctx context.Context) (err error) {
 	}
 	// An error leaves the number as it is, so that all of these are read once more.
 	s := c.state
-	s.counted.Clear()
+	if last != s.last {
+		s.counted.Clear()
+	}
 	for _, id := range resources {
 		r, err := c.index.Resource(model.GenericType, id)
 		if err != nil && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
-		if err != nil {
-			r = nil
-		}
-		s.setResource(id, r)
+		s.setResource(id, r) // nil: it is gone
 	}
 	found := make([]*model.Metric, len(metrics))
 	if err := c.index.FindCurrent(metrics, found); err != nil {
@@ -240,11 +255,10 @@ func (c *Catalog) load(ctx context.Context, last uint64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	check := func() bool {
-		if full != nil {
-			return false
-		}
-		if full = c.cover(ctx, s); full != nil {
-			stop()
+		if full == nil {
+			if full = c.cover(ctx, s); full != nil {
+				stop()
+			}
 		}
 		return full == nil
 	}
@@ -394,12 +408,7 @@ func (s *state) labelsOf(r *model.Resource) []pair {
 		}
 		labels = append(labels, pair{s.intern(attributeLabel(a.Name)), s.intern(value)})
 	}
-	slices.SortFunc(labels, func(a, b pair) int {
-		if s.texts[a.name] < s.texts[b.name] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(labels, func(a, b pair) int { return cmp.Compare(s.texts[a.name], s.texts[b.name]) })
 	return labels
 }
 

@@ -47,6 +47,11 @@ type fileHeader struct {
 	fileCounts
 }
 
+// metricTexts are the texts of a metric in their order.
+var metricTexts = []func(m *metric) *symbol{func(m *metric) *symbol { return &m.name },
+	func(m *metric) *symbol { return &m.unit }, func(m *metric) *symbol { return &m.policy },
+	func(m *metric) *symbol { return &m.creator }}
+
 // snapshot is a state for the file. It shares with the state what is only appended to, so it is written without a lock.
 type snapshot struct {
 	last, bytes uint64
@@ -117,12 +122,9 @@ func (s *snapshot) write(to io.Writer, session uint64) error {
 	for i := range s.metrics {
 		_, _ = w.Write(s.metrics[i].id[:])
 	}
-	for _, of := range []func(m *metric) uint32{
-		func(m *metric) uint32 { return m.resource }, func(m *metric) uint32 { return uint32(m.name) },
-		func(m *metric) uint32 { return uint32(m.unit) }, func(m *metric) uint32 { return uint32(m.policy) },
-		func(m *metric) uint32 { return uint32(m.creator) },
-	} {
-		w.uint32s(len(s.metrics), func(i int) uint32 { return of(&s.metrics[i]) })
+	w.uint32s(len(s.metrics), func(i int) uint32 { return s.metrics[i].resource })
+	for _, of := range metricTexts {
+		w.uint32s(len(s.metrics), func(i int) uint32 { return uint32(*of(&s.metrics[i])) })
 	}
 	w.uint32s(len(s.metrics), func(i int) uint32 {
 		return s.metrics[i].count<<4 | uint32(s.metrics[i].kind)<<2 | flag(s.gone[i], 2) | flag(s.metrics[i].pushed, 1)
@@ -130,12 +132,11 @@ func (s *snapshot) write(to io.Writer, session uint64) error {
 	for i := range s.resources {
 		_, _ = w.Write(s.resources[i].id[:])
 	}
-	for _, of := range []func(r *resource) uint32{
-		func(r *resource) uint32 { return uint32(r.original) }, func(r *resource) uint32 { return uint32(r.creator) },
-		func(r *resource) uint32 { return uint32(len(r.labels))<<1 | flag(r.gone, 1) },
-	} {
-		w.uint32s(len(s.resources), func(i int) uint32 { return of(&s.resources[i]) })
-	}
+	w.uint32s(len(s.resources), func(i int) uint32 { return uint32(s.resources[i].original) })
+	w.uint32s(len(s.resources), func(i int) uint32 { return uint32(s.resources[i].creator) })
+	w.uint32s(len(s.resources), func(i int) uint32 {
+		return uint32(len(s.resources[i].labels))<<1 | flag(s.resources[i].gone, 1)
+	})
 	for i := range s.resources {
 		w.pairs(s.resources[i].labels)
 	}
@@ -239,13 +240,9 @@ func checkSum(file io.Reader, sum hash.Hash32) error {
 func (s *state) readMetrics(r *fileReader, h *fileHeader) {
 	s.metrics = make([]metric, h.Metrics)
 	r.each(h.Metrics, len(uuid.UUID{}), func(i int, item []byte) { s.metrics[i].id = uuid.UUID(item) })
-	for _, set := range []func(m *metric, value uint32){
-		func(m *metric, value uint32) { m.resource = value }, func(m *metric, value uint32) { m.name = symbol(value) },
-		func(m *metric, value uint32) { m.unit = symbol(value) },
-		func(m *metric, value uint32) { m.policy = symbol(value) },
-		func(m *metric, value uint32) { m.creator = symbol(value) },
-	} {
-		r.uint32s(h.Metrics, func(i int, value uint32) { set(&s.metrics[i], value) })
+	r.uint32s(h.Metrics, func(i int, value uint32) { s.metrics[i].resource = value })
+	for _, of := range metricTexts {
+		r.uint32s(h.Metrics, func(i int, value uint32) { *of(&s.metrics[i]) = symbol(value) })
 	}
 	labels := uint32(0)
 	r.uint32s(h.Metrics, func(i int, value uint32) {
@@ -259,9 +256,9 @@ func (s *state) readMetrics(r *fileReader, h *fileHeader) {
 }
 
 const (
-	leastUnsaved  = 10_000      // changes, before the file is written again
-	unsavedPart   = 16          // and so large a part of the catalog: a start reads them from the index
-	betweenWrites = time.Minute // at least
+	leastUnsaved  = 10_000           // changes, before the file is written again
+	unsavedPart   = 16               // and so large a part of the catalog: a start reads them from the index
+	betweenWrites = 10 * time.Second // at least
 )
 
 // file is where a Catalog is with its file. It is guarded by the catalog's lock.
@@ -298,12 +295,17 @@ func (c *Catalog) readFile(ctx context.Context) error {
 	return nil
 }
 
+// isDue reports whether the file is to be written again.
+func (c *Catalog) isDue() bool {
+	f := &c.file
+	many := max(f.least, (len(c.state.metrics)+len(c.state.resources))/unsavedPart)
+	return !c.ceilometer && !f.writing && f.unsaved >= many && time.Since(f.written) >= betweenWrites
+}
+
 // changed notes changes, and writes the file once they are many. mu is held.
 func (c *Catalog) changed(n int) {
 	f := &c.file
-	f.unsaved += n
-	many := max(f.least, (len(c.state.metrics)+len(c.state.resources))/unsavedPart)
-	if c.ceilometer || f.writing || f.unsaved < many || time.Since(f.written) < betweenWrites {
+	if f.unsaved += n; !c.isDue() {
 		return
 	}
 	session, ok := c.index.SessionOf(c.state.last)

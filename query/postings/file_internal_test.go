@@ -296,3 +296,45 @@ func TestCrashesAroundTheFile(t *testing.T) {
 		t.Errorf("after %d crashes the file is used %d times", len(crashes), used)
 	}
 }
+
+// A catalog that is kept reads nothing until somebody asks, or is expected to. From then on it follows the index, and
+// its file follows too, also when changes have ended: a process that is killed leaves little to read.
+func TestFollow(t *testing.T) {
+	fs := vfs.NewMem()
+	store := openIndex(t, fs)
+	p := &population{t: t, store: store}
+	for range 5 {
+		p.step()
+	}
+	only := &fromFileAlone{Store: store}
+	c := New(only, Options{Bytes: 8 << 20})
+	c.file.least = 1
+	fatal.If(t, c.Follow(t.Context(), false))
+	if c.state != nil || only.listed {
+		t.Error("labels are read though nobody asked")
+	}
+	fatal.If(t, c.Follow(t.Context(), true))
+	c.settle()
+	for range 3 {
+		c.file.written = time.Now() // too short ago
+		p.step()
+		fatal.If(t, c.Follow(t.Context(), false))
+		if _, _, last, _ := store.ChangesSince(0); c.state.last != last || c.file.unsaved == 0 {
+			t.Errorf("change %d of %d, %d unsaved", c.state.last, last, c.file.unsaved)
+		}
+	}
+	c.settle()
+	fatal.If(t, c.Follow(t.Context(), false))
+	c.settle()
+	if c.file.unsaved > 0 {
+		t.Errorf("%d changes are not in the file", c.file.unsaved)
+	}
+	want := answers(t, withoutFile(store))
+	fatal.If(t, store.Close())
+	store = openIndex(t, fs)
+	next := &fromFileAlone{Store: store}
+	if got := answers(t, New(next, Options{Bytes: 8 << 20})); got != want || next.listed {
+		t.Errorf("from the file, listed %v\n%s\nwant\n%s", next.listed, got, want)
+	}
+	fatal.If(t, store.Close())
+}

@@ -24,10 +24,6 @@ type resourceTable struct {
 	values    map[symbol]map[symbol][]uint32 // resources by label and value, ascending
 }
 
-func newResourceTable() resourceTable {
-	return resourceTable{resPlaces: map[uuid.UUID]uint32{}, values: map[symbol]map[symbol][]uint32{}}
-}
-
 // setLabels gives a place among the resources these labels, and no others.
 func (t *resourceTable) setLabels(place uint32, list, shown []pair) {
 	at := &t.resources[place]
@@ -38,7 +34,12 @@ func (t *resourceTable) setLabels(place uint32, list, shown []pair) {
 		}
 	}
 	at.labels, at.shown = list, shown
-	for _, label := range slices.Concat(list, shown) {
+	t.list(place)
+}
+
+// list lists a place among the resources by its labels.
+func (t *resourceTable) list(place uint32) {
+	for _, label := range slices.Concat(t.resources[place].labels, t.resources[place].shown) {
 		values := t.values[label.name]
 		if values == nil {
 			values = map[symbol][]uint32{}
@@ -58,14 +59,7 @@ func (t *resourceTable) build() (gone int) {
 			continue
 		}
 		t.resPlaces[r.id] = uint32(i)
-		for _, label := range r.labels {
-			values := t.values[label.name]
-			if values == nil {
-				values = map[symbol][]uint32{}
-				t.values[label.name] = values
-			}
-			values[label.value] = append(values[label.value], uint32(i))
-		}
+		t.list(uint32(i))
 	}
 	return gone
 }

@@ -29,11 +29,6 @@ type readAhead struct {
 	free   []*iterator
 }
 
-func newReadAhead(all []*series, maxSamples int) *readAhead {
-	most := min(samplesAhead, int64(maxSamples/4))
-	return &readAhead{series: all, read: make([]*iterator, len(all)), size: firstAhead, most: most}
-}
-
 // pop returns the samples of the i-th series.
 func (a *readAhead) pop(ctx context.Context, i int) *iterator {
 	if a.read[i] == nil && a.series[i].native != nil {

@@ -65,7 +65,8 @@ func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectH
 		err = s.chargeSamples(ctx, int64(len(readFor(series))), sel.steps())
 	}
 	if err == nil {
-		sel.ahead = newReadAhead(series, s.engine.options.MaxSamples)
+		sel.ahead = &readAhead{series: series, read: make([]*iterator, len(series)), size: firstAhead,
+			most: min(samplesAhead, int64(s.engine.options.MaxSamples/4))}
 		err = sel.prefetch(ctx, readFor(series), series)
 	}
 	if err != nil {
