@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -187,4 +188,21 @@ func TestManyUnreadableLines(t *testing.T) {
 	}
 	mixed := strings.Repeat("good 1\nx\ngood 1\n", 15_000)
 	s.want(t, "POST /api/v1/import/prometheus", mixed, 400, "~15000 of 45000 lines refused: ", "user", "jd")
+	for _, odd := range []string{"{}", "null", "1", `"x"`, `{"values":[1]}`} {
+		s.want(t, "POST /api/v1/import/collectd", "["+strings.Repeat(odd+",", 100_000)+odd+"]", 400,
+			"~10000 of 10000 lines refused, and the body is not read behind these", "user", "jd")
+	}
+}
+
+// Comments are no lines that cannot be read. A body may consist of them, and none takes the time of a parser.
+func TestManyComments(t *testing.T) {
+	s := newServer(t, nil)
+	for _, comment := range []string{"#\n", "# EOF\n", "#x\n", "# \t# a b\n"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.want(t, "POST /api/v1/import/prometheus", strings.Repeat(comment, 100_000)+"good 1\n", 204, "", "user", "jd")
+		if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs > 50_000 {
+			t.Errorf("%q: %d allocations for 100,000 comments", comment, after.Mallocs-before.Mallocs)
+		}
+	}
 }

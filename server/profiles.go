@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	_ "net/http/pprof" // adds its handlers to http.DefaultServeMux, which nothing else serves
-	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // serveProfiles serves profiles of the process, on an address of their own: they show the command line, and ask for no
@@ -22,11 +22,11 @@ func (s *Server) serveProfiles(address string) error {
 		s.logger.Warn("profiles show the command line to other machines: give --pprof a loopback address",
 			"address", listener.Addr().String())
 	}
-	server := &http.Server{Handler: http.DefaultServeMux, ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)}
+	few := limitClients(listener, minConnections, prometheus.NewRegistry())
+	server := newClientServer(few, http.DefaultServeMux)
 	s.closers.Add("profiles", func(context.Context) error { return server.Close() })
 	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(few); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("server: profiles: %w", err)
 		}
 	}()

@@ -2,11 +2,15 @@ package server_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/server"
@@ -44,6 +48,9 @@ func TestProfilesHaveTheirOwnAddress(t *testing.T) {
 				t.Errorf("role %q: %s: %d", role, path, got)
 			}
 		}
+		if served {
+			fewAreOpen(t, strings.TrimPrefix(url, "http://"))
+		}
 		stop(t, s)
 		if served {
 			if answer, err := http.Get(url + "/debug/pprof/"); err == nil {
@@ -60,5 +67,34 @@ func TestProfilesHaveTheirOwnAddress(t *testing.T) {
 		Listen: "127.0.0.1:0", ProfileListen: "true"}); err == nil {
 		stop(t, s)
 		t.Error("starts with no address for profiles")
+	}
+}
+
+// fewAreOpen requires that idle connections are bounded: they would use up the descriptors of the process.
+func fewAreOpen(t *testing.T, address string) {
+	t.Helper()
+	const tried, most = 60, 30
+	var idle []net.Conn
+	for range tried {
+		conn, err := net.Dial("tcp", address)
+		fatal.If(t, err)
+		defer conn.Close()
+		idle = append(idle, conn)
+	}
+	open := 0
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		open = 0
+		for _, conn := range idle {
+			fatal.If(t, conn.SetReadDeadline(time.Now().Add(time.Millisecond)))
+			if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				open++
+			}
+		}
+		if open <= most || time.Now().After(deadline) {
+			break
+		}
+	}
+	if open > most {
+		t.Errorf("%d of %d idle connections are open", open, tried)
 	}
 }

@@ -55,6 +55,9 @@ func (b *body) decodeCollectd() error {
 		return web.BadRequest("The body has to be a list of collectd's value lists")
 	}
 	for d.More() {
+		if b.refused.End(b.total) {
+			return nil
+		}
 		b.line, b.total = b.line+1, b.total+1
 		var text json.RawMessage
 		if err := d.Decode(&text); err != nil { // the rest cannot be found

@@ -54,11 +54,10 @@ func (b *body) decodeText() error {
 			b.refused.Unreadable(b.line, "not valid UTF-8")
 			continue
 		}
-		err := b.textLine(line)
-		if errors.Is(err, budget.ErrExhausted) {
+		switch err := b.textLine(line); {
+		case errors.Is(err, budget.ErrExhausted):
 			return err
-		}
-		if err != nil {
+		case err != nil:
 			reason := strings.TrimPrefix(err.Error(), "strconv.ParseFloat: ")
 			b.refused.Unreadable(b.line, strings.TrimPrefix(reason, "strconv.ParseInt: "))
 		}
@@ -68,6 +67,10 @@ func (b *body) decodeText() error {
 
 // textLine adds the series of a line.
 func (b *body) textLine(line []byte) error {
+	if c, ok := bytes.CutPrefix(line, []byte("#")); ok && !bytes.Contains(c, []byte("HELP")) &&
+		!bytes.Contains(c, []byte("TYPE")) { // Prometheus' parser takes long for a comment
+		return nil
+	}
 	head, at, value, ok, err := cutHead(line, b.now)
 	if err != nil || ok && isStale(value) {
 		return err

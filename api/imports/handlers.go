@@ -140,9 +140,7 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 	decode func(*body) error) http.HandlerFunc {
 	return a.answering(func(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
 		b := a.pool.Get()
-		defer func() {
-			a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines))
-		}()
+		defer func() { a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines)) }()
 		b.reset()
 		b.now, b.kind = carbonara.FromTime(a.Now()), r.Header.Get("Content-Type")
 		if err := prepare(r, b); err != nil {

@@ -92,10 +92,21 @@ func TestEmptyMessages(t *testing.T) {
 	bodyOf := func(part []byte, times int) []byte {
 		return message(1, message(2, bytes.Repeat(part, times)))
 	}
-	for _, body := range [][]byte{bodyOf(empty, 2*mostEmpty), bytes.Repeat(message(1, []byte{}), 2*mostEmpty)} {
+	for _, body := range [][]byte{bodyOf(empty, 2*mostEmpty), bytes.Repeat(message(1, []byte{}), 2*mostEmpty),
+		message(1, bytes.Repeat(message(2, []byte{}), 2*mostEmpty))} {
 		if _, err := rows(t, decodeProtobuf, body); err != errEmpty.Error() {
 			t.Errorf("empty: %.100s", err)
 		}
+	}
+	timeless := message(1, []byte{})
+	refused := func(times int) []byte {
+		return bodyOf(message(2, message(1, "a", 5, bytes.Repeat(timeless, times))), 1)
+	}
+	if _, err := rows(t, decodeProtobuf, refused(2*mostUseless)); !strings.HasPrefix(err, "more than 1000000 points") {
+		t.Errorf("refused points: %.100s", err)
+	}
+	if _, err := rows(t, decodeProtobuf, refused(mostUseless/2)); err != "" && !strings.HasPrefix(err, "a: ") {
+		t.Errorf("fewer refused points: %.100s", err)
 	}
 	for _, body := range [][]byte{bodyOf(empty, mostEmpty/2), bodyOf(points, 1), bodyOf(both, 1)} {
 		if got, err := rows(t, decodeProtobuf, body); err != "" {

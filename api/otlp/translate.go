@@ -29,7 +29,8 @@ type translator struct {
 	pointOf  []int // of each row of the batch; -1 for target_info
 
 	points    int // visited
-	messages  int // resources and metrics
+	messages  int // resources, scopes and metrics
+	useless   int // points that are refused
 	exemplars series.Exemplars
 	latest    carbonara.Timestamp          // of exemplars
 	refused   map[string]int               // points, by reason
@@ -125,7 +126,7 @@ func (t *translator) scope(s *scope) error {
 	labels.Set("otel_scope_version", s.version)
 	labels.Set("otel_scope_schema_url", s.schemaURL)
 	t.scopeLabels, t.scopeHead = len(labels), labels.Append(t.scopeHead[:0])
-	return nil
+	return t.message()
 }
 
 // endResource adds target_info at the time of the resource's newest point.
@@ -160,14 +161,14 @@ func (t *translator) labelName(key string) string {
 	return name
 }
 
-// errEmpty ends a body of many metrics and resources without points: 30 kB can unpack to millions of them.
-var errEmpty = fmt.Errorf("more than %d metrics and resources have no points", mostEmpty)
+// errEmpty ends a body of many messages without points: 30 kB can unpack to millions of them.
+var errEmpty = fmt.Errorf("more than %d metrics, scopes and resources have no points", mostEmpty)
 
-const mostEmpty = 10_000
+const mostEmpty, mostUseless = 10_000, 1_000_000 // points are refused faster
 
-// message counts a resource or a metric. Each of those that mean something has a point, and a resource a metric.
+// message counts a resource, scope or metric. Each of those that mean something has a point at its end.
 func (t *translator) message() error {
-	if t.messages++; t.messages > mostEmpty+2*t.points {
+	if t.messages++; t.messages > mostEmpty+3*t.points {
 		return errEmpty
 	}
 	return nil
@@ -175,9 +176,6 @@ func (t *translator) message() error {
 
 // metric implements visitor.
 func (t *translator) metric(m *metric) error {
-	if err := t.message(); err != nil {
-		return err
-	}
 	t.of, t.reason = m, ""
 	kind, ofMetadata := otlptranslator.MetricType(otlptranslator.MetricTypeUnknown), "unknown"
 	switch {
@@ -205,7 +203,7 @@ func (t *translator) metric(m *metric) error {
 		t.metadata = append(t.metadata, series.Metadata{Name: strings.Clone(t.name), Kind: ofMetadata,
 			Help: strings.Clone(m.description), Unit: strings.Clone(unit)})
 	}
-	return nil
+	return t.message()
 }
 
 var errTime = errors.New("the time of a point does not lie between 1970 and 2262")
@@ -217,8 +215,7 @@ func (t *translator) point(p *point) error {
 		return nil
 	}
 	if reason, text := t.faultOf(p); text != "" {
-		t.refusePoint(reason, text)
-		return nil
+		return t.refusePoint(reason, text)
 	}
 	t.infoAt = max(t.infoAt, p.at)
 	for i := range p.exemplars {
@@ -439,10 +436,14 @@ func (t *translator) read(head []byte, labels *series.Labels) error {
 	return nil
 }
 
-// refusePoint refuses the point that is visited.
-func (t *translator) refusePoint(reason, text string) {
+// refusePoint refuses the point that is visited. It ends a body of very many such points.
+func (t *translator) refusePoint(reason, text string) error {
 	t.refused[reason]++
 	t.tell(fmt.Sprintf("%.200s: %s", t.of.name, text))
+	if t.useless++; t.useless > mostUseless && 2*t.useless > t.points {
+		return fmt.Errorf("more than %d points would be refused, and few stored: %s", mostUseless, t.texts[0])
+	}
+	return nil
 }
 
 // refuse implements visitor.
