@@ -37,6 +37,7 @@ var all = []scenario{
 	{name: "none", does: func(*run) { wait(40) }, unserved: 2 * time.Second, takeover: 2 * time.Second},
 	{name: "kill", does: (*run).kill, unserved: 2 * time.Second, takeover: 8 * time.Second},
 	{name: "crash", does: (*run).crash, unserved: 2 * time.Second, takeover: 20 * time.Second},
+	{name: "two", does: (*run).two, unserved: 2 * time.Second, takeover: 20 * time.Second},
 	{name: "cut", does: (*run).cut, unserved: 2 * time.Second, takeover: 25 * time.Second},
 	{name: "storage", does: (*run).storage, unserved: never, takeover: never},
 	{name: "evict", does: (*run).evict, unserved: 2 * time.Second, takeover: 25 * time.Second},
@@ -82,20 +83,33 @@ func (r *run) kill() {
 // crash ends a node with all its processes and its mount, and brings it back.
 func (r *run) crash() {
 	wait(5)
-	r.hit = []int{0}
-	for _, p := range r.on(0) {
+	r.crashNode(0)
+}
+
+func (r *run) crashNode(number int) {
+	n := r.files.nodes[number]
+	r.hit = []int{number}
+	for _, p := range r.on(number) {
 		p.kill()
 	}
-	r.files.crash(r.files.nodes[0])
+	r.files.crash(n)
 	wait(25)
 	r.phase("down")
-	r.files.nodes[0].boot(r.cluster.t)
-	r.files.mount(r.files.nodes[0])
-	for _, p := range r.on(0) {
+	n.boot(r.cluster.t)
+	r.files.mount(n)
+	for _, p := range r.on(number) {
 		p.start(r.cluster.t)
 	}
-	r.await(r.on(0)...)
+	r.await(r.on(number)...)
 	wait(15)
+}
+
+// two is kill, and 20 s later the crash of another node. The processes of the first one hold their stores again by
+// then, and are about to remove what came before, in folders that the client of the second has listed.
+func (r *run) two() {
+	r.kill()
+	r.settleWrites()
+	r.crashNode(2)
 }
 
 // cut takes a node's link away for 30 s.

@@ -318,6 +318,15 @@ func (l *load) phase(name string) {
 	}
 }
 
+// settleWrites forgets how long APIs have acknowledged nothing so far.
+func (l *load) settleWrites() {
+	for _, g := range l.writes {
+		g.mu.Lock()
+		g.longest = 0
+		g.mu.Unlock()
+	}
+}
+
 // unserved returns the longest time for which an API without a fault acknowledged nothing, and for which any one metric
 // was not read.
 func (l *load) unserved(hit []int) (writes, metric time.Duration) {
