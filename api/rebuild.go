@@ -156,13 +156,10 @@ func (a policyHandlers) change(w http.ResponseWriter, r *http.Request, name stri
 		return a.preview(w, r, name, change)
 	}
 	policy, job, err := a.Index.ChangeArchivePolicy(r.Context(), name, a.Now(), change)
-	if err != nil {
-		return err
-	}
 	if job != nil {
 		a.SetLocation(w, r, "rebuild", job.ID.String())
 	}
-	return web.WriteJSON(w, http.StatusOK, policy)
+	return web.Answer(w, policy, err)
 }
 
 // policyChangeFields are what a policy may change to, one of them at least.
@@ -200,12 +197,9 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 		return err
 	}
 	ids, err := a.Index.MetricsOfPolicy(r.Context(), name, uuid.Nil, 0)
-	if err != nil {
-		return err
-	}
 	shown := model.PreviewRebuild(old, changed)
 	shown.Affected = len(ids)
-	return web.WriteJSON(w, http.StatusOK, shown)
+	return web.Answer(w, shown, err)
 }
 
 // change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type.

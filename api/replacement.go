@@ -275,9 +275,8 @@ func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, 
 	shown, err := a.replace(r.Context(), who, what)
 	if err != nil {
 		a.Quotas.Return(quota.Measures, project, charged)
-		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, shown)
+	return web.Answer(w, shown, err)
 }
 
 // mostCorrection bounds the body of a correction: its measures go to the sack in one request.

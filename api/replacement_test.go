@@ -101,6 +101,19 @@ func TestDeleteMeasures(t *testing.T) {
 		entries[2].Selector != `search generic {"=":{"id":"r"}} names b` {
 		t.Errorf("ledger: %+v", entries)
 	}
+	// A client repeats what was answered with 503, or not at all: the entries say so, on any page.
+	first, last := entries[0].ID, entries[3].ID
+	s.want(t, path, listed, http.StatusOK, "~", "user", "jd")
+	s.want(t, path, strings.Replace(listed, "spike", "flood", 1), http.StatusOK, "~", "user", "jd")
+	var more []struct{ Repeats *string }
+	for _, page := range []string{"", "?marker=" + last} {
+		check(t, json.Unmarshal(s.want(t, "GET /v1/ledger"+page, "", http.StatusOK, "~", "user", "admin").Body.Bytes(), &more))
+		for i, e := range more {
+			if repeats := e.Repeats != nil && *e.Repeats == first; repeats != (i == len(more)-2) || !repeats && e.Repeats != nil {
+				t.Errorf("page %q, entry %d repeats %v", page, i, e.Repeats)
+			}
+		}
+	}
 	w := s.want(t, "GET /v1/ledger?limit=1&marker="+entries[1].ID, "", http.StatusOK, "~"+entries[2].ID, "user", "admin")
 	if !strings.Contains(w.Header().Get("Link"), "marker="+entries[2].ID) {
 		t.Errorf("Link %q", w.Header().Get("Link"))

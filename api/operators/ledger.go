@@ -1,6 +1,8 @@
 package operators
 
 import (
+	"encoding/binary"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -31,6 +33,15 @@ type ledgerJSON struct {
 	Bytes    int64     `json:"bytes"`
 	Lost     int       `json:"lost_groups"`
 	Failed   int       `json:"failed"`
+	// Repeats is the first of equal requests within an hour; null: this one.
+	Repeats *uuid.UUID `json:"repeats"`
+}
+
+// hourBefore returns an ID of an hour before one of version 7, which begins with its milliseconds.
+func hourBefore(id uuid.UUID) uuid.UUID {
+	ms := binary.BigEndian.Uint64(id[:8]) >> 16
+	binary.BigEndian.PutUint64(id[:8], (ms-min(ms, 3_600_000))<<16)
+	return id
 }
 
 // listLedger serves GET /v1/ledger: deletions and corrections of measures, of all metrics or some, the earliest first.
@@ -47,31 +58,32 @@ func (a *Handlers) listLedger(w http.ResponseWriter, r *http.Request, _ *auth.Id
 		}
 		metrics[id] = true
 	}
-	shown := []ledgerJSON{}
-	err = a.Index.Ledger(r.Context(), after, func(e *model.LedgerEntry) bool {
-		if len(metrics) > 0 && !slices.ContainsFunc(e.Metrics, func(id uuid.UUID) bool { return metrics[id] }) {
-			return true
+	shown, first := []ledgerJSON{}, map[string]*model.LedgerEntry{}
+	err = a.Index.Ledger(r.Context(), hourBefore(after), func(e *model.LedgerEntry) bool {
+		one, request := showLedger(e), fmt.Sprint(e.Who, e.Correction, e.Selector, e.Metrics, e.From, e.To, e.Reason)
+		if f := first[request]; f != nil && e.At.Sub(f.At) <= time.Hour {
+			one.Repeats = &f.ID
+		} else {
+			first[request] = e
 		}
-		shown = append(shown, showLedger(e))
+		isOf := func(id uuid.UUID) bool { return metrics[id] }
+		if model.CompareIDs(e.ID, after) > 0 && (len(metrics) == 0 || slices.ContainsFunc(e.Metrics, isOf)) {
+			shown = append(shown, one)
+		}
 		return len(shown) < page.Limit
 	})
-	if err != nil {
-		return err
-	}
-	if len(shown) == page.Limit {
+	if err == nil && len(shown) == page.Limit {
 		a.SetLink(w, r, r.URL.Query(), page, shown[len(shown)-1].ID.String())
 	}
-	return web.WriteJSON(w, http.StatusOK, shown)
+	return web.Answer(w, shown, err)
 }
 
 func showLedger(e *model.LedgerEntry) ledgerJSON {
-	shown := ledgerJSON{ID: e.ID, At: e.At, User: e.Who, Kind: "deletion", Selector: e.Selector,
+	kind := map[bool]string{false: "deletion", true: "correction"}[e.Correction]
+	shown := ledgerJSON{ID: e.ID, At: e.At, User: e.Who, Kind: kind, Selector: e.Selector,
 		Start: web.ShowTime(e.From), Reason: e.Reason, State: e.State.String(), Metrics: e.Done.Metrics,
 		Before: e.Done.Before, After: e.Done.After, Measures: e.Done.Measures, Bytes: e.Done.Bytes,
 		Lost: e.Done.LostGroups, Failed: e.Done.Failed}
-	if e.Correction {
-		shown.Kind = "correction"
-	}
 	if e.To < carbonara.MaxTimestamp {
 		shown.Stop = new(web.ShowTime(e.To))
 	}

@@ -84,25 +84,21 @@ func (a quotaHandlers) usages(ctx context.Context) (of func(project string) usag
 
 // own shows a project its usage.
 func (a quotaHandlers) own(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	return a.show(w, r, model.ProjectOf(who.User))
+	return a.show(w, r, model.ProjectOf(who.User), true)
 }
 
 func (a quotaHandlers) get(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	project := web.Param(r, "project")
+	return a.show(w, r, web.Param(r, "project"), false)
+}
+
+// show shows a project; empty allows one without series and quota.
+func (a quotaHandlers) show(w http.ResponseWriter, r *http.Request, project string, empty bool) error {
 	of, projects, err := a.usages(r.Context())
 	if err != nil {
 		return err
 	}
-	if _, known := slices.BinarySearch(projects, project); !known {
+	if _, known := slices.BinarySearch(projects, project); !known && !empty {
 		return model.NotFound(model.NounProject, project)
-	}
-	return web.WriteJSON(w, http.StatusOK, of(project))
-}
-
-func (a quotaHandlers) show(w http.ResponseWriter, r *http.Request, project string) error {
-	of, _, err := a.usages(r.Context())
-	if err != nil {
-		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, of(project))
 }
@@ -159,7 +155,7 @@ func (a quotaHandlers) replace(w http.ResponseWriter, r *http.Request, _ *auth.I
 	if err != nil {
 		return err
 	}
-	return a.show(w, r, project)
+	return a.show(w, r, project, true)
 }
 
 // delete gives a project the default quota.

@@ -28,13 +28,10 @@ func (a boardHandlers) list(w http.ResponseWriter, r *http.Request, who *auth.Id
 		}
 		return len(shown) < page.Limit
 	})
-	if err != nil {
-		return err
-	}
-	if len(shown) == page.Limit {
+	if err == nil && len(shown) == page.Limit {
 		a.SetLink(w, r, r.URL.Query(), page, shown[len(shown)-1].ID.String())
 	}
-	return web.WriteJSON(w, http.StatusOK, shown)
+	return web.Answer(w, shown, err)
 }
 
 func (a boardHandlers) get(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {

@@ -50,10 +50,8 @@ func (e *Env) ParseIDPage(values url.Values, something string) (p Page, after uu
 }
 
 func badPage(reason string) *Error {
-	return &Error{Status: http.StatusBadRequest, Detail: struct {
-		Cause  string `json:"cause"`
-		Reason string `json:"reason"`
-	}{"Argument value error", reason}}
+	return &Error{Status: http.StatusBadRequest,
+		Detail: map[string]string{"cause": "Argument value error", "reason": reason}}
 }
 
 // SetLink points to the page after last. The request's own parameters are kept; the path stays as the client wrote it.
