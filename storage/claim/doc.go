@@ -18,7 +18,7 @@
 // such as e1 of a restored backup, gets a claim of its number by nobody first; so its store is taken over as e2, and
 // coordinators can be changed while no process runs.
 //
-// Rules, each of which is needed (simulation_internal_test.go breaks them one at a time and finds what goes wrong):
+// Rules, each of which is needed (TestPlanted of tests/simulation breaks them one at a time and finds what goes wrong):
 //
 //   - A renewal of the lease counts from the moment before it was begun, and only if it returned before the old
 //     deadline. A lost lease stays lost. The clock goes on while the machine is suspended.

@@ -153,11 +153,15 @@ func (m *mount) call(do func() error) error {
 	}
 	lands = max(lands, m.p.node.cut)
 	var result error
+	back := w.between(100*time.Microsecond, 2*time.Millisecond)
+	if w.late && !w.calm && w.chance(200) {
+		back += w.between(0, 20*time.Second)
+	}
 	answered := false
 	answer := func(err error) {
 		if !answered {
 			answered, result = true, err
-			w.after(w.between(100*time.Microsecond, 2*time.Millisecond), t.wake)
+			w.after(back, t.wake)
 		}
 	}
 	if wait := lands - w.now; wait > time.Second && w.chance(2) { // given up, but not taken back
@@ -213,6 +217,11 @@ func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 }
 
 func (m *mount) Link(oldname, newname string) error {
+	if w := m.d.w; w.hangs && !w.calm && strings.HasPrefix(newname, simRoot+"/claims/") && w.chance(3) {
+		if !m.p.sleep(w.between(0, 50*time.Second)) {
+			return errKilled
+		}
+	}
 	return m.call(func() error {
 		i := m.d.entries[oldname]
 		if i == nil {
@@ -352,10 +361,25 @@ func (m *mount) List(dir string) (names []string, err error) {
 		if i == nil || !i.dir {
 			return iofs.ErrNotExist
 		}
-		names = m.version(i).names
+		names = m.hide(dir, m.version(i).names)
 		return nil
 	})
 	return names, err
+}
+
+// hide returns what a cache shows of a folder: in worlds that hide heartbeats now and then what it showed before.
+func (m *mount) hide(dir string, names []string) []string {
+	w, hidden := m.d.w, m.p.node.hidden
+	if !w.hides || path.Base(dir) != beatsFolder {
+		return names
+	}
+	if h := hidden[dir]; h != nil && w.now < h.until {
+		return h.names
+	}
+	if !w.calm && w.chance(20) {
+		hidden[dir] = &hiding{names, w.now + w.between(time.Second, 40*time.Second)}
+	}
+	return names
 }
 
 func (m *mount) Stat(name string) (info vfs.FileInfo, err error) {

@@ -27,6 +27,7 @@ type faults struct {
 	looseRenaming bool // a store is renamed that was not closed in order
 	endRenewals   bool // a renewal counts from its end
 	noSlack       bool // others are dead when their lease is over
+	noSecondLine  bool // nobody looks for higher claims
 	inPlace       bool // heartbeats overwrite a file, and nobody looks for higher claims, as before decision 0089
 }
 
@@ -64,10 +65,11 @@ type cluster struct {
 	*world
 	members []*member
 	posted  int
-	acked   map[string]bool   // measures answered with 202
-	taken   map[string]bool   // and said to be in its sack
-	epochs  map[string]uint64 // the highest at which each store acknowledged something
-	sources []string          // names of the incoming stores
+	acked   map[string]bool                     // measures answered with 202
+	taken   map[string]bool                     // and said to be in its sack
+	epochs  map[string]uint64                   // the highest at which each store acknowledged something
+	claimed map[string]map[uint64]time.Duration // when each epoch was claimed
+	sources []string                            // names of the incoming stores
 	starts  int
 	over    bool
 	trace   func(format string, args ...any) // nil: not wanted
@@ -141,7 +143,7 @@ func (m *member) live(id string) {
 		m.fs = fs
 	}
 	m.run(func() { m.loop(s.options.Beat, m.beat) })
-	if !m.w.faults.inPlace && !m.w.faults.lateRenewals { // the second line hides most effects of these
+	if f := m.w.faults; !f.inPlace && !f.lateRenewals && !f.noSecondLine { // the second line hides most of these
 		m.run(func() { m.loop(s.options.Beat, func() { _ = s.checkHeld(true) }) })
 	}
 	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look(0) }) }) // what fails is tried again
@@ -174,9 +176,13 @@ func (m *member) beat() {
 		m.beatInPlace()
 		return
 	}
-	if m.w.faults.endRenewals {
-		if s.Valid() && s.renameCounter(s.options.Clock.Now()) == nil {
-			s.Renew(s.options.Clock.Now())
+	if f := m.w.faults; f.endRenewals || f.noSecondLine {
+		begun := s.options.Clock.Now()
+		if s.Valid() && s.renameCounter(begun) == nil {
+			if f.endRenewals {
+				begun = s.options.Clock.Now()
+			}
+			s.Renew(begun)
 		}
 		return
 	}
@@ -241,11 +247,41 @@ func (m *member) write(h *simHolding, lines ...string) bool {
 		m.kill()
 		return false
 	}
+	if m.w.hides {
+		m.checkSuperseded(h)
+		return true
+	}
 	if before := m.c.epochs[h.claim.Name]; before > h.claim.Epoch {
 		m.c.breach("%s: epoch %d acknowledges after epoch %d", h.claim.Name, h.claim.Epoch, before)
 	}
 	m.c.epochs[h.claim.Name] = h.claim.Epoch
 	return true
+}
+
+// secondLine is how long after a higher claim a process may acknowledge something whose heartbeats were hidden: its
+// lease, and the next look at its claims.
+const secondLine = 2 * defaultTTL
+
+// checkSuperseded holds a process whose heartbeats others may not see to notice that.
+func (m *member) checkSuperseded(h *simHolding) {
+	for epoch, at := range m.c.claimed[h.claim.Name] {
+		if epoch > h.claim.Epoch && m.w.now-at > secondLine {
+			m.c.breach("%s: epoch %d acknowledges %s after epoch %d was claimed", h.claim.Name, h.claim.Epoch, m.w.now-at,
+				epoch)
+		}
+	}
+}
+
+// later returns the highest epoch above one that a folder has had for so long that all see it, 0 for none.
+func (m *member) later(dir string, epoch uint64, parse func(string) (uint64, bool)) (later uint64) {
+	if folder := m.w.disk.entries[dir]; folder != nil {
+		for _, name := range folder.as(m.w.now - maxStale).names {
+			if n, ok := parse(name); ok && n > epoch {
+				later = max(later, n)
+			}
+		}
+	}
+	return later
 }
 
 // work is the loop that takes stores, gives them up, and brings measures into sacks.
@@ -326,8 +362,18 @@ func (m *member) take(name string) {
 	if err != nil {
 		return
 	}
+	if m.c.claimed[name] == nil {
+		m.c.claimed[name] = make(map[uint64]time.Duration)
+	}
+	m.c.claimed[name][claim.Epoch] = m.w.now
+	if higher := m.later(path.Join(simRoot, "claims", name), claim.Epoch, parseClaimEpoch); higher > 0 {
+		m.c.breach("%s is claimed at epoch %d below epoch %d", name, claim.Epoch, higher)
+	}
+	if m.w.hides && m.w.chance(2) && !m.sleep(m.w.between(0, 8*time.Second)) { // others may take the store meanwhile
+		return
+	}
 	dir := path.Join(simRoot, name)
-	folder := path.Join(dir, "e1")
+	folder, later := path.Join(dir, "e1"), m.later(dir, claim.Epoch, parseEpoch)
 	if m.w.faults.oneFolder {
 		err = m.fs.MkdirAll(folder, 0)
 	} else {
@@ -342,6 +388,9 @@ func (m *member) take(name string) {
 			err = MarkOpened(m.fs, simRoot, name, claim.Epoch)
 		}
 		if err == nil {
+			if later > 0 && !m.w.faults.oneFolder {
+				m.c.breach("%s is opened at epoch %d behind the folder of epoch %d", name, claim.Epoch, later)
+			}
 			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string)}
 			m.count = 0
 			m.tell("holds %s at epoch %d, %d lines", name, claim.Epoch, len(s.lines))
@@ -349,7 +398,7 @@ func (m *member) take(name string) {
 		}
 	}
 	m.tell("fails to take %s at epoch %d: %v", name, claim.Epoch, err)
-	if errors.Is(err, errDamaged) && m.lives() {
+	if errors.Is(err, errDamaged) && m.lives() && !m.w.hides {
 		m.c.breach("%s at epoch %d: %v", name, claim.Epoch, err)
 	}
 	m.kill()

@@ -22,6 +22,9 @@ type world struct {
 	slow    time.Duration // how many times as long the disk takes
 	faults  faults
 	sharp   bool // trouble comes near deadlines
+	hangs   bool // links of claims take long, while heartbeats do not
+	late    bool // some answers come long after their effect
+	hides   bool // caches hide heartbeats for longer than members' slack
 }
 
 type event struct {
@@ -82,11 +85,18 @@ type node struct {
 	seen   map[*inode]time.Duration
 	cached map[*inode]*version // contents of files as they were last read
 	frozen map[*inode]bool     // of these the cache goes on showing what it has
+	hidden map[string]*hiding  // folders
+}
+
+// hiding is a folder that a cache shows as it was.
+type hiding struct {
+	names []string
+	until time.Duration
 }
 
 func newNode(w *world, name string) *node {
 	return &node{w: w, name: name, rate: 1, seen: make(map[*inode]time.Duration), cached: make(map[*inode]*version),
-		frozen: make(map[*inode]bool)}
+		frozen: make(map[*inode]bool), hidden: make(map[string]*hiding)}
 }
 
 // Now implements Clock.
