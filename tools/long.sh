@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds laws damage backups rest kernels slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds planted laws damage backups rest kernels slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -50,6 +50,8 @@ for kind in $kinds; do
         try "simulations of claims: seeds 1 to $n" test_of ./storage/claim -run '^TestSimulation$' -claim.runs "$n" ;;
     seeds) n=$(rounds 2000)
         try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" -sim.found 100 ;;
+    planted) n=$(rounds 12)
+        try "planted: each bug in 4000 simulations of claims and $n of a cluster" test_of ./tests/simulation -run '^TestPlanted$' -sim.tries "$n" ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
             -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
@@ -81,7 +83,7 @@ for kind in $kinds; do
         try "dist: installed, upgraded, purged" go -C tools/dist test -count=1 -timeout 0 -run '^TestInstalled$' . ;;
     fuzz) n=$(rounds 300)
         try "fuzz: every target for $n s" tools/fuzz.sh "${n}s" ;;
-    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations seeds laws damage backups rest kernels slow disks memory senders console dist fuzz" >&2; exit 2 ;;
+    *) echo "no kind $kind: chaos soak days kills restarts upgrades moves histories simulations seeds planted laws damage backups rest kernels slow disks memory senders console dist fuzz" >&2; exit 2 ;;
     esac
 done
 rm -f "$log"

@@ -15,19 +15,27 @@ type excuse struct {
 // of 10 s, the slack of 5 s, the opening, and a refresh.
 const takeover = 25 * time.Second
 
+// recovery is for how long after its end a fault may keep processes from answering.
+func (w *World) recovery() time.Duration {
+	if w.options.Plain {
+		return settled
+	}
+	return takeover
+}
+
 // elsewhere is for how long from its beginning a fault may keep processes of other machines from answering. One that is
-// not here may do so until a minute after its end.
+// not here may do so until recovery after its end.
 var elsewhere = map[string]time.Duration{
 	"kill": 15 * time.Second, "kill at a step": 20 * time.Second, "restart": 10 * time.Second, "leave": 10 * time.Second,
 	"stop": takeover, "slow thaw": takeover, "power": takeover, "wrong clock": takeover, "suspend": takeover,
 	"cut from the disk": takeover, "unmount": takeover, "drift": 0,
 }
 
-// excuse notes for how long a fault that has begun may be noticed. A machine that is hit itself is given until a minute
-// after the end.
+// excuse notes for how long a fault that has begun may be noticed. A machine that is hit itself is given until
+// recovery after the end.
 func (w *World) excuse(f *fault, subject string, lasts time.Duration) {
 	now := time.Now()
-	all := excuse{from: now, until: now.Add(lasts + settled)}
+	all := excuse{from: now, until: now.Add(lasts + w.recovery())}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if short, ok := elsewhere[f.name]; ok {

@@ -3,14 +3,19 @@ package simulation_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
 var programFile = flag.String("sim.program", "", "file for the program that runs a seed, to keep it")
+
+// plantedVariable of the environment names the bug that a program has.
+const plantedVariable = "GNOCCO_PLANTED"
 
 // edit replaces a text wherever it stands in a file, for one build.
 type edit struct{ file, old, new string }
@@ -102,6 +107,13 @@ func output(t *testing.T, name string, args ...string) string {
 // build makes the program of TestSeed, with edits of the product beside those of the runtime.
 func build(t *testing.T, edits ...edit) string {
 	t.Helper()
+	return compile(t, *programFile, "./tests/simulation", runtimeEdits, append(productEdits, edits...))
+}
+
+// compile makes the test program of a package, with edits of Go's runtime and of the product. An edit of the product may
+// ask the variable planted, which is that of the environment.
+func compile(t *testing.T, program, of string, ofRuntime, ofProduct []edit) string {
+	t.Helper()
 	root, source := output(t, "go", "list", "-m", "-f", "{{.Dir}}"), filepath.Join(output(t, "go", "env", "GOROOT"), "src")
 	dir := t.TempDir()
 	replaced := make(map[string]string)
@@ -126,8 +138,19 @@ func build(t *testing.T, edits ...edit) string {
 			replaced[name] = to
 		}
 	}
-	apply(source, runtimeEdits)
-	apply(root, append(productEdits, edits...))
+	apply(source, ofRuntime)
+	apply(root, ofProduct)
+	for _, e := range ofProduct {
+		if folder := path.Dir(e.file); strings.Contains(e.new, "planted == ") {
+			to := filepath.Join(dir, strings.ReplaceAll(folder, "/", "_")+"_planted.go")
+			content := fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar planted = os.Getenv(%q)\n", path.Base(folder),
+				plantedVariable)
+			if err := os.WriteFile(to, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			replaced[filepath.Join(root, folder, "planted.go")] = to
+		}
+	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		t.Fatal(err)
@@ -135,12 +158,11 @@ func build(t *testing.T, edits ...edit) string {
 	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := *programFile
 	if program == "" {
-		program = filepath.Join(dir, "simulation.test")
+		program = filepath.Join(dir, path.Base(of)+".test")
 	}
-	cmd := exec.Command("go", "test", "-c", "-vet=off", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"),
-		"-o", program, "./tests/simulation")
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-overlay",
+		filepath.Join(dir, "overlay.json"), "-o", program, of)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,7 +1,9 @@
 package simulation
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
@@ -38,8 +40,12 @@ func (w *World) prepare() error {
 	for i := range w.options.Clients {
 		w.clients = append(w.clients, newClient(w, i))
 	}
-	for _, p := range policies {
-		a := w.clients[0].untilOK(http.MethodPost, "/v1/archive_policy", p.body(), 3*time.Minute)
+	all := policies
+	if !w.options.Plain {
+		all = append(slices.Clone(all), sharedPolicy)
+	}
+	for _, p := range all {
+		a := w.clients[0].untilOK(http.MethodPost, "/v1/archive_policy", p.body(w.methods()), 3*time.Minute)
 		if !a.ok() && a.status != http.StatusConflict {
 			w.breach("no policy within three minutes: %d %s %v", a.status, a.body, a.err)
 		}
@@ -49,7 +55,59 @@ func (w *World) prepare() error {
 	if !a.ok() && a.status != http.StatusConflict {
 		w.breach("no rule: %d %s", a.status, a.body)
 	}
+	if !w.options.Plain {
+		w.prepareMore()
+	}
 	return nil
+}
+
+// prepareMore makes what all clients use.
+func (w *World) prepareMore() {
+	a := w.clients[0].untilOK(http.MethodPost, "/v1/resource_type",
+		map[string]any{"name": thingType, "attributes": map[string]any{"n": map[string]any{"type": "number"}}}, time.Minute)
+	if !a.ok() && a.status != http.StatusConflict {
+		w.breach("no resource type: %d %s", a.status, a.body)
+	}
+	for range 2 {
+		a := w.clients[0].untilOK(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": sharedPolicy.name},
+			time.Minute)
+		var made struct{ ID string }
+		if err := json.Unmarshal(a.body, &made); err != nil || !a.ok() {
+			w.breach("no metric: %d %s (%v)", a.status, a.body, err)
+			continue
+		}
+		w.shared = append(w.shared, &sharedMetric{id: made.ID, begin: time.Now().Unix() - 86400,
+			sent: make(map[int64]float64), acked: make(map[int64]float64)})
+	}
+}
+
+// settleShared holds what all clients use, and resources, to all that was acknowledged.
+func (w *World) settleShared(limit time.Duration) {
+	until := func(what string, answered func() bool) {
+		for began := time.Now(); !answered(); time.Sleep(time.Second) {
+			if time.Since(began) > limit {
+				w.breach("%s cannot be read %v after the last fault", what, limit)
+				return
+			}
+		}
+	}
+	for _, m := range w.shared {
+		for range 4 { // granularities come by chance
+			until(m.id, func() bool { return w.clients[0].compareShared(m) })
+		}
+	}
+	for _, c := range w.clients {
+		for _, t := range c.things {
+			for range 6 { // as do the ways to read it
+				until(t.path, func() bool { return c.readThing(t) })
+			}
+		}
+		for _, gone := range c.goneThings {
+			if a := c.untilOK(http.MethodGet, gone, nil, 0); a.ok() {
+				w.breach("%s is there after it was deleted", gone)
+			}
+		}
+	}
 }
 
 // finish holds the cluster, whose faults are over, to everything that was acknowledged.
@@ -79,6 +137,7 @@ func (w *World) finish() {
 			}
 		}
 	}
+	w.settleShared(limit)
 	for _, s := range w.slots {
 		s.hold(true)
 	}

@@ -25,13 +25,20 @@ type client struct {
 	metrics []*metric
 	deleted []*metric
 	made    int // by remote write
+
+	things     []*thing
+	goneThings []string           // paths
+	numbers    int                // given to things
+	turn       int                // of writes to shared metrics
+	written    map[int64]struct{} // timestamps of shared metrics
 }
 
 const requestTimeout = 40 * time.Second
 
 func newClient(w *World, number int) *client {
 	c := &client{w: w, name: fmt.Sprintf("client-%d", number), host: fmt.Sprintf("10.0.1.%d", number+1),
-		rand: rand.New(rand.NewPCG(w.options.Seed, 100+uint64(number)))}
+		written: make(map[int64]struct{}),
+		rand:    rand.New(rand.NewPCG(w.options.Seed, 100+uint64(number)))}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			return w.network.dial(ctx, nil, c.host, address)
@@ -104,6 +111,10 @@ func (c *client) api() *slot {
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		time.Sleep(20*time.Millisecond + time.Duration(c.rand.Int64N(int64(c.w.options.Pause))))
+		if w := c.w; !w.options.Plain && (w.shipped() || c.rand.IntN(3) == 0) {
+			c.useMore()
+			continue
+		}
 		switch dice := c.rand.IntN(100); {
 		case len(c.metrics) == 0 || dice < 4 && len(c.metrics) < 12:
 			c.create()
@@ -120,6 +131,20 @@ func (c *client) run(ctx context.Context) {
 		case dice < 98 && len(c.metrics) > 4:
 			c.delete(c.rand.IntN(len(c.metrics)))
 		}
+	}
+}
+
+// useMore does what the first seeds did not: writers share metrics, resources change, measures are taken out.
+func (c *client) useMore() {
+	switch dice := c.rand.IntN(20); {
+	case dice == 0 && len(c.metrics) > 0:
+		c.takeOut(c.rand.IntN(len(c.metrics)))
+	case dice < 8:
+		c.useThings()
+	case dice < 10 && len(c.metrics) > 0:
+		c.readSketch(c.metrics[c.rand.IntN(len(c.metrics))])
+	default:
+		c.useShared()
 	}
 }
 
@@ -210,7 +235,7 @@ func (c *client) read(m *metric, refresh bool) bool {
 
 // compare reports whether it got an answer.
 func (c *client) compare(m *metric, granularity int64, refresh bool, from *slot) bool {
-	for _, aggregation := range []string{"count", "sum"} {
+	for _, aggregation := range c.w.aggregates() {
 		path := fmt.Sprintf("/v1/metric/%s/measures?aggregation=%s&granularity=%d", m.id, aggregation, granularity)
 		if refresh {
 			path += "&refresh=true"
@@ -241,9 +266,9 @@ func (c *client) compare(m *metric, granularity int64, refresh bool, from *slot)
 
 // changePolicy gives the archives of a policy one method more, or less, in the background.
 func (c *client) changePolicy() {
-	methods := []string{"count", "sum"}
+	methods := c.w.methods()
 	if c.rand.IntN(2) == 0 {
-		methods = append(methods, "max")
+		methods = append(methods, c.w.oneMore())
 	}
 	p := policies[c.rand.IntN(len(policies))]
 	a := c.ask(c.api(), http.MethodPatch, "/v1/archive_policy/"+p.name+"?rebuild=true",

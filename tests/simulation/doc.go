@@ -3,11 +3,13 @@
 // in a bubble of testing/synctest, so that minutes pass within a second.
 //
 // Clients write, read, query, delete and change policies, while faults come and go (faults.go). Each client keeps a
-// ledger of its own metrics (model.go), and each answer is compared with it:
+// ledger of its own metrics (model.go) and resources (things.go), all keep one of the metrics that they share
+// (shared.go), and each answer is compared with it:
 //
 //   - a refreshed read at any process shows every acknowledged measure, once;
 //   - a group never shows more than was sent, and less than before only after a crash;
-//   - a metric is there until it is deleted, and then never again;
+//   - a metric or resource is there until it is deleted, and then never again, and so are measures (takeout.go);
+//   - a resource has its last acknowledged state, is found by it, and its history has all of them;
 //   - a healthy process answers in time;
 //   - in the end all processes run, all metrics are read again, and fsck finds nothing.
 //

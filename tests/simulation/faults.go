@@ -269,7 +269,8 @@ func (w *World) chosen() (kinds []fault, between time.Duration) {
 		kinds = kinds[:1+w.rand.IntN(3)]
 		between = between * 2 / 3
 	}
-	if w.options.Insist && w.options.Seed%3 == 0 { // rare ones, between which a healthy process has no excuse
+	// Rare ones, between which a healthy process has no excuse.
+	if o := w.options; o.Insist && (o.Seed%3 == 0 || !o.Plain && o.Seed%2 == 0) {
 		between *= 4
 	}
 	return kinds, between

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -19,13 +20,37 @@ var policies = []*policy{
 	{"late", []int64{5, 60, 300}, 3},
 }
 
-func (p *policy) body() map[string]any {
+func (p *policy) body(methods []string) map[string]any {
 	var definition []map[string]any
 	for _, g := range p.granularities {
 		definition = append(definition, map[string]any{"granularity": g, "timespan": 86400 * 3650})
 	}
 	return map[string]any{"name": p.name, "definition": definition, "back_window": p.backWindow,
-		"aggregation_methods": []string{"count", "sum"}}
+		"aggregation_methods": methods}
+}
+
+// aggregates are the methods whose groups are compared.
+func (w *World) aggregates() []string {
+	if w.options.Plain {
+		return []string{"count", "sum"}
+	}
+	return []string{"count", "sum", "min", "max"}
+}
+
+// methods are those of all policies, at least.
+func (w *World) methods() []string {
+	if w.options.Plain {
+		return w.aggregates()
+	}
+	return append(w.aggregates(), "sketch")
+}
+
+// oneMore is a method that policies get, and lose.
+func (w *World) oneMore() string {
+	if w.options.Plain {
+		return "max"
+	}
+	return "mean"
 }
 
 // metric is what its only writer knows of it.
@@ -120,6 +145,22 @@ func (m *metric) sent(w *World, all []sentMeasure, a *answer) {
 type bounds struct {
 	low, high       float64 // count
 	lowSum, highSum float64
+	lowMin, highMin float64
+	lowMax, highMax float64
+}
+
+// add adds a measure that is between low and high. One that may be missing bounds only what the extremes may be.
+func (b *bounds) add(low, high float64, there bool) {
+	if b.high++; b.high == 1 {
+		b.lowMin, b.highMin, b.lowMax, b.highMax = low, math.Inf(1), math.Inf(-1), high
+	}
+	b.lowMin, b.highMax = min(b.lowMin, low), max(b.highMax, high)
+	b.highSum += high
+	if there {
+		b.low++
+		b.lowSum += low
+		b.highMin, b.lowMax = min(b.highMin, high), max(b.lowMax, low)
+	}
 }
 
 // groups returns the groups that may be read. Without a refresh earlier values still count.
@@ -132,20 +173,17 @@ func (m *metric) groups(granularity int64, refreshed bool) map[int64]*bounds {
 			b = new(bounds)
 			found[start] = b
 		}
-		b.high++
 		values := slices.Clone(known.doubts)
 		if !refreshed {
 			values = append(values, known.past...)
 		}
 		if known.acked {
-			b.low++
 			values = append(values, known.last.value)
 			for _, before := range known.beside {
 				values = append(values, before.value)
 			}
-			b.lowSum += slices.Min(values)
 		}
-		b.highSum += slices.Max(values)
+		b.add(slices.Min(values), slices.Max(values), known.acked)
 	}
 	return found
 }
@@ -177,10 +215,21 @@ func (m *metric) check(r reading, got map[int64]float64) (faults []string) {
 		}
 		value, there := got[start]
 		low, high := b.low, b.high
-		if aggregation == "sum" {
+		switch aggregation {
+		case "sum":
 			low, high = b.lowSum, b.highSum
+		case "min":
+			low, high = b.lowMin, b.highMin
+		case "max":
+			low, high = b.lowMax, b.highMax
 		}
-		if !refreshed {
+		if extreme := aggregation == "min" || aggregation == "max"; extreme && (!there || !refreshed) {
+			low, high = min(low, value), max(high, value) // its count says whether it has to be there
+			if there {
+				low, high = b.lowMin, b.highMax
+			}
+		}
+		if !refreshed && aggregation != "min" && aggregation != "max" {
 			low = 0
 		}
 		if aggregation == "count" {

@@ -189,11 +189,15 @@ func (p *process) options() server.Options {
 	if w.sacks() > 0 {
 		sacks = 0 // as the folder has them
 	}
+	wait := time.Hour // longer than any store is silent: then the order of requests always counts
+	if w.shipped() {
+		wait = 0
+	}
 	options := server.Options{Listen: s.listen, MemoryBytes: 64 << 20, Logger: w.logger(s.name),
 		Cluster: cluster.Options{Data: s.machine.folder, FS: &mount{p, w.disk}, Role: s.role, Sacks: sacks,
-			Init: true, Node: s.name, Peers: cluster.Peers{Listen: s.peers}, ClockShift: w.shift(s.machine), Workers: 1,
-			CheckpointInterval: 20 * time.Second, SkipDefaultPolicies: true,
-			OrderWait: time.Hour, // longer than any store is silent: then the order of requests always counts
+			Init: !w.initialized(), Node: s.name, Peers: cluster.Peers{Listen: s.peers},
+			ClockShift: w.shift(s.machine), Workers: 1, CheckpointInterval: 20 * time.Second, SkipDefaultPolicies: true,
+			OrderWait: wait,
 			Machine: cluster.Machine{
 				Listen: func(_, address string) (net.Listener, error) { return w.network.listen(p, address) },
 				Dial: func(ctx context.Context, _, address string) (net.Conn, error) {

@@ -17,14 +17,16 @@ import (
 
 var (
 	seed    = flag.Uint64("sim.seed", 0, "seed of TestSeed")
-	length  = flag.Duration("sim.length", 10*time.Minute, "virtual time with faults")
+	length  = flag.Duration("sim.length", 5*time.Minute, "virtual time with faults")
 	pause   = flag.Duration("sim.pause", time.Second, "of a client, at most")
 	between = flag.Duration("sim.between", 15*time.Second, "mean time between faults")
 	only    = flag.String("sim.fault", "", "the only kinds of fault, by commas")
 	without = flag.String("sim.without", "", "kinds of fault to leave out unless sim.fault is set, by commas")
 	stale   = flag.Int("sim.stale", 20, "one in so many contents that change in place stays in other mounts' caches")
-	late    = flag.Duration("sim.late", -1, "how old a listing of a folder may be; negative: up to 4 s in half of the seeds")
-	keeps   = flag.Duration("sim.keeps", 0, "for so long the disk's server keeps a dead machine's capabilities, as CephFS")
+	late    = flag.Duration("sim.late", -1, "how old a listing may be; negative: up to 4 s in half of the seeds")
+	keeps   = flag.Duration("sim.keeps", -1, "for so long the server keeps a dead machine's capabilities, as CephFS; "+
+		"negative: up to 30 s in a quarter of the seeds")
+	plain   = flag.Bool("sim.plain", false, "as the first seeds were: one writer a metric, no resources, counts and sums only")
 	insist  = flag.Bool("sim.insist", true, "clients repeat reads that fail")
 	trace   = flag.Bool("sim.trace", false, "log packets")
 	logFile = flag.String("sim.log", "", "file for the log of all processes")
@@ -52,7 +54,7 @@ func TestSeed(t *testing.T) {
 	ballast = freshHeap()
 	o := simulation.Options{Seed: *seed, Length: *length, Sacks: *sacks, Nodes: *nodes, Clients: 3, Pause: *pause,
 		Between: *between, Faults: *only, Without: *without, Late: *late, Keeps: *keeps, Insist: *insist, Stale: *stale,
-		Trace: *trace, Folder: *folder}
+		Trace: *trace, Folder: *folder, Plain: *plain}
 	if *stop {
 		o.Breach = func(line string) {
 			fmt.Println("BREACH", line)

@@ -35,13 +35,16 @@ type sample struct {
 	between time.Duration // mean time between faults
 	insist  bool          // clients repeat reads that fail
 	found   string        // the fault of the product that it showed once
+	planted string        // a bug to plant
+	keeps   time.Duration // as the flag
 }
 
 // samplesOf returns n seeds as the flags say.
 func samplesOf(faults string, from uint64, n int) []sample {
 	samples := make([]sample, n)
 	for i := range samples {
-		samples[i] = sample{from + uint64(i), *length, *late, faults, *without, *between, *insist, ""}
+		samples[i] = sample{seed: from + uint64(i), length: *length, late: *late, faults: faults, without: *without,
+			between: *between, insist: *insist, keeps: *keeps}
 	}
 	return samples
 }
@@ -57,25 +60,32 @@ const changes = "repartition,power of all,kill at a step,unmount,full"
 
 // found are the seeds at which a fault of the product was found.
 var found = []sample{
-	{1009, 10 * time.Minute, 0, "", later, 0, false, "a clock that was set counts as 10 s from the one before"},
-	{1, 10 * time.Minute, 0, "", later + ",clock jump", 0, false,
-		"a process whose address has another process lives permanently"},
-	{5000, 10 * time.Minute, time.Second, "", later + ",clock jump", 0, false,
-		"a refresh misses the store of a process that started in the same second"},
-	{1002, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false,
-		"a machine that starts alone with a system time that is behind makes earlier measures too old"},
-	{32003, 10 * time.Minute, 0, "clock jump,rolling restart,wrong clock", "", 12 * time.Second, false,
-		"the same, with clocks that jump besides"},
-	{22000, 10 * time.Minute, 0, changes, "", 25 * time.Second, false,
-		"a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
-	{30000, 10 * time.Minute, 0, "", "clock jump,slow thaw," + latest, 0, false,
-		"gnocco sacks does not wait for the stores of a process that was killed"},
-	{300189, 10 * time.Minute, 0, "", latest, 0, false, "gnocco sacks drains without the index"},
-	{200118, 10 * time.Minute, 0, "", latest, 0, false, "processes that start together do not compare their clocks"},
-	{500840, 10 * time.Minute, 0, "", latest, 0, false, "an adopted store stays held on a full disk, and closed"},
-	{400876, 10 * time.Minute, 0, "", latest, 0, false, "a power cut brings back an earlier mark of a closed store"},
-	{400165, 10 * time.Minute, 0, "", latest, 0, false, "a refresh misses a store that moves meanwhile"},
-	{500821, 10 * time.Minute, 0, "", latest, 0, false, "a machine whose clock was set by ten minutes in all goes back to its own"},
+	{seed: 1009, length: 10 * time.Minute, without: later,
+		found: "a clock that was set counts as 10 s from the one before"},
+	{seed: 1, length: 10 * time.Minute, without: later + ",clock jump",
+		found: "a process whose address has another process lives permanently"},
+	{seed: 5000, length: 10 * time.Minute, late: time.Second, without: later + ",clock jump",
+		found: "a refresh misses the store of a process that started in the same second"},
+	{seed: 1002, length: 10 * time.Minute, without: "clock jump,slow thaw," + latest,
+		found: "a machine that starts alone with a system time that is behind makes earlier measures too old"},
+	{seed: 32003, length: 10 * time.Minute, faults: "clock jump,rolling restart,wrong clock", between: 12 * time.Second,
+		found: "the same, with clocks that jump besides"},
+	{seed: 22000, length: 10 * time.Minute, faults: changes, between: 25 * time.Second,
+		found: "a number of sacks that cannot be changed any more, since the journal came before the check for measures"},
+	{seed: 30000, length: 10 * time.Minute, without: "clock jump,slow thaw," + latest,
+		found: "gnocco sacks does not wait for the stores of a process that was killed"},
+	{seed: 300189, length: 10 * time.Minute, without: latest,
+		found: "gnocco sacks drains without the index"},
+	{seed: 200118, length: 10 * time.Minute, without: latest,
+		found: "processes that start together do not compare their clocks"},
+	{seed: 500840, length: 10 * time.Minute, without: latest,
+		found: "an adopted store stays held on a full disk, and closed"},
+	{seed: 400876, length: 10 * time.Minute, without: latest,
+		found: "a power cut brings back an earlier mark of a closed store"},
+	{seed: 400165, length: 10 * time.Minute, without: latest,
+		found: "a refresh misses a store that moves meanwhile"},
+	{seed: 500821, length: 10 * time.Minute, without: latest,
+		found: "a machine whose clock was set by ten minutes in all goes back to its own"},
 }
 
 // result is what one seed gave.
@@ -106,8 +116,8 @@ func simulate(t *testing.T, program, check string, s sample) (r result) {
 		s.without, "-sim.late", s.late.String(), "-sim.between", cmp.Or(s.between, *between).String(),
 		fmt.Sprintf("-sim.insist=%v", s.insist), fmt.Sprintf("-sim.stop=%v", check == ""),
 		fmt.Sprintf("-sim.nodes=%d", *nodes), fmt.Sprintf("-sim.sacks=%d", *sacks),
-		"-sim.gc", gc.String(), "-sim.keeps", keeps.String())
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
+		"-sim.gc", gc.String(), "-sim.keeps", s.keeps.String(), fmt.Sprintf("-sim.plain=%v", s.found != "" || *plain))
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", plantedVariable+"="+s.planted)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	r.took = time.Since(began)

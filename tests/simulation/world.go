@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster"
+	"github.com/gnocco-db/gnocco/cluster/datafolder"
 )
 
 // Options of a run.
@@ -32,11 +33,12 @@ type Options struct {
 	Without string        // kinds to leave out if Faults is "", by commas: a new kind changes what a seed gives
 	Between time.Duration // from one fault to the next, mean
 	Late    time.Duration // how old a listing of a folder may be; negative: as the seed has it
-	Keeps   time.Duration // for so long the disk's server keeps the capabilities of a dead machine; 0: none
+	Keeps   time.Duration // for so long the server keeps a dead machine's capabilities; negative: as the seed has it
 	Insist  bool          // clients repeat reads that fail
 	Stale   int           // one in so many contents stays in caches; 0: none
 	Pause   time.Duration // of a client, at most
 	Breach  func(string)  // called with each breach, unless nil
+	Plain   bool          // clients do what they did at first, and wait an hour for order: old seeds stay the same
 }
 
 // World is a simulated cluster.
@@ -51,6 +53,7 @@ type World struct {
 	slots    []*slot
 	commands []*slot // of gnocco sacks, for each machine
 	clients  []*client
+	shared   []*sharedMetric
 
 	mu        sync.Mutex
 	answers   hash.Hash
@@ -78,6 +81,9 @@ func newWorld(o Options) *World {
 		r := rand.New(rand.NewPCG(o.Seed, 4))
 		o.Late = max(0, time.Duration(r.Int64N(8000)-4000)*time.Millisecond)
 	}
+	if o.Keeps < 0 {
+		o.Keeps = max(0, time.Duration(rand.New(rand.NewPCG(o.Seed, 6)).Int64N(120)-90)*time.Second)
+	}
 	w.disk.frozen, w.disk.late, w.disk.keeps = o.Stale, o.Late, o.Keeps
 	if o.Trace {
 		w.network.trace = w.log
@@ -88,6 +94,13 @@ func newWorld(o Options) *World {
 	}
 	return w
 }
+
+// shipped reports whether processes wait for the order of measures no longer than as shipped. Then clients write only
+// what counts in any order.
+func (w *World) shipped() bool { return !w.options.Plain && w.options.Seed%4 == 3 }
+
+// initialized reports whether an operator makes the cluster, rather than the first process.
+func (w *World) initialized() bool { return !w.options.Plain && w.options.Seed%2 == 1 }
 
 // virtual makes a log's times those since the start.
 func (w *World) virtual(_ []string, a slog.Attr) slog.Attr {
@@ -171,6 +184,12 @@ func (w *World) build() error {
 	}
 	for _, s := range w.slots {
 		go s.supervise()
+	}
+	if w.initialized() { // processes are refused until then
+		time.Sleep(5 * time.Second)
+		_, _, err := datafolder.Init(filepath.Join(w.folder, "shared"), datafolder.Terms{Sacks: w.options.Sacks,
+			Coordination: datafolder.CoordinationFile, State: filepath.Join(w.folder, "state")})
+		return err
 	}
 	return nil
 }
