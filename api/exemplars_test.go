@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // withExemplar is a remote write of version 1: a series of one measure, and the exemplar beside it as Prometheus sends

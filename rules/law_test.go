@@ -22,11 +22,11 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/metricd/changes"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 	"github.com/gnocco-db/gnocco/query/postings"
 	"github.com/gnocco-db/gnocco/query/promql"
 	"github.com/gnocco-db/gnocco/rules"

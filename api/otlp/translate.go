@@ -15,10 +15,10 @@ import (
 	native "github.com/prometheus/prometheus/model/histogram"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // translator makes series of a body's points. It is a visitor.

@@ -3,7 +3,7 @@
 // labelled_write.go) read a body, decode it (write_request.go), and hand the series to package ingest, which finds or
 // creates their metrics. Read write_request.go first, then target_metric.go.
 //
-// Exemplars are kept in memory (query/exemplars), and native histograms as series of their parts.
+// Exemplars are kept in memory (ingest/exemplars), and native histograms as series of their parts.
 // Duplicate fields count as protobuf has it: repeated fields add up, of others the last one counts.
 //
 // Which metric a series belongs to depends on where it is sent. /api/v1/write keeps all labels: each set of them is a

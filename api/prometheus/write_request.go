@@ -15,9 +15,9 @@ import (
 
 	"github.com/gnocco-db/gnocco/api/wire"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // A WriteRequest is a decoded body of either version. It is filled again and again, and keeps its memory. Its texts

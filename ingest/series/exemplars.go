@@ -5,8 +5,8 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // bytesPerExemplar is the memory of an exemplar until it is kept, without its texts.

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/ingest"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 // Options configure a Writer. Ingester, which has an index, Exemplars and Logger have no default.

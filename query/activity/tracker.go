@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gnocco-db/gnocco/query/exemplars"
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 )
 
 // Tracker tracks the queries of a process.

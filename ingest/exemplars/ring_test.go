@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/model"
-	"github.com/gnocco-db/gnocco/query/exemplars"
 )
 
 func of(ms int64, label string) exemplars.Exemplar {
