@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/pairs"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/reading"
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/pairs"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 

@@ -64,7 +64,7 @@ func newProgram() *cobra.Command {
 	})
 	archive, _ := imports.NewArchive(importArchive)
 	write, _ := exports.New(export)
-	root.AddCommand(csv, lines, blocks, archive, write, newRestore(), &cobra.Command{
+	root.AddCommand(csv, lines, blocks, archive, write, newRestore(), newCorrelate(), &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licences of this program and of its parts",
 		Args:  cobra.NoArgs,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,29 @@ func newExport() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = firstOf(exports.Forms, ask(&o.Remote, proposeSelectors))
 	completeFlags(cmd, &o.Remote)
+	return cmd
+}
+
+func newCorrelate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "correlate --url URL",
+		Short: "Correlate all pairs of stored metrics",
+		Long: `The server correlates the aggregates of stored metrics: those that --metric names, or those of the
+resources that --search finds whose names match --name. The strongest pairs come first, one line a
+pair: (ID,ID) r. "gnocco-import correlate --help" lists all flags.`,
+		Example:            `  gnocco correlate --url http://127.0.0.1:8041 --name 'cpu*' --start -1d --min-abs 0.9`,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			program, err := process.Find(importer)
+			if err != nil {
+				return err
+			}
+			given, secrets := givenFlags(cmd.Flags())
+			typed := os.Args[slices.Index(os.Args, cmd.Name())+1:]
+			return become(program, append(append([]string{cmd.Name()}, given...), typed...), secrets)
+		},
+	}
+	new(remoteFlags).Define(cmd.Flags(), "", "correlate stored metrics of the server at this address")
 	return cmd
 }
 

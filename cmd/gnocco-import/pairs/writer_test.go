@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/pairs"
 	"github.com/gnocco-db/gnocco/correlate"
-	"github.com/gnocco-db/gnocco/correlate/pairs"
 )
 
 var written = []correlate.Pair{{I: 0, J: 1, R: 0.1, Overlap: 10}, {I: 0, J: 2, R: math.NaN(), Overlap: 1},
