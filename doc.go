@@ -16,7 +16,8 @@
 //	+----------------------------------------------------------------------------------+
 //	| storage     storage: Pebble stores and who may open them; model: the nouns       |
 //	+----------------------------------------------------------------------------------+
-//	| series      carbonara: a series in memory, codecs; correlate; gpu: both on CUDA  |
+//	| series      carbonara: a series in memory, codecs; correlate; gpu: both on CUDA; |
+//	|             anomaly: how far a window is from earlier ones                       |
 //	+----------------------------------------------------------------------------------+
 //
 // Beside them are internal, helpers with several users; tests, of whole processes; bench; deploy; tools; docs.

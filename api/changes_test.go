@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/gnocco-db/gnocco/anomaly"
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/api/policy"
 	"github.com/gnocco-db/gnocco/correlate"
@@ -25,7 +26,10 @@ type changes struct {
 		Score, Before, After float64
 		PerSecond            bool `json:"per_second"`
 		Quantile             *float64
-		Series               int
+		MovedAt              string `json:"moved_at"`
+		Seasons              []string
+		Series, Moved        int
+		Where                []anomaly.Pair
 	}
 }
 
@@ -102,6 +106,47 @@ func TestChanges(t *testing.T) {
 		`{"start":60,"stop":70,"more":1}`:            "extra keys not allowed",
 	} {
 		s.want(t, "POST /v1/changes", body, http.StatusBadRequest, "~"+want)
+	}
+}
+
+// A series that moves at this hour of every day did not change, also from another level. The answer says which series of
+// a fleet moved, when, and with which days they were compared.
+func TestChangesBySeason(t *testing.T) {
+	s := newServer(t, nil)
+	s.create(t, "/v1/archive_policy", `{"name":"prometheus","back_window":10000,"aggregation_methods":["mean"],
+		"definition":[{"granularity":60,"points":100000}]}`, "user", "admin")
+	const days, minutes, day = 8, 30, 1440
+	var samples []string
+	for d := range days {
+		for i := range 2 * minutes {
+			noise := (i * 7 % 5) - 2
+			for host := range 12 {
+				v := 1000*(d%3) + noise // with a level that changes from day to day
+				if i >= minutes {
+					v += 40 // every day at this time
+				}
+				if d == days-1 && i >= minutes+5 && host%3 == 1 {
+					v += 60
+				}
+				samples = append(samples, fmt.Sprintf("load %d %d host=h%d,flavor=m1.%d", v, 60_000*(d*day+i+1), host, host%3))
+			}
+			samples = append(samples, fmt.Sprintf("daily %d %d", noise+40*(i/minutes), 60_000*(d*day+i+1)))
+		}
+	}
+	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
+	s.refreshAll(t, "admin")
+	start := 60 * ((days-1)*day + minutes + 1)
+	got := decode[changes](t, s.want(t, "POST /v1/changes", fmt.Sprintf(`{"start":%d,"stop":%d}`, start, start+60*minutes),
+		http.StatusOK, "~").Body.String())
+	if len(got.Changes) != 2 || got.Changes[0].Labels["__name__"] != "load" || got.Changes[1].Score > 0.5 {
+		t.Fatalf("%+v", got)
+	}
+	if c := got.Changes[0]; c.Score < 4 || c.Series != 12 || c.Moved != 4 || fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
+		fmt.Sprint(c.Seasons) != "[1970-01-07T00:31:00+00:00 1970-01-06T00:31:00+00:00 1970-01-01T00:31:00+00:00]" {
+		t.Errorf("%+v", c)
+	}
+	if c := got.Changes[0]; c.MovedAt < "1970-01-08T00:31" || c.MovedAt > "1970-01-08T00:37" {
+		t.Errorf("moved at %s", c.MovedAt)
 	}
 }
 

@@ -3,12 +3,16 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/gnocco-db/gnocco/anomaly"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
@@ -24,7 +28,8 @@ type ChangesRead struct {
 	EachSeries bool // each metric has a change; else the strongest of those of one name
 	// TypeOf decides the type of a metric; nil: model.TypeOf without metadata.
 	TypeOf    func(*model.Metric) (model.SeriesType, model.TypeSource)
-	Staleness *Staleness // how old the answer may be; nil: fresh
+	Staleness *Staleness          // how old the answer may be; nil: fresh
+	asked     carbonara.Timestamp // the end of the window asked about, also in reads of earlier ones
 }
 
 // Before is when the window before begins.
@@ -34,72 +39,142 @@ func (r *ChangesRead) Before() carbonara.Timestamp { return r.From - (r.To - r.F
 type Change struct {
 	Metric        *model.Metric
 	Granularity   time.Duration
-	Score         float64
-	Before, After float64 // medians of the windows
-	Series        int     // metrics of its name that were compared
-	PerSecond     bool    // of a counter: they are those of its rate
-	Quantile      float64 // of a histogram, with Metric as a bucket: they are those of this quantile; 0 for others
+	Score         float64               // the least of all comparisons
+	Before, After float64               // medians of the windows
+	Onset         carbonara.Timestamp   // of the group at which it left its level
+	Seasons       []carbonara.Timestamp // when the earlier windows begin that it was also compared with
+	Series        int                   // metrics of its name that were compared
+	Moved         map[uuid.UUID]bool    // those of them whose score is movedScore or more
+	PerSecond     bool                  // of a counter: they are those of its rate
+	Quantile      float64               // of a histogram, with Metric as a bucket: they are those of this; else 0
+
+	windows *anomaly.Windows
 }
+
+// movedScore is the score from which on a metric counts as moved, and is compared with earlier days.
+const movedScore = 2
+
+// seasons are how much earlier windows are that changes are compared with.
+var seasons = []time.Duration{24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour}
 
 // readsAtOnce is how many metrics are asked of other processes at once.
 const readsAtOnce = 4096
 
-// Changes returns the metrics that moved most, by changeScore, and how many were compared. Of a histogram it compares
-// the rate of all measures and a quantile, and not each bucket.
+// Changes returns the metrics that moved most, and how many were compared. Of a histogram it compares the rate of all
+// measures and a quantile, and not each bucket. Metrics that moved are compared with the same hour of earlier days as
+// well, as far as archives go.
 func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
 	if read.TypeOf == nil {
 		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
 	}
+	read.asked = read.To
 	names := make(map[string]*Change, 64) // the largest change of each
-	for _, metric := range read.Metrics {
-		names[metric.SeriesName()] = nil
-	}
-	var operands []Operand
-	for _, metric := range read.Metrics {
-		family, classic := strings.CutSuffix(metric.SeriesName(), "_bucket")
-		_, counted := names[family+"_count"]
-		b, common := bucketOf(metric)
-		all := classic && !counted && math.IsInf(b.upper, 1)
-		if t, _ := read.TypeOf(metric); t == model.HistogramType && (common != "" && !all || classic && counted) {
-			continue
+	add := func(c Change) {
+		if c.Series = 1; c.Score >= movedScore {
+			c.Moved = map[uuid.UUID]bool{c.Metric.ID: true}
 		}
-		if metric.ArchivePolicy.Answers(read.Method) {
-			operands = append(operands, Operand{Metric: metric})
-		}
-	}
-	var mu sync.Mutex
-	add := func(change Change) {
-		mu.Lock()
-		defer mu.Unlock()
-		compared++
-		name := change.Metric.SeriesName()
-		if change.Series = 1; read.EachSeries || name == "" {
-			changes = keepLargest(changes, change, read.Most)
+		name := c.Metric.SeriesName()
+		if read.EachSeries || name == "" {
+			changes = keepLargest(changes, c, read.Most)
 			return
 		}
-		if largest := names[name]; largest == nil {
-			names[name] = &change
-		} else if change.Series += largest.Series; largerChange(change, *largest) < 0 {
-			names[name] = &change
-		} else {
-			largest.Series++
+		if largest := names[name]; largest != nil {
+			if c.Series += largest.Series; largest.Moved == nil {
+				largest.Moved = c.Moved
+			}
+			maps.Copy(largest.Moved, c.Moved)
+			if c.Moved = largest.Moved; largerChange(*largest, c) < 0 {
+				largest.Series = c.Series
+				return
+			}
 		}
+		names[name] = &c
 	}
-	for part := range slices.Chunk(runsOf(r.Archives, operands), readsAtOnce/runLength) {
-		if err := r.compareRuns(ctx, read, operands, part, add); err != nil {
+	var mu sync.Mutex
+	moved := make(map[changeKey]*Change)
+	metrics, histograms := read.comparable()
+	if err := r.compareAll(ctx, read, metrics, histograms, func(c Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		if compared++; c.Score < movedScore {
+			add(c)
+			return
+		}
+		moved[c.key()] = &c
+	}); err != nil {
+		return nil, 0, err
+	}
+	for _, season := range seasons {
+		earlier := *read
+		if earlier.From, earlier.To = read.From.Add(-season), read.To.Add(-season); earlier.Before() < 0 {
+			break
+		}
+		still := func(m *model.Metric, quantile float64) bool {
+			c := moved[changeKey{m, quantile}]
+			return c != nil && c.Score >= movedScore
+		}
+		metrics = slices.DeleteFunc(metrics, func(o Operand) bool { return !still(o.Metric, 0) })
+		histograms = slices.DeleteFunc(histograms, func(b []bucket) bool {
+			return !still(b[len(b)-1].metric, comparedQuantile)
+		})
+		if err := r.compareAll(ctx, &earlier, metrics, histograms, func(then Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			if c := moved[then.key()]; c.PerSecond == then.PerSecond {
+				c.Score, c.Seasons = min(c.Score, c.windows.Since(then.windows)), append(c.Seasons, earlier.From)
+			}
+		}); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := r.compareHistograms(ctx, read, add); err != nil {
-		return nil, 0, err
+	for _, c := range moved {
+		add(*c)
 	}
 	for _, change := range names {
-		if change != nil {
-			changes = append(changes, *change)
-		}
+		changes = append(changes, *change)
 	}
 	slices.SortFunc(changes, largerChange)
 	return changes[:min(len(changes), read.Most)], compared, nil
+}
+
+// changeKey is a metric, or a quantile of it.
+type changeKey struct {
+	*model.Metric
+	quantile float64
+}
+
+func (c *Change) key() changeKey { return changeKey{c.Metric, c.Quantile} }
+
+// comparable returns the metrics and the histograms that are compared.
+func (r *ChangesRead) comparable() (operands []Operand, histograms [][]bucket) {
+	names := make(map[string]bool, 64)
+	for _, metric := range r.Metrics {
+		names[metric.SeriesName()] = true
+	}
+	for _, metric := range r.Metrics {
+		family, classic := strings.CutSuffix(metric.SeriesName(), "_bucket")
+		counted := names[family+"_count"]
+		b, common := bucketOf(metric)
+		all := classic && !counted && math.IsInf(b.upper, 1)
+		if t, _ := r.TypeOf(metric); t == model.HistogramType && (common != "" && !all || classic && counted) {
+			continue
+		}
+		if metric.ArchivePolicy.Answers(r.Method) {
+			operands = append(operands, Operand{Metric: metric})
+		}
+	}
+	return operands, r.histograms()
+}
+
+// compareAll compares the windows of metrics and histograms. It calls add from several goroutines.
+func (r *Reader) compareAll(ctx context.Context, read *ChangesRead, metrics []Operand, histograms [][]bucket,
+	add func(Change)) error {
+	for part := range slices.Chunk(runsOf(r.Archives, metrics), readsAtOnce/runLength) {
+		if err := r.compareRuns(ctx, read, metrics, part, add); err != nil {
+			return err
+		}
+	}
+	return r.compareHistograms(ctx, read, histograms, add)
 }
 
 // compareRuns compares the windows of operands, which runs name by number. It calls add from several goroutines.
@@ -111,7 +186,7 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 		byRun[i] = make([]model.Read, len(run))
 		for j, operand := range run {
 			metric := operands[operand].Metric
-			granularity := granularityToCompare(metric.ArchivePolicy, read)
+			granularity := read.granularity(metric.ArchivePolicy)
 			method, _ := read.methodOf(metric)
 			byRun[i][j] = ReadOf(metric, granularity, method, read.Before(), read.To)
 		}
@@ -158,27 +233,8 @@ func keepLargest(changes []Change, added Change, most int) []Change {
 	return changes[:most]
 }
 
-// groupsToCompare is how many groups a window has at least, if the archive policy has a granularity that is as fine.
-const groupsToCompare = 20
-
-// granularityToCompare returns the coarsest granularity that gives enough groups, of those that still have the window
-// before; else the finest of these, else the finest of all.
-func granularityToCompare(policy *model.ArchivePolicy, read *ChangesRead) time.Duration {
-	all := slices.Sorted(slices.Values(policy.Granularities()))
-	kept := slices.DeleteFunc(slices.Clone(all), func(g time.Duration) bool {
-		timespan := policy.Timespan(g)
-		return timespan > 0 && read.Before() < read.Now-carbonara.Timestamp(timespan)
-	})
-	if len(kept) == 0 {
-		return all[0]
-	}
-	chosen := kept[0]
-	for _, g := range kept {
-		if time.Duration(read.To-read.From) >= groupsToCompare*g {
-			chosen = g
-		}
-	}
-	return chosen
+func (r *ChangesRead) granularity(policy *model.ArchivePolicy) time.Duration {
+	return anomaly.Granularity(policy, r.Before(), r.From, r.Now, r.asked)
 }
 
 // compare scores a metric by the groups of both windows, if there are enough.
@@ -204,73 +260,23 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 		change.PerSecond = model.GrowsByValues(values, first)
 	}
 	if change.PerSecond {
-		values, first = rates(starts, values, first, method == carbonara.Increase)
+		values, first = anomaly.Rates(starts, values, first, method == carbonara.Increase)
 	}
 	if first < leastGroups || len(values)-first < leastGroups {
 		return change, false
 	}
-	before, after := decilesOf(values[:first]), decilesOf(values[first:])
-	change.Score, change.Before, change.After = changeScore(&before, &after), before.median(), after.median()
+	s.sorted = append(s.sorted[:0], values...)
+	change.score(s.sorted[:first], s.sorted[first:])
+	change.Onset = starts[change.windows.Onset(values)]
 	return change, change.Score <= math.MaxFloat64 // else the values are so large that they have no difference
 }
 
-// rates makes rates of a counter's values, or of its increases, but for the first group and those after a reset. first
-// is how many belong to the window before.
-func rates(starts []carbonara.Timestamp, values []float64, first int, increases bool) ([]float64, int) {
-	n, before, last := 0, 0, 0.0
-	for i, v := range values {
-		step := v - last
-		if last = v; increases {
-			step = v
-		}
-		if i == 0 || step < 0 {
-			continue
-		}
-		values[n] = step / time.Duration(starts[i]-starts[i-1]).Seconds()
-		if n++; i < first {
-			before = n
-		}
-	}
-	return values[:n], before
+// score compares the values of two windows, which it sorts.
+func (c *Change) score(before, after []float64) {
+	c.windows = anomaly.NewWindows(before, after)
+	c.Score = c.windows.Score()
+	c.Before, c.After = c.windows.Medians()
 }
 
 // leastGroups is how many groups a window needs for its deciles to mean something.
 const leastGroups = 5
-
-// minSpread bounds the unit of a score from below, relative to the largest decile of both windows: a constant series
-// has no spread.
-const minSpread = 0.01
-
-// deciles are the nine values that split others into ten parts of one size.
-type deciles [9]float64
-
-// decilesOf sorts values, one at least, and returns their deciles.
-func decilesOf(values []float64) (d deciles) {
-	slices.Sort(values)
-	for i := range d {
-		at := float64(float64(i+1) / 10 * float64(len(values)-1)) // not fused, as below
-		low := int(at)
-		high := min(low+1, len(values)-1)
-		d[i] = values[low] + float64((at-float64(low))*(values[high]-values[low]))
-	}
-	return d
-}
-
-// median is the fifth decile.
-func (d *deciles) median() float64 { return d[4] }
-
-// changeScore is the mean distance between the deciles of two windows. Its unit is the spread of the first window: the
-// standard deviation of the normal distribution that has the same outer deciles. Values in the outer tenth of a window
-// do not count, however far off they are.
-func changeScore(before, after *deciles) float64 {
-	distance, largest := 0.0, 0.0
-	for i := range before {
-		distance += math.Abs(after[i]-before[i]) / float64(len(before))
-		largest = max(largest, math.Abs(before[i]), math.Abs(after[i]))
-	}
-	if distance == 0 {
-		return 0
-	}
-	const outer = 2.563 // standard deviations between the outer deciles
-	return distance / max((before[8]-before[0])/outer, minSpread*largest)
-}

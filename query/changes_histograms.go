@@ -89,13 +89,13 @@ func (r *ChangesRead) histograms() [][]bucket {
 }
 
 // compareHistograms compares quantiles of histograms. It calls add from several goroutines.
-func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, add func(Change)) error {
-	for all := read.histograms(); len(all) > 0; {
+func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, all [][]bucket, add func(Change)) error {
+	for len(all) > 0 {
 		n, reads := 0, []model.Read(nil)
 		for ; n < len(all) && (n == 0 || len(reads)+len(all[n]) <= readsAtOnce); n++ {
 			for _, b := range all[n] {
 				method, _ := read.methodOf(b.metric)
-				granularity := granularityToCompare(b.metric.ArchivePolicy, read)
+				granularity := read.granularity(b.metric.ArchivePolicy)
 				reads = append(reads, ReadOf(b.metric, granularity, method, read.Before(), read.To))
 			}
 		}
@@ -122,7 +122,7 @@ func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, add f
 func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, archives GroupReader, buckets []bucket) (
 	change Change, ok bool, err error) {
 	counts := make(map[carbonara.Timestamp][]float64) // by group, of each bucket
-	granularity := granularityToCompare(buckets[0].metric.ArchivePolicy, r)
+	granularity := r.granularity(buckets[0].metric.ArchivePolicy)
 	for i, b := range buckets {
 		method, _ := r.methodOf(b.metric)
 		of := ReadOf(b.metric, granularity, method, r.Before(), r.To)
@@ -158,9 +158,10 @@ func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, arc
 	if len(windows[0]) < leastGroups || len(windows[1]) < leastGroups {
 		return change, false, nil
 	}
-	before, after := decilesOf(windows[0]), decilesOf(windows[1])
-	return Change{Metric: buckets[len(buckets)-1].metric, Granularity: granularity, Quantile: comparedQuantile,
-		Score: changeScore(&before, &after), Before: before.median(), After: after.median()}, true, nil
+	change = Change{Metric: buckets[len(buckets)-1].metric, Granularity: granularity, Quantile: comparedQuantile,
+		Onset: r.From}
+	change.score(windows[0], windows[1])
+	return change, true, nil
 }
 
 // quantileOfBuckets returns a quantile of the measures that buckets have counted, linear within a bucket; NaN without

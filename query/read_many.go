@@ -124,7 +124,7 @@ func readAtOnce(ctx context.Context, batches, n, perWorker int,
 		s := seriesReaders.Get()
 		defer func() {
 			s.last = nil
-			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts)+8*cap(s.values))
+			seriesReaders.Put(s, s.groups.Capacity()+8*cap(s.starts)+8*cap(s.values)+8*cap(s.sorted))
 		}()
 		s.last = make([][]carbonara.Timestamp, n)
 		for job := range jobs {
@@ -147,6 +147,7 @@ type seriesReader struct {
 	groups  carbonara.Groups
 	starts  []carbonara.Timestamp
 	values  []float64
+	sorted  []float64
 	last    [][]carbonara.Timestamp // by granularity: of the series read before, to be shared by equal ones
 }
 

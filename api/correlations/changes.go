@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/gnocco-db/gnocco/anomaly"
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
@@ -13,9 +14,6 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 )
-
-// defaultChanges is how many changes are answered if the request does not say.
-const defaultChanges = 20
 
 // shownChanges is what POST /v1/changes answers.
 type shownChanges struct {
@@ -28,15 +26,19 @@ type shownChanges struct {
 }
 
 type shownChange struct {
-	ID          uuid.UUID     `json:"id"`
-	Labels      labels.Labels `json:"labels"`
-	Granularity text.Seconds  `json:"granularity"`
-	Score       text.Seconds  `json:"score"`
-	Before      text.Seconds  `json:"before"`
-	After       text.Seconds  `json:"after"`
-	PerSecond   bool          `json:"per_second"`
-	Quantile    *float64      `json:"quantile"`
-	Series      int           `json:"series"`
+	ID          uuid.UUID      `json:"id"`
+	Labels      labels.Labels  `json:"labels"`
+	Granularity text.Seconds   `json:"granularity"`
+	Score       text.Seconds   `json:"score"`
+	Before      text.Seconds   `json:"before"`
+	After       text.Seconds   `json:"after"`
+	PerSecond   bool           `json:"per_second"`
+	Quantile    *float64       `json:"quantile"`
+	MovedAt     string         `json:"moved_at"`
+	Seasons     []string       `json:"seasons"`
+	Series      int            `json:"series"`
+	Moved       int            `json:"moved"` // of them
+	Where       []anomaly.Pair `json:"where"` // that these have and others don't
 }
 
 // postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
@@ -62,10 +64,12 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 	if err != nil {
 		return err
 	}
-	shown := make(map[uuid.UUID]labels.Labels, len(found))
+	shown, named := make(map[uuid.UUID]labels.Labels, len(found)), make(map[string][]*model.Metric)
 	for _, s := range found {
 		shown[s.Metric.ID] = s.Labels
 		read.Metrics = append(read.Metrics, s.Metric)
+		name := s.Metric.SeriesName()
+		named[name] = append(named[name], s.Metric)
 	}
 	read.Staleness = web.StalenessOf(r.Context())
 	changes, compared, err := a.Reader.Changes(r.Context(), read)
@@ -76,7 +80,11 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 		compared, []shownChange{}}
 	for _, c := range changes {
 		change := shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
-			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, nil, c.Series}
+			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, nil,
+			web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved), separate(&c, shown, named[c.Metric.SeriesName()])}
+		for _, from := range c.Seasons {
+			change.Seasons = append(change.Seasons, web.ShowTime(from))
+		}
 		if c.Quantile > 0 {
 			change.Quantile = &c.Quantile
 			change.Labels = labels.NewBuilder(change.Labels).Del(labels.BucketLabel, model.LabelHistogram).Labels()
@@ -84,6 +92,16 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 		answer.Changes = append(answer.Changes, change)
 	}
 	return web.WriteJSON(w, http.StatusOK, answer)
+}
+
+// separate returns the labels by which the series of a change's name that moved differ from the others.
+func separate(c *query.Change, shown map[uuid.UUID]labels.Labels, named []*model.Metric) []anomaly.Pair {
+	if c.Series < 2 {
+		return []anomaly.Pair{}
+	}
+	return web.OrEmpty(anomaly.Separate(len(named),
+		func(i int) bool { return c.Moved[named[i].ID] },
+		func(i int) labels.Labels { return shown[named[i].ID] }))
 }
 
 func (a *Handlers) parseChanges(fields map[string]web.Node) (
@@ -100,7 +118,7 @@ func (a *Handlers) parseChanges(fields map[string]web.Node) (
 		}
 		matchers = lists[0]
 	}
-	most := int64(defaultChanges)
+	most := int64(20)
 	web.Take(&err, fields, "aggregation", &read.Method, parseMethod)
 	web.Take(&err, fields, "each_series", &read.EachSeries, web.Node.Bool)
 	web.Take(&err, fields, "limit", &most, web.AtLeast(1))

@@ -25,9 +25,6 @@ type shownMember struct {
 	correlations.Saving
 }
 
-// mostTrends is how many shared trends are shown.
-const mostTrends = 100
-
 type shownGroup struct {
 	Keep                uuid.UUID     `json:"keep"`
 	KeepName            string        `json:"keep_name"`
@@ -74,7 +71,7 @@ func (a *Handlers) redundant(w http.ResponseWriter, r *http.Request, job *correl
 		Trends      []shownPair `json:"shared_trends"`
 		TrendsTotal int         `json:"shared_trends_total"`
 	}{Threshold: threshold, Groups: []shownGroup{}, Trends: []shownPair{}, TrendsTotal: len(trends)}
-	for _, t := range trends[:min(len(trends), mostTrends)] {
+	for _, t := range trends[:min(len(trends), 100)] {
 		answer.Trends = append(answer.Trends, showPair(job, &t.Pair, t.Changes))
 	}
 	for _, group := range groups {

@@ -1,0 +1,11 @@
+// Package anomaly says how far the values of a window are from those of the window before and of the same hour of
+// earlier days, since when, and in which labels the series that moved differ from those that stayed. It reads nothing:
+// package query gives it values, of the groups that Granularity chooses.
+//
+// The laws, which the tests hold:
+//
+//   - A score is a distance between distributions, in standard deviations of the window before. Values in the outer
+//     tenth of a window do not count, however far off they are.
+//   - A series that moves as it moved at this hour of an earlier day or week did not move. Seasons only lower a score.
+//   - A level that changed since that day does not hide it: of the movement and the level, the nearer one counts.
+package anomaly

@@ -1,0 +1,119 @@
+package anomaly
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+func TestScore(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := func(n int, mean float64) []float64 {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = mean + random.NormFloat64()
+		}
+		return values
+	}
+	constant := func(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
+	f := func(name string, before, after []float64, least, most float64) {
+		t.Helper()
+		if got := NewWindows(before, after).Score(); !(got >= least && got <= most) {
+			t.Errorf("%s: %v, want %v to %v", name, got, least, most)
+		}
+	}
+	f("nothing moved", constant(20, 7), constant(20, 7), 0, 0)
+	f("all zero", constant(20, 0), constant(20, 0), 0, 0)
+	f("noise alone", noise(60, 100), noise(60, 100), 0, 0.5)
+	f("three deviations", noise(600, 100), noise(600, 103), 2.7, 3.3)
+	f("wider, around the same", noise(60, 0), append(constant(30, -5), constant(30, 5)...), 3, 7)
+	f("a tenth off is not seen", constant(100, 1), append(constant(94, 1), constant(6, 1e9)...), 0, 0)
+	f("a third off is", constant(99, 1), append(constant(66, 1), constant(33, 5)...), 10, 100)
+	f("from nothing", constant(20, 0), constant(20, 1e-3), 100, 100)
+	f("to nothing", constant(20, 5), constant(20, 0), 99.9, 100.1)
+	f("a constant by a tenth", constant(20, 10), constant(20, 11), 9, 10)
+	f("huge", constant(20, math.MaxFloat64/4), constant(20, math.MaxFloat64/2), 50, 51)
+}
+
+// A series that moves as every day did not move, also from another level; others did.
+func TestSince(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	windows := func(before, after float64) *Windows {
+		var all [2][]float64
+		for i, level := range []float64{before, after} {
+			for range 120 {
+				all[i] = append(all[i], level+random.NormFloat64())
+			}
+		}
+		return NewWindows(all[0], all[1])
+	}
+	f := func(name string, now, then *Windows, least, most float64) {
+		t.Helper()
+		if got := now.Since(then); !(got >= least && got <= most) {
+			t.Errorf("%s: %v, want %v to %v", name, got, least, most)
+		}
+	}
+	f("a ramp of every day", windows(10, 16), windows(10, 16), 0, 0.6)
+	f("the same, after a deploy", windows(40, 46), windows(10, 16), 0, 0.6)
+	f("an incident on the ramp", windows(10, 24), windows(10, 16), 7, 9.5)
+	f("an incident, without a ramp", windows(10, 18), windows(10, 10), 7, 9)
+	f("the ramp that did not come", windows(10, 10), windows(10, 16), 5, 7)
+	f("back from an incident", windows(20, 10), windows(10, 10), 0, 0.6)
+}
+
+// The onset is where the level changes. Outliers do not shift it.
+func TestOnset(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, want := range []int{30, 60, 75, 100} {
+		values := make([]float64, 120)
+		for i := range values {
+			values[i] = 100 + random.NormFloat64()
+			if i >= want {
+				values[i] += 6
+			}
+		}
+		values[10] = 1e9
+		w := NewWindows(slices.Clone(values[:60]), slices.Clone(values[60:]))
+		if got := w.Onset(values); got < want-2 || got > want+2 {
+			t.Errorf("onset at %d, want %d", got, want)
+		}
+	}
+}
+
+// Separate finds the pairs by which series were made to move, and none where chance did it.
+func TestSeparate(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	const series = 300
+	all := make([]labels.Labels, series)
+	for i := range all {
+		all[i] = labels.FromStrings("flavor", fmt.Sprintf("m1.%d", i%4), "host", fmt.Sprintf("h%d", i%13), "id", fmt.Sprint(i),
+			"job", "node")
+	}
+	f := func(name string, moves func(i int) bool, want string) {
+		t.Helper()
+		moved := make([]bool, series)
+		for i := range moved {
+			moved[i] = moves(i)
+		}
+		got := ""
+		isMoved, labelsOf := func(i int) bool { return moved[i] }, func(i int) labels.Labels { return all[i] }
+		for _, p := range Separate(series, isMoved, labelsOf) {
+			got += fmt.Sprintf("%s=%s %d/%d ", p.Label, p.Value, p.Moved, p.Of)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	f("a flavor", func(i int) bool { return i%4 == 1 }, "flavor=m1.1 75/75 ")
+	f("a host", func(i int) bool { return i%13 == 12 }, "host=h12 23/23 ")
+	f("a flavor on a host", func(i int) bool { return i%13 == 12 && i%4 == 1 }, "host=h12 6/23 flavor=m1.1 6/6 ")
+	f("most of a flavor", func(i int) bool { return i%4 == 1 && i%20 > 0 }, "flavor=m1.1 75/75 ")
+	f("one", func(i int) bool { return i == 17 }, "id=17 1/1 ")
+	f("chance", func(int) bool { return random.IntN(4) == 0 }, "")
+	f("all", func(int) bool { return true }, "")
+	f("none", func(int) bool { return false }, "")
+}
