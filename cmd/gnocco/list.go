@@ -65,7 +65,7 @@ metrics may be selected.
 }
 
 func listMetrics(ctx context.Context, c *client.Client, selectors []string) (*table, error) {
-	found, err := series.Find(ctx, c, selectors)
+	found, err := series.Search(ctx, c, selectors)
 	t := &table{columns: []string{"metric", "policy", "id"}}
 	for _, s := range found {
 		t.add(s.String(), s.Policy, s.ID)

@@ -34,6 +34,8 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
 	f(1, "", "none of backups, costs, jobs, ledger, metrics", "list", "metric")
 	f(1, "", "no metric is attic (gnocco list", "list", "metrics", "attic")
+	f(0, "cellar/cold", "", "list", "metrics", "ELLA")
+	f(0, "house/out", "", "show", "hous", "--start", "2025-12-01")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
 	f(1, "", "gnocco: usage: gnocco list KIND [SELECTOR...] [flags] (gnocco list --help explains it)", "list")

@@ -38,7 +38,7 @@ and a chart. gnocco export writes the aggregates themselves.
 
 // showAll returns a table of the metrics that selectors mean.
 func showAll(cmd *cobra.Command, c *client.Client, read *series.ReadFlags, selectors []string) (*table, error) {
-	found, err := series.Find(cmd.Context(), c, selectors)
+	found, err := series.Search(cmd.Context(), c, selectors)
 	if err != nil {
 		return nil, err
 	}

@@ -391,6 +391,9 @@ const (
 	labelMetricUnit   = "metric_unit"
 )
 
+// LabelAny is the label that has every text by which people know a series.
+const LabelAny = "__any__"
+
 var ownLabels = []string{labelName, labelMetricID, labelUnit, labelPolicy, labelResourceID, labelResourceType}
 
 // labelsOf returns a resource's labels, by name, but for its ID.

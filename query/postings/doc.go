@@ -17,8 +17,9 @@
 // (naming.go) metrics of resources are shown by others, and matchers know both.
 //
 // Matchers know more than results show: metric_id of every metric, original_resource_id, unit and archive_policy.
-// Shown, these would keep one metric of a resource from matching another. An attribute that is called as one of these
-// labels gets attribute_ before its name.
+// Shown, these would keep one metric of a resource from matching another. __any__ matches if the name, an ID or a
+// label's value does, but for unit and archive_policy, which tell no series apart. An attribute that is called as one
+// of these labels gets attribute_ before its name.
 //
 // Read catalog.go first, then select.go, the questions; match.go, how series are found; field.go, their labels;
 // pushed.go, those of pushed series. The invariants: an answer is about one state of the catalog, which is no older

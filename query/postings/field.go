@@ -20,6 +20,7 @@ const (
 	fieldMetricID
 	fieldUnit
 	fieldPolicy
+	fieldAny
 	fieldResourceID // this and what follows is the resource's
 	fieldOriginal
 	fieldLabel
@@ -43,6 +44,8 @@ func (s *state) field(name string) field {
 		f.kind = fieldResourceID
 	case labelOriginalID:
 		f.kind = fieldOriginal
+	case LabelAny:
+		f.kind = fieldAny
 	}
 	return f
 }
@@ -103,6 +106,8 @@ func (s *state) value(m *metric, f field) symbol {
 		return m.unit
 	case fieldPolicy:
 		return m.policy
+	case fieldAny:
+		return 0
 	}
 	return s.original(m)
 }

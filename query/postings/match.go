@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
@@ -89,6 +90,9 @@ func (s *state) check(m *labels.Matcher) check {
 }
 
 func (c *check) matches(s *state, m *metric) bool {
+	if c.field.kind == fieldAny {
+		return c.matchesAny(s, m)
+	}
 	if c.field.isID() {
 		return c.matcher.Matches(s.text(m, c.field))
 	}
@@ -100,6 +104,74 @@ func (c *check) matches(s *state, m *metric) bool {
 		}
 	}
 	return c.matchesText(s, value)
+}
+
+// matchesAny reports whether a text of a series is asked for, and for a negative matcher, whether none is refused.
+func (c *check) matchesAny(s *state, m *metric) bool {
+	negative := c.matcher.Type == labels.MatchNotEqual || c.matcher.Type == labels.MatchNotRegexp
+	is := func(value symbol) bool { return value != 0 && c.matchesText(s, value) != negative }
+	if is(m.name) || is(s.naming.nameOf(m)) || is(s.original(m)) {
+		return !negative
+	}
+	for label := range s.pairsOf(m) {
+		if is(label.value) {
+			return !negative
+		}
+	}
+	ids := mayBeID(c.matcher) && (c.matcher.Matches(m.id.String()) != negative ||
+		m.resource != none && c.matcher.Matches(s.resources[m.resource].id.String()) != negative)
+	return ids != negative
+}
+
+// mayBeID reports whether a matcher has as much of an ID as people copy: IDs of all series are not compared with words.
+func mayBeID(m *labels.Matcher) bool {
+	run := 0
+	for _, c := range []byte(m.Value) {
+		if run++; !strings.ContainsRune("0123456789abcdefABCDEF-", rune(c)) {
+			run = 0
+		} else if run == 6 {
+			return true
+		}
+	}
+	return false
+}
+
+// withAny returns the metrics that a matcher of any text lets through.
+func (s *state) withAny(m *labels.Matcher) (found []uint32) {
+	matches, ids := make([]bool, len(s.texts)), mayBeID(m)
+	for i, text := range s.texts {
+		matches[i] = m.Matches(text)
+	}
+	for name, places := range s.named {
+		if matches[name] {
+			found = append(found, places...)
+		}
+	}
+	has := make([]bool, len(s.resources))
+	for _, values := range s.values {
+		for value, resources := range values {
+			for _, place := range resources {
+				has[place] = has[place] || matches[value]
+			}
+		}
+	}
+	for place := range s.resources {
+		if r := &s.resources[place]; has[place] || matches[r.original] || ids && m.Matches(r.id.String()) {
+			found = append(found, r.metrics...)
+		}
+	}
+	for place, label := range s.pushed.pairs {
+		if matches[label.value] {
+			found = slices.AppendSeq(found, s.pushed.metrics(uint32(place)))
+		}
+	}
+	for place := range s.metrics {
+		if ids && m.Matches(s.metrics[place].id.String()) {
+			found = append(found, uint32(place))
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 func (c *check) matchesText(s *state, value symbol) bool {
@@ -187,7 +259,10 @@ func (s *state) postings(m *labels.Matcher) (found []uint32, ok bool) {
 		return nil, false
 	}
 	f := s.field(m.Name)
-	if s.isByMetric(f) || f.kind == fieldUnit || f.kind == fieldPolicy || f.kind == fieldOriginal {
+	if f.kind == fieldAny && s.naming == nil {
+		return s.withAny(m), true
+	}
+	if s.isByMetric(f) || slices.Contains([]fieldKind{fieldAny, fieldUnit, fieldPolicy, fieldOriginal}, f.kind) {
 		return nil, false
 	}
 	values := []string{m.Value}

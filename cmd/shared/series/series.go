@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,6 +148,25 @@ func Find(ctx context.Context, c *client.Client, selectors []string) ([]*Series,
 	}
 	slices.SortStableFunc(all, func(a, b *Series) int { return strings.Compare(a.String(), b.String()) })
 	return all, nil
+}
+
+// Search is Find for those who look: a text that selects nothing means the metrics that have it in their name, an ID or
+// the value of a label.
+func Search(ctx context.Context, c *client.Client, selectors []string) ([]*Series, error) {
+	selectors = slices.Clone(selectors)
+	for i, text := range selectors {
+		found, err := Matching(ctx, c, text)
+		if err == nil && len(found) == 0 && !strings.Contains(text, "{") {
+			words := fmt.Sprintf("{__any__=~%q}", "(?is).*"+regexp.QuoteMeta(text)+".*")
+			if found, err = Matching(ctx, c, words); len(found) > 0 {
+				selectors[i] = words
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return Find(ctx, c, selectors)
 }
 
 // Matching returns the metrics that a selector means, those of a resource where no metric has the name.
