@@ -115,10 +115,7 @@ func (s *Store) Resource(resourceType string, id uuid.UUID) (*model.Resource, er
 	if err == nil {
 		err = s.ReadMetricsOfResource(context.Background(), r, value)
 	}
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := s.log.Durable(err); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -51,6 +52,9 @@ func NewLog(db *pebble.DB, logger *slog.Logger) *Log {
 // WaitDurable waits until everything that can be read now is durable. It mostly returns at once.
 func (l *Log) WaitDurable() error { return l.synced.waitDurable() }
 
+// Durable returns err, with which a read ended, once all that it may rest upon is durable. A failed sync comes first.
+func (l *Log) Durable(err error) error { return cmp.Or(l.WaitDurable(), err) }
+
 // WriteSynced holds the lock from check through the sync, and calls replace at its end: memory then has what is
 // durable. It is for rare writes after which anything may read differently.
 func (l *Log) WriteSynced(ctx context.Context, check func(b *pebble.Batch) (replace func(), err error)) error {
@@ -95,10 +99,7 @@ func (l *Log) Write(ctx context.Context, check func(c *Change) error) error {
 	defer c.Close()
 	n, err := l.apply(c, check)
 	if err != nil || n == 0 {
-		if err := l.WaitDurable(); err != nil {
-			return err
-		}
-		return err
+		return l.Durable(err)
 	}
 	err = c.SyncWait()
 	l.synced.reached(n, err)

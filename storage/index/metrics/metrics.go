@@ -39,10 +39,7 @@ func (s *Table) Metric(id uuid.UUID) (*model.Metric, error) {
 	if err == nil {
 		err = s.completeLive(m)
 	}
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := s.log.Durable(err); err != nil {
 		return nil, err
 	}
 	s.cache.insert(seen, m)
@@ -141,10 +138,7 @@ func MarkDeleted(c *commits.Change, m *model.Metric) error {
 // metricAt returns the metric whose ID is a key's value.
 func (s *Table) metricAt(key []byte, name func() string) (*model.Metric, error) {
 	value, err := s.log.Get(key)
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := s.log.Durable(err); err != nil {
 		return nil, fmt.Errorf("index: read metric %q by key %x: %w", name(), key, err)
 	}
 	if value == nil {

@@ -85,11 +85,7 @@ func (s *Table) ListMetrics(ctx context.Context, q Query) ([]*model.Metric, erro
 	}
 	l := &search{table: s, query: q, order: order, marker: marker}
 	l.begin()
-	err = l.run(ctx)
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := s.log.Durable(l.run(ctx)); err != nil {
 		return nil, fmt.Errorf("index: list metrics: %w", err)
 	}
 	return l.page.Items(), nil

@@ -91,10 +91,7 @@ func (s *Table) MetricOfResource(resource uuid.UUID, name string) (*model.Metric
 	if err == nil && !listed {
 		return s.metricAt(keyspace.NamedMetricKey(resource, name), func() string { return name })
 	}
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := s.log.Durable(err); err != nil {
 		return nil, fmt.Errorf("index: read metric %q of resource %s: %w", name, resource, err)
 	}
 	if id == uuid.Nil {

@@ -23,11 +23,7 @@ func (s *Resources) EachRevision(ctx context.Context, resourceType string, f fun
 	if s.types()[resourceType] == nil {
 		return model.NotFound(model.NounResourceType, resourceType)
 	}
-	err := s.eachRevision(ctx, resourceType, f)
-	if err := s.log.WaitDurable(); err != nil {
-		return err
-	}
-	if err != nil {
+	if err := s.log.Durable(s.eachRevision(ctx, resourceType, f)); err != nil {
 		return fmt.Errorf("index: read resources: %w", err)
 	}
 	return nil
@@ -140,10 +136,7 @@ func (s *Resources) pastStates(
 // model.ErrNotFound. They come without metrics.
 func (s *Resources) History(ctx context.Context, resourceType string, id uuid.UUID) ([]*model.Resource, error) {
 	states, err := s.readHistory(ctx, resourceType, id)
-	if err := s.log.WaitDurable(); err != nil {
-		return nil, err
-	}
-	return states, err
+	return states, s.log.Durable(err)
 }
 
 func (s *Resources) readHistory(ctx context.Context, resourceType string,

@@ -79,11 +79,7 @@ func (s *Resources) search(ctx context.Context, q Query, run func(*search) error
 	if before[q.Type] == nil {
 		return model.NotFound(model.NounResourceType, q.Type)
 	}
-	err := s.searchSnapshot(q, before, run)
-	if err := s.log.WaitDurable(); err != nil {
-		return err
-	}
-	if err != nil {
+	if err := s.log.Durable(s.searchSnapshot(q, before, run)); err != nil {
 		return fmt.Errorf("index: find resources: %w", err)
 	}
 	return nil
