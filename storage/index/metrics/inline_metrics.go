@@ -15,22 +15,29 @@ import (
 // readListed returns the metrics of these names (nil: all) that a resource's value lists, as InlineOf does, copied;
 // none if there is no such resource.
 func (s *Table) readListed(id uuid.UUID, names []string) (metrics map[string]uuid.UUID, listed bool, err error) {
+	listed, err = s.lookAtList(id, func(l records.InlineMetrics) { metrics, _ = l.ByName(names) })
+	return metrics, listed, err
+}
+
+// lookAtList calls look with the metrics that a resource's value lists, if it does, and reports that. They are valid
+// during the call.
+func (s *Table) lookAtList(id uuid.UUID, look func(records.InlineMetrics)) (listed bool, err error) {
 	key := [17]byte{keyspace.Resource}
 	copy(key[1:], id[:])
 	value, closer, err := s.log.DB.Get(key[:])
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	defer closer.Close()
 	l, listed, err := records.InlineOf(id, value)
 	if err != nil || !listed {
-		return nil, false, err
+		return false, err
 	}
-	metrics, _ = l.ByName(names)
-	return metrics, true, nil
+	look(l)
+	return true, nil
 }
 
 // Unlist gives the metrics that a resource's value lists keys of their own, and returns the value without them.

@@ -1,11 +1,8 @@
 package metrics
 
 import (
-	"errors"
+	"context"
 	"maps"
-
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/commits"
@@ -54,35 +51,29 @@ func (s *Table) SeriesOfProjects() (counts map[string]int64, err error) {
 
 // countProjects counts the metrics of projects, if they are not counted yet. From then on each
 // change adds to the counts. The caller holds the log's lock.
-func (s *Table) countProjects() (err error) {
+func (s *Table) countProjects() error {
 	if s.log.Projects != nil {
 		return nil
 	}
 	prefix := []byte{keyspace.MetricField, keyspace.FieldCreator}
-	iter, err := s.log.DB.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keyspace.PrefixEnd(prefix)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
 	counts, creator, project := make(map[string]int64), "", ""
-	for valid := iter.First(); valid; valid = iter.Next() {
-		key := iter.Key()
+	err := s.log.Scan(context.Background(), prefix, nil, func(key, _ []byte) (bool, error) {
 		id, ok := keyspace.LastID(key)
 		if !ok {
-			continue
+			return true, nil
 		}
-		if of := string(key[:len(key)-len(uuid.UUID{})]); of != creator { // the key has it in another form
+		if written := string(key[:len(key)-len(id)]); written != creator { // the key has it in another form
 			m, err := s.Read(id)
 			if err != nil {
-				return err
+				return false, err
 			}
-			creator, project = of, model.ProjectOf(m.Creator)
+			creator, project = written, model.ProjectOf(m.Creator)
 		}
 		counts[project]++
+		return true, nil
+	})
+	if err == nil {
+		s.log.Projects = counts
 	}
-	if err := iter.Error(); err != nil {
-		return err
-	}
-	s.log.Projects = counts
-	return nil
+	return err
 }

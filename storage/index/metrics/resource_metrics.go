@@ -87,7 +87,8 @@ func (s *Table) addNamedPart(ctx context.Context, resources []*model.Resource, n
 
 // MetricOfResource returns the metric that a resource calls name, or a model.ErrNotFound.
 func (s *Table) MetricOfResource(resource uuid.UUID, name string) (*model.Metric, error) {
-	id, listed, err := s.findListed(resource, name)
+	var id uuid.UUID
+	listed, err := s.lookAtList(resource, func(l records.InlineMetrics) { id, _ = l.Find(name) })
 	if err == nil && !listed {
 		return s.metricAt(keyspace.NamedMetricKey(resource, name), func() string { return name })
 	}
@@ -98,25 +99,6 @@ func (s *Table) MetricOfResource(resource uuid.UUID, name string) (*model.Metric
 		return nil, model.NotFound(model.NounMetric, name)
 	}
 	return s.Metric(id)
-}
-
-// findListed looks a metric up in the list of a resource; listed is false if there is none.
-func (s *Table) findListed(resource uuid.UUID, name string) (id uuid.UUID, listed bool, err error) {
-	key := [17]byte{keyspace.Resource}
-	copy(key[1:], resource[:])
-	value, closer, err := s.log.DB.Get(key[:])
-	if errors.Is(err, pebble.ErrNotFound) {
-		return id, false, nil
-	}
-	if err != nil {
-		return id, false, err
-	}
-	defer closer.Close()
-	l, listed, err := records.InlineOf(resource, value)
-	if err == nil && listed {
-		id, _ = l.Find(name)
-	}
-	return id, listed, err
 }
 
 // MetricsOfResource returns a resource's metrics by name; none if there is no such resource.
