@@ -83,7 +83,8 @@ func (s *policyTable) DeleteArchivePolicy(ctx context.Context, name string) erro
 		if inUse {
 			return nil, model.InUse(model.NounArchivePolicy, name)
 		}
-		return old.without(name), b.Delete(keyspace.NameKey(keyspace.ArchivePolicy, name), nil)
+		without := old.edited(func(c *policiesAndTypes) { delete(c.policies, name) })
+		return without, b.Delete(keyspace.NameKey(keyspace.ArchivePolicy, name), nil)
 	})
 }
 

@@ -51,37 +51,26 @@ func newPoliciesAndTypes(
 	return c
 }
 
-// with returns c with another policy of that name.
-func (c *policiesAndTypes) with(p *model.ArchivePolicy) *policiesAndTypes {
-	policies := maps.Clone(c.policies)
-	policies[p.Name] = p
-	return newPoliciesAndTypes(policies, slices.Clone(c.rules), c.types)
+// edited returns c after an edit of a copy.
+func (c *policiesAndTypes) edited(edit func(*policiesAndTypes)) *policiesAndTypes {
+	n := policiesAndTypes{policies: maps.Clone(c.policies), rules: slices.Clone(c.rules), types: maps.Clone(c.types)}
+	edit(&n)
+	return newPoliciesAndTypes(n.policies, n.rules, n.types)
 }
 
-// without returns c without the policy of that name.
-func (c *policiesAndTypes) without(name string) *policiesAndTypes {
-	policies := maps.Clone(c.policies)
-	delete(policies, name)
-	return newPoliciesAndTypes(policies, slices.Clone(c.rules), c.types)
+// with returns c with another policy of that name.
+func (c *policiesAndTypes) with(p *model.ArchivePolicy) *policiesAndTypes {
+	return c.edited(func(c *policiesAndTypes) { c.policies[p.Name] = p })
 }
 
 // withRules returns c with other rules, which it keeps.
 func (c *policiesAndTypes) withRules(rules []*model.ArchivePolicyRule) *policiesAndTypes {
-	return newPoliciesAndTypes(maps.Clone(c.policies), rules, c.types)
+	return c.edited(func(c *policiesAndTypes) { c.rules = rules })
 }
 
 // withType returns c with another resource type of that name.
 func (c *policiesAndTypes) withType(t *model.ResourceType) *policiesAndTypes {
-	types := maps.Clone(c.types)
-	types[t.Name] = t
-	return newPoliciesAndTypes(c.policies, slices.Clone(c.rules), types)
-}
-
-// withoutType returns c without the resource type of that name.
-func (c *policiesAndTypes) withoutType(name string) *policiesAndTypes {
-	types := maps.Clone(c.types)
-	delete(types, name)
-	return newPoliciesAndTypes(c.policies, slices.Clone(c.rules), types)
+	return c.edited(func(c *policiesAndTypes) { c.types[t.Name] = t })
 }
 
 func (c *policiesAndTypes) resourceType(name string) (*model.ResourceType, error) {
@@ -102,48 +91,44 @@ func (c *policiesAndTypes) rule(name string) *model.ArchivePolicyRule {
 // load reads them from the store. A policy or type that does not decode is fatal, unlike a metric: it
 // would take all its metrics or resources with it.
 func (s *policyTable) load() error {
-	policies := map[string]*model.ArchivePolicy{}
-	err := s.log.Scan(context.Background(), []byte{keyspace.ArchivePolicy}, nil, func(key, value []byte) (bool, error) {
-		p, err := decodeArchivePolicy(string(key[1:]), value)
-		if err != nil {
-			return false, err
-		}
+	policies, types := map[string]*model.ArchivePolicy{}, map[string]*model.ResourceType{
+		model.GenericType: model.GenericResourceType()}
+	err := eachNamed(s.log, keyspace.ArchivePolicy, decodeArchivePolicy, func(p *model.ArchivePolicy) {
 		policies[p.Name] = p
-		return true, nil
 	})
 	if err != nil {
 		return err
 	}
 	var rules []*model.ArchivePolicyRule
-	err = s.log.Scan(context.Background(), []byte{keyspace.Rule}, nil, func(key, value []byte) (bool, error) {
-		r, err := decodeRule(string(key[1:]), value)
-		if err != nil {
-			return false, err
+	decode := func(name string, value []byte) (*model.ArchivePolicyRule, error) {
+		r, err := decodeRule(name, value)
+		if err == nil && policies[r.ArchivePolicyName] == nil {
+			err = fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist", records.ErrCorrupt, name)
 		}
-		if policies[r.ArchivePolicyName] == nil {
-			return false, fmt.Errorf("%w: archive policy rule %q: its archive policy does not exist",
-				records.ErrCorrupt, r.Name)
-		}
-		rules = append(rules, r)
-		return true, nil
-	})
+		return r, err
+	}
+	err = eachNamed(s.log, keyspace.Rule, decode, func(r *model.ArchivePolicyRule) { rules = append(rules, r) })
 	if err != nil {
 		return err
 	}
-	types := map[string]*model.ResourceType{model.GenericType: model.GenericResourceType()}
-	err = s.log.Scan(context.Background(), []byte{keyspace.ResourceType}, nil, func(key, value []byte) (bool, error) {
-		t, err := decodeResourceType(string(key[1:]), value)
-		if err != nil {
-			return false, err
-		}
-		types[t.Name] = t
-		return true, nil
-	})
+	err = eachNamed(s.log, keyspace.ResourceType, decodeResourceType, func(t *model.ResourceType) { types[t.Name] = t })
 	if err != nil {
 		return err
 	}
 	s.current.Store(newPoliciesAndTypes(policies, rules, types))
 	return nil
+}
+
+// eachNamed decodes the values of a kind, whose keys are names, and calls use with each.
+func eachNamed[T any](log *commits.Log, kind byte, decode func(name string, value []byte) (T, error),
+	use func(T)) error {
+	return log.Scan(context.Background(), []byte{kind}, nil, func(key, value []byte) (bool, error) {
+		v, err := decode(string(key[1:]), value)
+		if err == nil {
+			use(v)
+		}
+		return err == nil, err
+	})
 }
 
 // changePolicies returns the policies, rules and types after a change, and adds the change to the batch.

@@ -118,7 +118,8 @@ func (s *policyTable) DeleteResourceType(ctx context.Context, name string) error
 		if inUse {
 			return nil, model.InUse(model.NounResourceType, name)
 		}
-		return old.withoutType(name), b.Delete(keyspace.NameKey(keyspace.ResourceType, name), nil)
+		without := old.edited(func(c *policiesAndTypes) { delete(c.types, name) })
+		return without, b.Delete(keyspace.NameKey(keyspace.ResourceType, name), nil)
 	})
 }
 
