@@ -290,7 +290,7 @@ func TestHostileManifests(t *testing.T) {
 	f(`"expected":\[[^]]*\]`, `"expected":[]`)
 	f(`"expected":\[`, `"expected":["sacks/001",`)
 	f(`"stores":.*`, `"stores":[]}`)
-	f(`"format":2`, `"format":1`) // no sacks
+	f(`"format":2`, `"format":1`) // no release wrote it
 	f(`"format":2`, `"format":4`)
 }
 

@@ -25,18 +25,16 @@ type Manifest struct {
 	Sacks        int      `json:"sacks"`
 	Coordination string   `json:"coordination,omitempty"`
 	Cipher       string   `json:"cipher,omitempty"`   // of its objects
-	Expected     []string `json:"expected,omitempty"` // names of the stores that there must be; none in format 1
+	Expected     []string `json:"expected,omitempty"` // names of the stores that there must be
 	Stores       []Store  `json:"stores"`
 
 	name string
 }
 
-// The formats of manifests. Format 1 has no list of the stores that there must be, and no damage; format 3 has files in
-// parts, and is written only with these.
+// The formats of manifests. Format 3 has files in parts, and is written only with these. No release wrote format 1.
 const (
-	manifestFormat    = 3
-	wholeFormat       = 2
-	unexpectingFormat = 1
+	manifestFormat = 3
+	wholeFormat    = 2
 )
 
 // Store is a store of a backup.
@@ -110,17 +108,9 @@ func (m *Manifest) Size() (files int, bytes int64) {
 	return files, bytes
 }
 
-// Lacking returns the names of the stores that there must be, and that the backup does not have. A manifest of an
-// earlier version does not list them: it needs the index and all sacks.
+// Lacking returns the names of the stores that there must be, and that the backup does not have.
 func (m *Manifest) Lacking() (names []string) {
-	expected := m.Expected
-	if m.Format <= unexpectingFormat {
-		for sack := range m.Sacks {
-			expected = append(expected, datafolder.SackName(sack))
-		}
-		expected = append(expected, datafolder.IndexName)
-	}
-	for _, name := range expected {
+	for _, name := range m.Expected {
 		if !slices.ContainsFunc(m.Stores, func(s Store) bool { return s.Name == name }) {
 			names = append(names, name)
 		}
@@ -155,7 +145,10 @@ func (m *Manifest) validate() error {
 	if m.Sacks < 1 || m.Sacks > datafolder.MaxSacks {
 		return bad("%d sacks", m.Sacks)
 	}
-	if m.Format > unexpectingFormat && !slices.Contains(m.Expected, datafolder.IndexName) {
+	if m.Format < wholeFormat {
+		return bad("format %d", m.Format)
+	}
+	if !slices.Contains(m.Expected, datafolder.IndexName) {
 		return bad("it does not say which stores there must be")
 	}
 	for _, name := range m.Expected {

@@ -25,20 +25,11 @@ const (
 // Record keeps what is known of a backup, and forgets all but the newest keptRecords and the last that did not
 // fail. It asks no process, and none has to run.
 func Record(f *datafolder.Folder, b *model.Backup) error {
-	text, err := json.Marshal(b)
-	if err != nil {
+	if err := writeRecord(f, b.Begun.UTC().Format(recordTime), b); err != nil {
 		return err
 	}
-	dir := filepath.Join(f.Path, recordsFolder)
-	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("backup: %w", err)
-	}
-	name := b.Begun.UTC().Format(recordTime) + ".json"
-	if err := f.WriteFile(filepath.Join(recordsFolder, name), text); err != nil {
-		return fmt.Errorf("backup: record: %w", err)
-	}
 	good := ""
-	err = eachRecord(f, "", func(name string, b model.Backup) bool {
+	err := eachRecord(f, "", func(name string, b model.Backup) bool {
 		good = name
 		return b.Error != ""
 	})
@@ -48,7 +39,7 @@ func Record(f *datafolder.Folder, b *model.Backup) error {
 		if names[0] == good {
 			continue // its age is what people are alarmed by
 		}
-		if err = os.Remove(filepath.Join(dir, names[0])); errors.Is(err, fs.ErrNotExist) {
+		if err = os.Remove(filepath.Join(f.Path, recordsFolder, names[0])); errors.Is(err, fs.ErrNotExist) {
 			err = nil // another backup was faster
 		}
 	}
@@ -61,6 +52,11 @@ const followerPrefix = "following-"
 // RecordFollower keeps how far a copy is that follows the folder: b is its last round that went well, with the error of
 // a later one.
 func RecordFollower(f *datafolder.Folder, b *model.Backup) error {
+	return writeRecord(f, fmt.Sprintf("%s%x", followerPrefix, sha256.Sum256([]byte(b.To))), b)
+}
+
+// writeRecord writes a record, which replaces one of the same name.
+func writeRecord(f *datafolder.Folder, name string, b *model.Backup) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
@@ -68,8 +64,10 @@ func RecordFollower(f *datafolder.Folder, b *model.Backup) error {
 	if err := os.Mkdir(filepath.Join(f.Path, recordsFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("backup: %w", err)
 	}
-	name := fmt.Sprintf("%s%x.json", followerPrefix, sha256.Sum256([]byte(b.To)))
-	return f.WriteFile(filepath.Join(recordsFolder, name), text)
+	if err := f.WriteFile(filepath.Join(recordsFolder, name+".json"), text); err != nil {
+		return fmt.Errorf("backup: record: %w", err)
+	}
+	return nil
 }
 
 // FollowedTo returns the moment before which all acknowledged measures are in all copies that follow the folder, the

@@ -64,17 +64,8 @@ func (m *Manifest) lacking() error {
 	return nil
 }
 
-// warnOfFormat says what the manifest of an earlier version cannot say.
-func (r *Repository) warnOfFormat(m *Manifest) {
-	if m.Format <= unexpectingFormat && r.Warn != nil {
-		r.Warn(fmt.Errorf("%s is of an earlier version and does not list the incoming stores that there must be: "+
-			"nobody can tell whether one is missing", m.name))
-	}
-}
-
 // Verify reads all of a backup, and compares it with its checksums.
 func (r *Repository) Verify(ctx context.Context, m *Manifest) error {
-	r.warnOfFormat(m)
 	errs := append([]error{m.lacking()}, m.Damage()...)
 	for _, s := range m.Stores {
 		for _, f := range s.Files {
@@ -107,7 +98,6 @@ type restoring struct {
 // ErrIncomplete: servers name the damaged stores and serve the others. A backup that lacks stores is refused, unless
 // partial is true.
 func (r *Repository) Restore(ctx context.Context, m *Manifest, data string, partial bool) error {
-	r.warnOfFormat(m)
 	if from, ok := r.storage.(*folder); ok {
 		if err := from.apartFrom(data); err != nil {
 			return err

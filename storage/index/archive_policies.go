@@ -96,7 +96,6 @@ type storedArchivePolicy struct {
 	Methods    []string           `json:"aggregation_methods"`
 
 	SchemaPending bool `json:"schema_pending,omitempty"`
-	Unsettled     bool `json:"unsettled,omitempty"` // earlier name of schema_pending: read, not written
 }
 
 type storedDefinition struct {
@@ -129,6 +128,6 @@ func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: archive policy %q: %w", records.ErrCorrupt, name, err)
 	}
-	p.SchemaPending = stored.SchemaPending || stored.Unsettled
+	p.SchemaPending = stored.SchemaPending
 	return p, nil
 }

@@ -2,8 +2,8 @@ package index
 
 import "testing"
 
-// An archive policy whose schema was pending before the field had its name of today still waits.
-func TestSchemaPendingUnderItsEarlierName(t *testing.T) {
+// An archive policy's value says whether its schema is pending.
+func TestSchemaPendingIsKept(t *testing.T) {
 	f := func(field string, want bool) {
 		t.Helper()
 		p, err := decodeArchivePolicy("p", append([]byte{1},
@@ -14,6 +14,5 @@ func TestSchemaPendingUnderItsEarlierName(t *testing.T) {
 		}
 	}
 	f(``, false)
-	f(`,"unsettled":true`, true)
 	f(`,"schema_pending":true`, true)
 }

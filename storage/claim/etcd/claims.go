@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,11 +19,6 @@ type last struct {
 	Epoch  uint64       `json:"epoch,omitempty"` // once it was given back
 
 	ClosedState string `json:"closed_state,omitempty"` // likewise
-	Rest        string `json:"rest,omitempty"`         // earlier name of closed_state: read, not written
-}
-
-func (l *last) closedState() (claim.ClosedState, error) {
-	return claim.ParseClosedState(cmp.Or(l.ClosedState, l.Rest))
 }
 
 // state is what etcd has of a name.
@@ -181,7 +175,7 @@ func (s *session) state(ctx context.Context, name string) (st state, err error) 
 	st.revision = kvs[0].ModRevision
 	st.holder = claim.Holder{Member: l.Member, Epoch: l.Epoch, Released: l.Epoch != 0}
 	if st.holder.Released {
-		closed, err := l.closedState()
+		closed, err := claim.ParseClosedState(l.ClosedState)
 		st.closed = &closed
 		return st, err
 	}
