@@ -19,6 +19,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // versionInterval is how often the index's holder is asked for changes. For so long at most, a metric that
@@ -53,7 +54,7 @@ type cachedMetric struct {
 }
 
 type cachedPolicy struct {
-	sent  policy
+	sent  index.ExactPolicy
 	model *model.ArchivePolicy
 }
 
@@ -207,13 +208,13 @@ func (x *Index) keep(id uuid.UUID, m *model.Metric) {
 }
 
 // policy returns the archive policy that was sent, as the same pointer for as long as it is equal. mu is held.
-func (x *Index) policy(sent *policy) (*model.ArchivePolicy, error) {
+func (x *Index) policy(sent *index.ExactPolicy) (*model.ArchivePolicy, error) {
 	if cached, ok := x.policies[sent.Name]; ok && reflect.DeepEqual(cached.sent, *sent) {
 		return cached.model, nil
 	}
-	made, err := sent.model()
+	made, err := sent.Policy()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("peer: %w", err)
 	}
 	x.policies[sent.Name] = cachedPolicy{*sent, made}
 	return made, nil

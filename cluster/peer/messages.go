@@ -2,7 +2,6 @@ package peer
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
+	"github.com/gnocco-db/gnocco/storage/index"
 )
 
 // pollRequest asks for an incoming store's records of some sacks.
@@ -71,9 +71,9 @@ type versionAnswer struct {
 }
 
 type findAnswer struct {
-	Version  version  `json:"version"` // before the metrics were looked up
-	Policies []policy `json:"policies"`
-	Metrics  []metric `json:"metrics"` // the existing ones
+	Version  version             `json:"version"` // before the metrics were looked up
+	Policies []index.ExactPolicy `json:"policies"`
+	Metrics  []metric            `json:"metrics"` // the existing ones
 }
 
 // pushAnswer comes after its header, once the batch is durable. Refused says why the batch cannot be stored, and Failed
@@ -103,45 +103,6 @@ type metric struct {
 	Replicas      bool `json:"replicas,omitempty"`
 }
 
-// policy is an archive policy, with exact spans.
-type policy struct {
-	Name          string       `json:"name"`
-	BackWindow    int          `json:"back_window"`
-	Definition    []definition `json:"definition"`
-	Methods       []string     `json:"aggregation_methods"`
-	SchemaPending bool         `json:"schema_pending,omitempty"`
-}
-
-type definition struct {
-	Granularity time.Duration `json:"granularity"`
-	Points      int64         `json:"points,omitempty"`
-}
-
-func toPolicy(p *model.ArchivePolicy) policy {
-	shown := policy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames(), SchemaPending: p.SchemaPending}
-	for _, d := range p.Definition {
-		shown.Definition = append(shown.Definition, definition{d.Granularity, d.Points})
-	}
-	return shown
-}
-
-func (p *policy) model() (*model.ArchivePolicy, error) {
-	inputs := make([]model.DefinitionInput, len(p.Definition))
-	for i := range p.Definition {
-		d := &p.Definition[i]
-		inputs[i].Granularity = &d.Granularity
-		if d.Points != 0 {
-			inputs[i].Points = &d.Points
-		}
-	}
-	made, err := model.NewArchivePolicy(p.Name, p.BackWindow, inputs, p.Methods)
-	if err != nil {
-		return nil, fmt.Errorf("peer: archive policy %q: %w", p.Name, err)
-	}
-	made.SchemaPending = p.SchemaPending
-	return made, nil
-}
-
 // policies numbers the archive policies of a message.
 type policies struct {
 	list   Policies
@@ -167,22 +128,22 @@ type Policies []*model.ArchivePolicy
 // MarshalJSON implements json.Marshaler.
 func (p Policies) MarshalJSON() ([]byte, error) { return json.Marshal(p.sent()) }
 
-func (p Policies) sent() []policy {
-	sent := make([]policy, len(p))
+func (p Policies) sent() []index.ExactPolicy {
+	sent := make([]index.ExactPolicy, len(p))
 	for i := range p {
-		sent[i] = toPolicy(p[i])
+		sent[i] = index.ToExactPolicy(p[i])
 	}
 	return sent
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *Policies) UnmarshalJSON(text []byte) error {
-	var sent []policy
+	var sent []index.ExactPolicy
 	err := json.Unmarshal(text, &sent)
 	*p = make(Policies, len(sent))
 	for i := range sent {
 		if err == nil {
-			(*p)[i], err = sent[i].model()
+			(*p)[i], err = sent[i].Policy()
 		}
 	}
 	return err

@@ -88,46 +88,65 @@ func (s *policyTable) DeleteArchivePolicy(ctx context.Context, name string) erro
 	})
 }
 
-// storedArchivePolicy is a policy's value. Methods are resolved, so a policy's methods do not change when the default
-// methods do.
-type storedArchivePolicy struct {
-	BackWindow int                `json:"back_window"`
-	Definition []storedDefinition `json:"definition"`
-	Methods    []string           `json:"aggregation_methods"`
+// ExactPolicy is an archive policy in JSON: the value of its key, and what processes send each other. Methods are
+// resolved, so a policy's methods do not change when the default methods do.
+type ExactPolicy struct {
+	Name       string            `json:"name,omitempty"` // none in a value, whose key has it
+	BackWindow int               `json:"back_window"`
+	Definition []exactDefinition `json:"definition"`
+	Methods    []string          `json:"aggregation_methods"`
 
 	SchemaPending bool `json:"schema_pending,omitempty"`
 }
 
-type storedDefinition struct {
+type exactDefinition struct {
 	Granularity time.Duration `json:"granularity_ns"`
 	Points      int64         `json:"points,omitempty"` // 0: unlimited
 }
 
-func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
-	stored := storedArchivePolicy{BackWindow: p.BackWindow, Methods: p.MethodNames(), SchemaPending: p.SchemaPending}
+// ToExactPolicy returns a policy as JSON has it.
+func ToExactPolicy(p *model.ArchivePolicy) ExactPolicy {
+	exact := ExactPolicy{Name: p.Name, BackWindow: p.BackWindow, Methods: p.MethodNames(),
+		SchemaPending: p.SchemaPending}
 	for _, d := range p.Definition {
-		stored.Definition = append(stored.Definition, storedDefinition{d.Granularity, d.Points})
+		exact.Definition = append(exact.Definition, exactDefinition{d.Granularity, d.Points})
 	}
-	return records.SetJSON(b, keyspace.NameKey(keyspace.ArchivePolicy, p.Name), stored)
+	return exact
 }
 
-func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error) {
-	var stored storedArchivePolicy
-	if err := records.DecodeJSON(value, &stored); err != nil {
-		return nil, fmt.Errorf("archive policy %q: %w", name, err)
-	}
+// Policy is the inverse of ToExactPolicy.
+func (e *ExactPolicy) Policy() (*model.ArchivePolicy, error) {
 	var definition []model.DefinitionInput
-	for _, d := range stored.Definition {
+	for _, d := range e.Definition {
 		input := model.DefinitionInput{Granularity: &d.Granularity}
 		if d.Points != 0 {
 			input.Points = &d.Points
 		}
 		definition = append(definition, input)
 	}
-	p, err := model.NewArchivePolicy(name, stored.BackWindow, definition, stored.Methods)
+	p, err := model.NewArchivePolicy(e.Name, e.BackWindow, definition, e.Methods)
 	if err != nil {
-		return nil, fmt.Errorf("%w: archive policy %q: %w", records.ErrCorrupt, name, err)
+		return nil, fmt.Errorf("archive policy %q: %w", e.Name, err)
 	}
-	p.SchemaPending = stored.SchemaPending
+	p.SchemaPending = e.SchemaPending
+	return p, nil
+}
+
+func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
+	exact := ToExactPolicy(p)
+	exact.Name = ""
+	return records.SetJSON(b, keyspace.NameKey(keyspace.ArchivePolicy, p.Name), exact)
+}
+
+func decodeArchivePolicy(name string, value []byte) (*model.ArchivePolicy, error) {
+	var exact ExactPolicy
+	if err := records.DecodeJSON(value, &exact); err != nil {
+		return nil, fmt.Errorf("archive policy %q: %w", name, err)
+	}
+	exact.Name = name
+	p, err := exact.Policy()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", records.ErrCorrupt, err)
+	}
 	return p, nil
 }
