@@ -222,32 +222,31 @@ func (x *Index) policy(sent *index.ExactPolicy) (*model.ArchivePolicy, error) {
 
 // Revive implements metricd.Index.
 func (x *Index) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
+	return x.callHolder(ctx, "revive", reviveRequest{newest, at}, nil)
+}
+
+// callHolder calls the holder of the index, without patience.
+func (x *Index) callHolder(ctx context.Context, path string, request, answer any) error {
 	return x.holder(ctx, false, func(address string) error {
-		return x.client.call(ctx, address, "revive", reviveRequest{newest, at}, nil)
+		return x.client.call(ctx, address, path, request, answer)
 	})
 }
 
 // Growing implements metricd.Index.
 func (x *Index) Growing(ctx context.Context, ids []uuid.UUID) error {
-	return x.holder(ctx, false, func(address string) error {
-		return x.client.call(ctx, address, "growing", idsRequest{ids}, nil)
-	})
+	return x.callHolder(ctx, "growing", idsRequest{ids}, nil)
 }
 
 // DeletedMetrics implements metricd.Index.
 func (x *Index) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	var answer idsRequest
-	err := x.holder(ctx, false, func(address string) error {
-		return x.client.call(ctx, address, "deleted", deletedRequest{limit}, &answer)
-	})
+	err := x.callHolder(ctx, "deleted", deletedRequest{limit}, &answer)
 	return answer.IDs, err
 }
 
 // Expunge implements metricd.Index.
 func (x *Index) Expunge(ctx context.Context, ids ...uuid.UUID) error {
-	return x.holder(ctx, false, func(address string) error {
-		return x.client.call(ctx, address, "expunge", idsRequest{ids}, nil)
-	})
+	return x.callHolder(ctx, "expunge", idsRequest{ids}, nil)
 }
 
 // pushSeparator follows the creator and the protocol of a push, before the encoded batch.
