@@ -63,11 +63,10 @@ func (c *creation) create(ctx context.Context, b *NamedBatch) error {
 	prepared := resources[:0]
 	for _, r := range resources {
 		err := c.prepare(r)
-		var otherType *ResourceTypeError
 		switch {
 		case err == nil:
 			prepared = append(prepared, r)
-		case errors.As(err, &otherType) && c.protocol.Drop != nil:
+		case errors.As(err, new(*ResourceTypeError)) && c.protocol.Drop != nil:
 			for name := range r.rows {
 				c.drop(r, name, err)
 			}

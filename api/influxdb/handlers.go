@@ -110,8 +110,7 @@ func (a *Handlers) query(w http.ResponseWriter, r *http.Request, who *auth.Ident
 
 func (a *Handlers) parseForm(w http.ResponseWriter, r *http.Request) error {
 	err := a.ParseForm(w, r, min(a.MaxBodyBytes, maxQueryBytes))
-	var tooLarge *http.MaxBytesError
-	if err != nil && !errors.As(err, &tooLarge) && !errors.As(err, new(*web.Error)) {
+	if err != nil && !errors.As(err, new(*http.MaxBytesError)) && !errors.As(err, new(*web.Error)) {
 		return web.BadRequest("The form could not be read: %s", err)
 	}
 	return err

@@ -107,9 +107,8 @@ func (e *Env) ReadEncoded(w http.ResponseWriter, r *http.Request, limit int64, u
 
 // unreadableBody is the answer to a body that ends with err. detail says so where nothing more is known.
 func unreadableBody(err error, detail string) error {
-	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge), errors.Is(err, budget.ErrExhausted):
+	case errors.As(err, new(*http.MaxBytesError)), errors.Is(err, budget.ErrExhausted):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Error{Status: http.StatusRequestTimeout, Detail: "The body came too slowly", Err: err}

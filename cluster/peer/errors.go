@@ -107,13 +107,12 @@ func errorOf(header http.Header) error {
 // fail answers with an error. The status is for people and for proxies: the other side reads errorHeader.
 func (p *Process) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
-	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, ErrElsewhere):
 		status = http.StatusMisdirectedRequest
 	case errors.Is(err, model.ErrUnavailable), errors.Is(err, budget.ErrExhausted):
 		status = http.StatusServiceUnavailable
-	case errors.Is(err, model.ErrInvalid), errors.As(err, &syntax):
+	case errors.Is(err, model.ErrInvalid), errors.As(err, new(*json.SyntaxError)):
 		status = http.StatusBadRequest
 	case r.Context().Err() == nil && p.Logger != nil:
 		p.Logger.Error("request of another process failed", "path", r.URL.Path, "error", err)
