@@ -110,9 +110,17 @@ func (c *Client) postWatched(ctx context.Context, address, path string, request 
 		return fmt.Errorf("peer: %s at %s: %w", path, address, err)
 	}
 	defer done()
-	answer, err := c.send(watched, address, path, request)
+	if err := c.exchange(watched, address, path, request, read); err != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	return nil
+}
+
+// exchange sends a request and calls read with the answer's body; nil: nobody reads it.
+func (c *Client) exchange(ctx context.Context, address, path string, request any, read func(io.Reader) error) error {
+	answer, err := c.send(ctx, address, path, request)
 	if err != nil {
-		return errors.Join(fmt.Errorf("peer: %s: %w: %w", path, ErrUnreachable, cause(watched, err)), ctx.Err())
+		return fmt.Errorf("peer: %s: %w: %w", path, ErrUnreachable, cause(ctx, err))
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -128,7 +136,7 @@ func (c *Client) postWatched(ctx context.Context, address, path string, request 
 			if told := errorOf(answer.Trailer); told != nil {
 				return fmt.Errorf("peer: %s at %s: %w", path, address, told)
 			}
-			return fmt.Errorf("peer: %s at %s: %w: %w", path, address, ErrUnreachable, cause(watched, err))
+			return fmt.Errorf("peer: %s at %s: %w: %w", path, address, ErrUnreachable, cause(ctx, err))
 		}
 	}
 	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is used again
@@ -145,12 +153,15 @@ func cause(watched context.Context, err error) error {
 
 // call is post for an answer in JSON; nil for none.
 func (c *Client) call(ctx context.Context, address, path string, request, answer any) error {
-	return c.post(ctx, address, path, request, func(r io.Reader) error {
-		if answer == nil {
-			return nil
-		}
-		return json.NewDecoder(r).Decode(answer)
-	})
+	return c.post(ctx, address, path, request, decoding(answer))
+}
+
+// decoding reads an answer in JSON; nil for none.
+func decoding(answer any) func(io.Reader) error {
+	if answer == nil {
+		return nil
+	}
+	return func(r io.Reader) error { return json.NewDecoder(r).Decode(answer) }
 }
 
 // Tell sends a process a notice, and returns when it has acted on it.

@@ -2,10 +2,6 @@ package peer
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 
 	"github.com/google/uuid"
 
@@ -26,7 +22,7 @@ func (c *Client) ShowNames(ctx context.Context, address string) (round uint64, e
 
 // Pulse asks a process for its pulse.
 func (c *Client) Pulse(ctx context.Context, address string) (pulse Pulse, err error) {
-	err = c.askSilent(ctx, address, "pulse", struct{}{}, &pulse)
+	err = c.exchange(ctx, address, "pulse", none{}, decoding(&pulse)) // even if it is silent to others
 	return pulse, err
 }
 
@@ -38,21 +34,6 @@ type clockRequest struct {
 // Clock asks a process what its clock says, in nanoseconds. One that has the same clock as own refuses: it has jumped
 // with it. A dead process's address may even be our own by now.
 func (c *Client) Clock(ctx context.Context, address string, own uuid.UUID) (now int64, err error) {
-	err = c.askSilent(ctx, address, "clock", clockRequest{own}, &now)
+	err = c.exchange(ctx, address, "clock", clockRequest{own}, decoding(&now)) // as Pulse does
 	return now, err
-}
-
-// askSilent asks a process even if it is silent to others.
-func (c *Client) askSilent(ctx context.Context, address, what string, request, into any) error {
-	answer, err := c.send(ctx, address, what, request)
-	if err != nil {
-		return fmt.Errorf("peer: %s at %s: %w: %w", what, address, ErrUnreachable, err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("peer: %s at %s: %w: %s", what, address, ErrUnreachable, answer.Status)
-	}
-	err = json.NewDecoder(answer.Body).Decode(into)
-	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is used again
-	return err
 }
