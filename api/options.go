@@ -110,9 +110,7 @@ func (o *Options) EnsureDefaults() {
 	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 64<<20)
 	o.MaxLimit = cmp.Or(o.MaxLimit, 1000)
 	o.Limits.EnsureDefaults()
-	if o.Quotas == nil {
-		o.Quotas = new(quota.Book)
-	}
+	o.Quotas = cmp.Or(o.Quotas, new(quota.Book))
 	o.LabelBytes = cmp.Or(o.LabelBytes, 64<<20)
 	if o.Backups == nil {
 		o.Backups = func() ([]model.Backup, error) { return []model.Backup{}, nil }

@@ -18,8 +18,7 @@ import (
 // are left out, and what a client escaped without need is what it stands for (RFC 3986, 6.2.2).
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.RawPath
-		path = cmp.Or(path, r.URL.Path)
+		path := cmp.Or(r.URL.RawPath, r.URL.Path)
 		if !strings.HasPrefix(path, "/debug/") {
 			route := joinSlashes(unescapeUnreserved(path))
 			for strings.Contains(route, "/./") {

@@ -96,8 +96,7 @@ func ResourceID(text, creator string) (uuid.UUID, error) {
 		return uuid.Nil, &FieldError{"id",
 			fmt.Sprintf("transformable resource id >%d max allowed characters", maxResourceIDLength)}
 	}
-	creator = cmp.Or(creator, "\x00")
-	return uuid.NewSHA1(resourceIDNamespace, []byte(text+"\x00"+creator)), nil
+	return uuid.NewSHA1(resourceIDNamespace, []byte(text+"\x00"+cmp.Or(creator, "\x00"))), nil
 }
 
 // ParseUUID reads a UUID in the forms that Python does: 32 hexadecimal digits of any case, with hyphens wherever,

@@ -66,9 +66,7 @@ func (o *Options) EnsureDefaults() {
 		o.Listen = defaultListen
 	}
 	o.MemoryBytes = cmp.Or(o.MemoryBytes, defaultMemoryBytes)
-	if o.MaxConnections == 0 {
-		o.MaxConnections = int(min(max(o.MemoryBytes/bytesPerConnection, 64), 10_000))
-	}
+	o.MaxConnections = cmp.Or(o.MaxConnections, int(min(max(o.MemoryBytes/bytesPerConnection, 64), 10_000)))
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Cluster.EnsureDefaults()
 }

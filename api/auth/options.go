@@ -61,8 +61,7 @@ func (o *Options) New(logger *slog.Logger) (Authenticator, error) {
 	}
 	switch o.Mode {
 	case "remoteuser":
-		header := o.RemoteUserHeader
-		header = cmp.Or(header, defaultRemoteUserHeader)
+		header := cmp.Or(o.RemoteUserHeader, defaultRemoteUserHeader)
 		return RemoteUser{Header: textproto.CanonicalMIMEHeaderKey(header)}, nil
 	case "keystone":
 		if o.KeystoneURL == "" {

@@ -42,8 +42,7 @@ var errorCodes = map[int]string{
 
 // writeError answers in the form of InfluxDB 2, with the error of InfluxDB 1 beside it.
 func writeError(w http.ResponseWriter, status int, text string) error {
-	code := errorCodes[status]
-	code = cmp.Or(code, "internal error")
+	code := cmp.Or(errorCodes[status], "internal error")
 	return web.WriteJSON(w, status, struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

@@ -114,8 +114,7 @@ func (e *Env) logRequest(r *http.Request, l *requestLog, answer *statusWriter, t
 	level, message := slog.LevelInfo, "request"
 	if slow {
 		level, message = slog.LevelWarn, "slow request"
-		query := l.query
-		query = cmp.Or(query, r.URL.RawQuery)
+		query := cmp.Or(l.query, r.URL.RawQuery)
 		attributes = append(attributes, slog.String("query", query[:min(len(query), maxLoggedQuery)]))
 	}
 	e.Logger.LogAttrs(r.Context(), level, message, attributes...)

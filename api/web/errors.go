@@ -108,11 +108,10 @@ func is(target error, status int, detail any) func(error) *Error {
 // as answers errors of one type.
 func as[E error](answer func(E) *Error) func(error) *Error {
 	return func(err error) *Error {
-		var e E
-		if !errors.As(err, &e) {
-			return nil
+		if e, ok := errors.AsType[E](err); ok {
+			return answer(e)
 		}
-		return answer(e)
+		return nil
 	}
 }
 

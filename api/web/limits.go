@@ -55,8 +55,7 @@ var ErrQueryTimeout = errors.New("api: the query took longer than --query-timeou
 // Timed serves h until the user's time for a query is over.
 func (e *Env) Timed(h UserHandler) UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-		limit := e.Limits.QueryTimeout
-		limit = cmp.Or(limit, math.MaxInt64)
+		limit := cmp.Or(e.Limits.QueryTimeout, math.MaxInt64)
 		ctx, end := e.BeginQuery(r, who, limit)
 		defer end() // and with it what h leaves behind
 		err := h(w, r.WithContext(ctx), who)

@@ -152,9 +152,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
 		var known []string
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
-		advice := remote.DidYouMean("--"+name, known)
-		advice = cmp.Or(advice, fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath()))
-		return fmt.Errorf("%w%s", err, advice)
+		all := fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath())
+		return fmt.Errorf("%w%s", err, cmp.Or(remote.DidYouMean("--"+name, known), all))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ type Writer struct {
 // NewWriter returns a Writer. It reads the metadata that the index keeps.
 func NewWriter(o Options) (*Writer, error) {
 	w := &Writer{Options: o}
-	if w.Pairs == nil {
-		w.Pairs = new(Pairs)
-	}
+	w.Pairs = cmp.Or(w.Pairs, new(Pairs))
 	var err error
 	if w.instruments, err = newInstruments(o.Registerer); err != nil {
 		return nil, err

@@ -160,11 +160,7 @@ func (n *naming) labelsOf(t *textTable, r *model.Resource) []pair {
 		}
 		return *of
 	}
-	id, group := r.OriginalID, attribute(labelGroup)
-	if id == "" {
-		id = r.ID.String()
-	}
-	group = cmp.Or(group, withoutGroup)
+	id, group := cmp.Or(r.OriginalID, r.ID.String()), cmp.Or(attribute(labelGroup), withoutGroup)
 	shownName := attribute("display_name")
 	if name := attribute("name"); shownName == "" {
 		shownName = name
