@@ -192,12 +192,12 @@ func (o *Options) Validate() error {
 	if o.OrderWait < minOrderWait {
 		faults = append(faults, fmt.Errorf("cluster: order wait is %v, less than %v", o.OrderWait, minOrderWait))
 	}
-	faults = append(faults, o.ResourceAges.validate())
-	if o.Workers < 0 {
-		faults = append(faults, errors.New("cluster: number of workers is negative"))
-	}
-	if o.CheckpointInterval < 0 {
-		faults = append(faults, errors.New("cluster: checkpoint interval is negative"))
+	for name, value := range map[string]int64{"metric inactive after": int64(o.MetricInactiveAfter),
+		"resource cleanup after": int64(o.ResourceCleanupAfter), "number of workers": int64(o.Workers),
+		"checkpoint interval": int64(o.CheckpointInterval)} {
+		if value < 0 {
+			faults = append(faults, fmt.Errorf("cluster: %s is negative", name))
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -29,19 +29,7 @@ type ResourceAges struct {
 	ResourceCleanupAfter time.Duration
 }
 
-// validate lists every fault at once.
-func (a *ResourceAges) validate() error {
-	var faults []error
-	if a.MetricInactiveAfter < 0 {
-		faults = append(faults, errors.New("cluster: metric inactive after is negative"))
-	}
-	if a.ResourceCleanupAfter < 0 {
-		faults = append(faults, errors.New("cluster: resource cleanup after is negative"))
-	}
-	return errors.Join(faults...)
-}
-
-// interval is how often resources are looked at: a tenth of the shorter age, and every five minutes at most seldom.
+// interval is how often resources are looked at: a tenth of the shorter age, and at least every five minutes.
 func (a *ResourceAges) interval() time.Duration {
 	interval := 5 * time.Minute
 	for _, age := range []time.Duration{a.MetricInactiveAfter, a.ResourceCleanupAfter} {
