@@ -104,7 +104,9 @@ func TestImportCollectd(t *testing.T) {
 		s.want(t, "POST /api/v1/import/collectd?extra_label=site=a", body, status, "~"+want, "user", "jd")
 	}
 	good := list("7,8.5,null", `"derive","counter","derive"`, `"read","write","none"`, "59.2504")
-	f(204, "", "["+good+","+list("-3", `"gauge"`, `"value"`, "60")+","+list("4", `"absolute"`, `"value"`, "60")+"]")
+	f(204, "", "["+good+","+list("-3", `"gauge"`, `"value"`, "59")+","+list("5", `"absolute"`, `"value"`, "60")+"]")
+	f(400, "1 of 2 lines refused: line 1: collectd_disk_x_disk_octets: 1 measures are replaced",
+		"["+list("-3", `"gauge"`, `"value"`, "60")+","+list("4", `"absolute"`, `"value"`, "60")+"]")
 	f(204, "", " [ ] ")
 	const labels = `"host":"web-1","plugin":"disk-x","plugin_instance":"sda","site":"a","type":"disk_octets"`
 	s.query(t, `collectd_disk_x_disk_octets_total{value="read"}`,

@@ -35,8 +35,8 @@ var elementOf = map[string]func(series string, seconds, value int) string{
 
 var refusedCount = regexp.MustCompile(`(\d+) of (\d+) (?:lines|points)`)
 
-// Nothing is lost without a word: of the elements of a random body, each is stored, equal to one that is, or counted in
-// the answer. Bodies hold good elements, odd ones, and several of one series and time.
+// Each element of a random body is stored, or equal to one that is stored, or counted in the answer. Bodies hold good
+// elements, odd ones, and several of one series and time.
 func TestImportsLoseNothingSilently(t *testing.T) {
 	rounds := 40
 	if testing.Short() {

@@ -79,8 +79,7 @@ type Protocol struct {
 	// Drop is called for each row whose metric cannot be named or created, or that is too far ahead, if it is not nil:
 	// the other rows are stored nevertheless.
 	Drop func(row int, err error)
-	// Replaced is called for each row with measures that a later one of the same metric and time replaces, with another
-	// value, and with their number. nil: nobody is told.
+	// Replaced is called with the number of a row's measures that others of its request replace; nil: it is not.
 	Replaced func(row, measures int)
 }
 
@@ -311,8 +310,7 @@ func (b *NamedBatch) gather(rows Rows, sameSeries func(row, other int) bool) {
 	m.Offsets[0] = 0
 }
 
-// findReplaced calls tell for the rows that lost measures to later ones of this request. Metrics whose measures came in
-// order of time have none.
+// findReplaced calls tell for rows that lose measures to later ones. Metrics with measures in order of time have none.
 func (b *NamedBatch) findReplaced(rows Rows, tell func(row, measures int)) {
 	m := &b.Measures
 	odd := map[int]map[carbonara.Timestamp][2]uint64{} // by place; row and value

@@ -82,7 +82,7 @@ func (b *body) decodeCollectd() error {
 // valueList adds the series of a value list.
 func (b *body) valueList(text []byte) error {
 	if !isUnicode(text) {
-		return errUnicode
+		return refuse("not valid UTF-8")
 	}
 	var list valueList
 	if err := plaintext.EachKey(text, list.field); err != nil {

@@ -47,15 +47,13 @@ func (e *lineError) Error() string { return e.reason }
 
 func refuse(format string, args ...any) error { return &lineError{fmt.Sprintf(format, args...)} }
 
-var errUnicode = &lineError{"not valid UTF-8"}
-
 // isUnicode reports whether a text of JSON has nothing that encoding/json would replace by another character.
 func isUnicode(line []byte) bool { return utf8.Valid(line) && !text.HasLoneSurrogate(line) }
 
 // jsonLine adds a series. An odd measure costs itself, and the line is named for it.
 func (b *body) jsonLine(text []byte) error {
 	if !isUnicode(text) {
-		return errUnicode
+		return refuse("not valid UTF-8")
 	}
 	head, times, values, known := cutMetric(text)
 	if !known {

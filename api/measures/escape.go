@@ -1,10 +1,9 @@
 package measures
 
 import (
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/gnocco-db/gnocco/api/text"
 )
 
 // escapeSize returns the length of the escape sequence that s begins with, 0 if it is none.
@@ -16,47 +15,56 @@ func escapeSize(s []byte) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
 	case 'u':
-		if _, ok := text.EscapedUnit(s); ok {
+		if _, ok := hex4(s); ok {
 			return 6
 		}
 	}
 	return 0
 }
 
+// hex4 returns the code unit of \uXXXX.
+func hex4(s []byte) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	return rune(n), err == nil
+}
+
 // unescape resolves escape sequences that escapeSize has accepted. Surrogates without a partner become U+FFFD.
 func unescape(raw []byte) string {
-	plain := make([]byte, 0, len(raw))
+	text := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' {
-			plain = append(plain, raw[i])
+			text = append(text, raw[i])
 			i++
 			continue
 		}
 		switch c := raw[i+1]; c {
 		case 'b':
-			plain = append(plain, '\b')
+			text = append(text, '\b')
 		case 'f':
-			plain = append(plain, '\f')
+			text = append(text, '\f')
 		case 'n':
-			plain = append(plain, '\n')
+			text = append(text, '\n')
 		case 'r':
-			plain = append(plain, '\r')
+			text = append(text, '\r')
 		case 't':
-			plain = append(plain, '\t')
+			text = append(text, '\t')
 		case 'u':
-			r, _ := text.EscapedUnit(raw[i:])
+			r, _ := hex4(raw[i:])
 			i += 4
 			if utf16.IsSurrogate(r) {
-				second, ok := text.EscapedUnit(raw[i+2:])
+				second, ok := hex4(raw[i+2:])
 				if r = utf16.DecodeRune(r, second); ok && r != utf8.RuneError {
 					i += 6
 				}
 			}
-			plain = utf8.AppendRune(plain, r)
+			text = utf8.AppendRune(text, r)
 		default:
-			plain = append(plain, c)
+			text = append(text, c)
 		}
 		i += 2
 	}
-	return string(plain)
+	return string(text)
 }

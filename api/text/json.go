@@ -45,7 +45,7 @@ func HasLoneSurrogate(body []byte) bool {
 			return false
 		}
 		body = body[at:]
-		first, ok := EscapedUnit(body)
+		first, ok := escapedUnit(body)
 		if !ok { // another escape, such as \\
 			body = body[2:]
 			continue
@@ -54,7 +54,7 @@ func HasLoneSurrogate(body []byte) bool {
 		if !utf16.IsSurrogate(first) {
 			continue
 		}
-		second, ok := EscapedUnit(body)
+		second, ok := escapedUnit(body)
 		if !ok || utf16.DecodeRune(first, second) == '\uFFFD' {
 			return true
 		}
@@ -62,8 +62,8 @@ func HasLoneSurrogate(body []byte) bool {
 	}
 }
 
-// EscapedUnit reads \uXXXX at the start of body.
-func EscapedUnit(body []byte) (rune, bool) {
+// escapedUnit reads \uXXXX at the start of body.
+func escapedUnit(body []byte) (rune, bool) {
 	if len(body) < 6 || body[0] != '\\' || body[1] != 'u' {
 		return 0, false
 	}

@@ -12,14 +12,11 @@ import (
 // Blanks are the characters that mean nothing around names, values and lines, beside line ends.
 const Blanks = " \t\v\f"
 
-// ByteOrderMark is what editors of Windows begin a text with. It is as good as a blank.
-var ByteOrderMark = []byte("\ufeff")
-
 // Lines returns the lines of a text, each with its number from 1, without its end and the blanks around it. A line ends
 // with a line feed, a carriage return, or both.
 func Lines(text []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		text = bytes.TrimPrefix(text, ByteOrderMark)
+		text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 		for number := 1; len(text) > 0; number++ {
 			line := text
 			if end := End(text); end < len(text) {

@@ -3,9 +3,9 @@
 // # Problem
 //
 // A sack knows a metric in two places: the store has the splits and the raw series of the last checkpoint, the head has
-// the measures since then. A checkpoint moves measures from one to the other, but not in one step: Pebble shows a commit
-// before its sync returns, and heads change after it, because what is not durable must not leave memory. A read in
-// between would count measures twice, or compute an older group from pending measures alone. To hold the lock of the
+// the measures since then. A checkpoint moves measures from one to the other, but not in one step: Pebble shows a
+// commit before its sync returns, and heads change after it, because what is not durable must not leave memory. A read
+// in between would count measures twice, or compute an older group from pending measures alone. To hold the lock of the
 // heads during the sync would make every read wait for the disk.
 //
 // # Idea
