@@ -73,6 +73,10 @@ var dashboards = []string{
 	`sum(rate(network_bytes_total[R])) - sum(rate(network_bytes_total[R] offset 1h))`,
 	`rate(network_bytes_total[R] offset 17m)`,
 	`sum(increase(network_bytes_total[L])) / 1e9`,
+	// a rate that never varies
+	`rate(steady_total[R])`,
+	`rate(steady_total[90m])`,
+	`sum(increase(steady_total[R]))`,
 	// targets and their ends
 	`up == 0`,
 	`avg_over_time(up[R]) < 0.9`,
@@ -307,6 +311,9 @@ func (f *fleet) machine(instance string) {
 	}
 	f.add(job("up", ""), times, func(i int) (promtest.Sample, bool) {
 		return number(map[bool]float64{false: 1}[failed[i]]), true
+	})
+	f.add(job("steady_total", ""), times, func(i int) (promtest.Sample, bool) {
+		return number(1e4 + float64(times[i]-f.start.UnixMilli())/100), true
 	})
 	begins := r.IntN(n - 400)
 	f.add(job("job_progress", ""), times, func(i int) (promtest.Sample, bool) {

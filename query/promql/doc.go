@@ -39,24 +39,19 @@
 // (moments.go). If the policy lacks a function's column, the function reads the column of selectors, and a warning says
 // so. quantile_over_time is the stored percentile where each range of the query is one group and the archive policy has
 // that percentile. Otherwise it is the quantile of all measures from sketches, if the policy has them (sketches.go),
-// within 1.1 %, and an info says so; else that of the column of selectors, and a warning says so. Selectors read last if
-// the policy has it, else mean. rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A
+// within 1.1 %, and an info says so; else that of the column of selectors, and a warning says so. Selectors read last
+// if the policy has it, else mean. rate, irate, increase, resets, delta, idelta, deriv and predict_linear read last. A
 // policy without it answers the first four from max and the others from mean; if it has neither, the query fails. A
 // warning says so wherever groups answer: resets and changes within groups are not seen then.
 //
-// A policy with increase and resets (carbonara/counter.go) answers rate, increase, delta and resets exactly: from
-// counts, first and last measures with their own times, and the resets between them, as the engine would from the
+// A policy with increase and resets answers rate, increase, delta and resets exactly, as the engine would from the
 // measures (counters.go). irate and idelta are exact for groups of two measures at most; else they are the mean of the
-// last group, and a warning says so.
-//
-// Groups from before their archive policy had the columns count as one measure each, or are left out: a warning says
-// so, once the groups are read (reading.go).
+// last group, and a warning says so. Groups from before their policy had the columns count as one measure each, or are
+// left out: a warning says so, once they are read (reading.go).
 //
 // 7. The matcher __aggregation__ chooses another method, __granularity__ a granularity. Neither is a label, with one
 // exception: if the matcher of __aggregation__ is not =, each method that matches is a series, and this label says
-// which.
-//
-// An info says which granularities answered a selector, unless raw measures alone did.
+// which. An info says which granularities answered a selector, unless raw measures alone did.
 //
 // # Any age, time and range
 //

@@ -251,13 +251,13 @@ func (sel *selection) shownFunction() string {
 func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, error) {
 	if m := sel.percentile; (m == carbonara.Min || m == carbonara.Max) && stores(policy, m) {
 		r, err := sel.overTimeReading(policy, m)
-		return r.withMax(policy), err
+		return r.withNaN(policy), err
 	}
 	granularity, sketch := time.Duration(sel.length)*time.Millisecond, policy.Plan().HasSketch()
 	aligned := sel.isAligned(granularity)
 	if sel.percentile != 0 && policy.HasGranularity(granularity) && stores(policy, sel.percentile) &&
 		(aligned || !sketch) {
-		r := readingOfMethod(sel.percentile).withMax(policy)
+		r := readingOfMethod(sel.percentile).withNaN(policy)
 		if r.granularity, r.ends = granularity, true; !aligned {
 			r.note = warning("archive policy %q has no sketch: quantile_over_time is that of the group that ended last. "+
 				"To add sketch: PATCH /v1/archive_policy/%s?rebuild=true with aggregation_methods", policy.Name, policy.Name)
@@ -277,14 +277,18 @@ func (sel *selection) quantileReading(policy *model.ArchivePolicy) (*reading, er
 	return r, nil
 }
 
-// withMax also reads max, which says which groups hold NaN.
-func (r *reading) withMax(policy *model.ArchivePolicy) *reading {
-	if r != nil && stores(policy, carbonara.Max) && !slices.Contains(r.columns, carbonara.ColumnMax) {
-		r.columns = append(slices.Clone(r.columns), carbonara.ColumnMax)
-		slices.Sort(r.columns)
+// withNaN also reads the max or the sum, which says which groups hold NaN.
+func (r *reading) withNaN(policy *model.ArchivePolicy) *reading {
+	known := policy.Plan().Columns
+	i := slices.IndexFunc(nanColumns, func(c carbonara.Column) bool { return slices.Contains(known, c) })
+	if r != nil && i >= 0 {
+		r.columns = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(r.columns), nanColumns[i]))))
 	}
 	return r
 }
+
+// nanColumns are NaN if a group holds NaN.
+var nanColumns = []carbonara.Column{carbonara.ColumnMax, carbonara.ColumnSum}
 
 func sketchNote(what string) error {
 	return info("%s of groups is that of sketches, within 1.1 %%", what)
@@ -359,11 +363,12 @@ func (o *olderGroups) all() annotations.Annotations {
 // noteNaN warns of groups that hold NaN, where the answer from measures would not tell it from other values.
 func (s *series) noteNaN(groups *carbonara.Groups) {
 	f := s.selection.function
-	if f != "max_over_time" && f != quantileFunction || !slices.ContainsFunc(groups.Column(carbonara.ColumnMax),
-		func(v float64) bool { return v != v && !carbonara.IsAbsent(v) }) {
-		return
+	isNaN := func(v float64) bool { return v != v && !carbonara.IsAbsent(v) }
+	for _, c := range nanColumns {
+		if (f == "max_over_time" || f == quantileFunction) && slices.ContainsFunc(groups.Column(c), isNaN) {
+			s.note(warning("%s of groups that hold NaN is not that of their measures", f))
+		}
 	}
-	s.note(warning("%s of groups that hold NaN is not that of their measures", f))
 }
 
 // noteLeftOut warns that such groups have no part in the answer.
