@@ -27,13 +27,14 @@ var useQueries = map[string]int{
 	"last_over_time(job:load:sum[1m]) / ignoring (job) group_left () sum(last_over_time(job:load:sum[1m]))": 1,
 	"avg by (instance, job) (avg_over_time(load{job=~\"a.*\",instance!=\"9\"}[1m]))":                        1,
 
-	"sum by (job) (load) or vector(1)":                                 1,
-	"sum by (job) (load offset 1m)":                                    0,
-	"sum by (job) (load{job=\"api\"})":                                 0,
-	"load > 50":                                                        0, // the results keep the name
-	"sum by (job) (load @ 0)":                                          0,
-	"max_over_time(sum by (job) (load)[10m:1m])":                       0,
-	"sum by (job, instance) (load)":                                    0,
+	"sum by (job) (load) or vector(1)":           1,
+	"sum by (job) (load offset 1m)":              0,
+	"sum by (job) (load{job=\"api\"})":           0,
+	`load{job="api"}`:                            0, // as do those of a selector
+	"load > 50":                                  0, // the results keep the name
+	"sum by (job) (load @ 0)":                    0,
+	"max_over_time(sum by (job) (load)[10m:1m])": 0,
+	"sum by (job, instance) (load)":              0,
 	"sum by (kind) (label_replace(load, \"kind\", \"x\", \"\", \"\"))": 0, // the rule sets that label
 }
 
@@ -97,6 +98,8 @@ func TestQueriesReadRules(t *testing.T) {
   rules:
   - record: load:matched
     expr: avg(avg_over_time(load{instance!="9", job=~"a.*"}[1m])) by (job, instance)
+  - record: load:api
+    expr: load{job="api"}
   - record: kinds
     expr: sum by (kind) (label_replace(load, "kind", "x", "", ""))
     labels: {kind: y}
