@@ -125,7 +125,7 @@ func (m *Manager) poll(ctx context.Context, horizon carbonara.Timestamp, now tim
 		all.Go(func() (err error) {
 			patience, cancel := context.WithTimeout(ctx, pollInterval)
 			defer cancel()
-			answers[sack], err = m.options.Archives.(Listener).Changes(patience, sack, changes.Request{
+			answers[sack], err = m.options.Archives.(listener).Changes(patience, sack, changes.Request{
 				Seen: seen, Horizon: horizon})
 			return err
 		})

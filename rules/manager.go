@@ -30,7 +30,7 @@ import (
 type Options struct {
 	Index    *index.Store
 	Engine   *promql.Engine
-	Archives query.Archives // a Listener as well, which Run needs
+	Archives query.Archives // a listener as well, which Run needs
 	Writer   *series.Writer
 	Budget   *budget.Budget
 	Sacks    int
@@ -40,8 +40,8 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// A Listener asks a sack for its changes.
-type Listener interface {
+// A listener asks a sack for its changes.
+type listener interface {
 	Changes(ctx context.Context, sack int, r changes.Request) (changes.Answer, error)
 }
 

@@ -65,7 +65,7 @@ func (w *world) compareUse(expr string, from, to time.Time, step time.Duration) 
 	return len(q.ByRules)
 }
 
-// A query that reads the results of rules has the answer that it has without them, whatever of the cells is recorded.
+// A query that reads the results of rules has the answer that it has without them, with any cells recorded.
 func TestQueriesReadRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	w := newWorld(t, rng)

@@ -27,7 +27,7 @@ type Handlers struct {
 	engine  *promql.Engine
 }
 
-// New returns the handlers of rules, whose manager gets the rights of users from env. archives is a rules.Listener.
+// New returns the handlers of rules, whose manager gets the rights of users from env. archives also answers Changes.
 func New(env *web.Env, engine *promql.Engine, archives query.Archives, writer *series.Writer, sacks int) *Handlers {
 	rights := func(owner json.RawMessage) (postings.Sees, ingest.Rights, error) {
 		who := new(auth.Identity)

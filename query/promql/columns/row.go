@@ -18,14 +18,6 @@ type Times struct {
 // At returns the i-th time.
 func (t Times) At(i int) int64 { return t.Start + int64(i)*t.Step }
 
-// Place returns the i of one of these times.
-func (t Times) Place(at int64) int {
-	if t.N == 1 {
-		return 0
-	}
-	return int((at - t.Start) / t.Step)
-}
-
 // Samples are those of a series, in order of time. A sample covers the time from its begin (exclusive) to its time: a
 // measure covers a ms, and a group its width. A range has the samples that it touches.
 type Samples struct {
