@@ -107,9 +107,11 @@ func TestDeleteMeasures(t *testing.T) {
 	s.want(t, path, strings.Replace(listed, "spike", "flood", 1), http.StatusOK, "~", "user", "jd")
 	var more []struct{ Repeats *string }
 	for _, page := range []string{"", "?marker=" + last} {
-		check(t, json.Unmarshal(s.want(t, "GET /v1/ledger"+page, "", http.StatusOK, "~", "user", "admin").Body.Bytes(), &more))
+		w := s.want(t, "GET /v1/ledger"+page, "", http.StatusOK, "~", "user", "admin")
+		check(t, json.Unmarshal(w.Body.Bytes(), &more))
 		for i, e := range more {
-			if repeats := e.Repeats != nil && *e.Repeats == first; repeats != (i == len(more)-2) || !repeats && e.Repeats != nil {
+			repeats := e.Repeats != nil && *e.Repeats == first
+			if repeats != (i == len(more)-2) || !repeats && e.Repeats != nil {
 				t.Errorf("page %q, entry %d repeats %v", page, i, e.Repeats)
 			}
 		}

@@ -110,8 +110,8 @@ func build(t *testing.T, edits ...edit) string {
 	return compile(t, *programFile, "./tests/simulation", runtimeEdits, append(productEdits, edits...))
 }
 
-// compile makes the test program of a package, with edits of Go's runtime and of the product. An edit of the product may
-// ask the variable planted, which is that of the environment.
+// compile makes the test program of a package, with edits of Go's runtime and of the product. An edit of the product
+// may ask the variable planted, which is that of the environment.
 func compile(t *testing.T, program, of string, ofRuntime, ofProduct []edit) string {
 	t.Helper()
 	root, source := output(t, "go", "list", "-m", "-f", "{{.Dir}}"), filepath.Join(output(t, "go", "env", "GOROOT"), "src")
