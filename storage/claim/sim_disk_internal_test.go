@@ -154,7 +154,7 @@ func (m *mount) call(do func() error) error {
 	lands = max(lands, m.p.node.cut)
 	var result error
 	back := w.between(100*time.Microsecond, 2*time.Millisecond)
-	if w.late && !w.calm && w.chance(200) {
+	if w.late && !w.calm && w.chance(2000) {
 		back += w.between(0, 20*time.Second)
 	}
 	answered := false
@@ -364,6 +364,11 @@ func (m *mount) List(dir string) (names []string, err error) {
 		names = m.hide(dir, m.version(i).names)
 		return nil
 	})
+	if w := m.d.w; w.late && !w.calm && path.Base(dir) == beatsFolder && w.chance(25) {
+		if !m.p.sleep(w.between(0, 25*time.Second)) {
+			return nil, errKilled
+		}
+	}
 	return names, err
 }
 
