@@ -109,8 +109,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A series that moves at this hour of every day did not change, also from another level. The answer says which series of
-// a fleet moved, when, and with which days they were compared.
+// A series that moves at this hour of every day did not change, also from another level. The answer says which series
+// of a fleet moved, when, and with which days they were compared.
 func TestChangesBySeason(t *testing.T) {
 	s := newServer(t, nil)
 	s.create(t, "/v1/archive_policy", `{"name":"prometheus","back_window":10000,"aggregation_methods":["mean"],

@@ -13,8 +13,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// A series is found by its name, an ID or a part of one, and each label's value, by all kinds of matchers and with either
-// kind of names. Unit and archive policy tell nobody apart.
+// A series is found by its name, an ID or a part of one, and each label's value, by all kinds of matchers and with
+// either kind of names. Unit and archive policy tell no series apart.
 func TestAny(t *testing.T) {
 	store := openIndex(t)
 	low, err := store.ArchivePolicy("low")
