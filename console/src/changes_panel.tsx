@@ -14,6 +14,11 @@ interface Change {
   after: number;
   per_second: boolean;
   quantile: number | null;
+  moved_at: string;
+  seasons: string[];
+  series: number;
+  moved: number;
+  where: { label: string; value: string; moved: number; of: number }[];
 }
 interface Answer {
   metrics: number;
@@ -88,8 +93,8 @@ export function Changed() {
       }
     >
       <p class="hint">
-        Drag over the chart to mark another time. It is compared with the {duration(Math.round(span))} before
-        {text || labels.length ? ", of the metrics found on the left" : ""}.
+        Drag over the chart to mark another time. It is compared with the {duration(Math.round(span))} before, and what
+        moved with the same time of earlier days{text || labels.length ? ", of the metrics found on the left" : ""}.
         {value && ` ${whole(value.compared)} of ${whole(value.metrics)} metrics have enough groups for that.`}
       </p>
       {error && <Notice bad>{error}</Notice>}
@@ -137,6 +142,7 @@ export function Changed() {
                         {c.quantile && `${c.quantile}-quantile `}
                         {place(c.labels)}
                       </small>
+                      <small class="why">{why(c, w.from)}</small>
                     </td>
                     <td class="number" data-figure="before" data-value={c.before}>
                       {show(c.before, unit)}
@@ -174,6 +180,25 @@ export function Changed() {
       )}
     </Panel>
   );
+}
+
+// why says what is unusual about a change, since when, and which series of its name moved.
+function why(c: Change, from: number): string {
+  if (!c.moved) return "";
+  const day = new Date(from * 1000).toLocaleString("en", { weekday: "long", timeZone: zoneOf() }),
+    hour = new Date(from * 1000).toLocaleString("en-GB", { hour: "numeric", timeZone: zoneOf() }),
+    weeks = c.seasons.some((s) => (from * 1000 - Date.parse(s)) % (7 * 86400e3) === 0);
+  const unusual = c.seasons.length ? `unusual for ${weeks ? "a " + day : "a day"} at ${+hour}` : "";
+  const moved = c.series > 1 ? `${whole(c.moved)} of ${whole(c.series)} moved` : "moved";
+  const where = c.where.map((p) => `${p.label}=${p.value}`).join(", "),
+    last = c.where.at(-1);
+  return [
+    `${moved} since ${moment(Date.parse(c.moved_at) / 1000, zoneOf())}`,
+    last && `${whole(last.moved)} of ${whole(last.of)} with ${where}`,
+    unusual,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 const place = (labels: Record<string, string>) =>

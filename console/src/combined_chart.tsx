@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { lazy } from "./lazy";
+import { lazy, parts } from "./lazy";
 import { axisOf, AxisMenu } from "./axis";
 import { Chart, type Line } from "./chart";
 import { duration, moment } from "./format";
@@ -28,8 +28,8 @@ import { localZone, readRange, readWindow, refreshEvery, zoneOf, type Range, typ
 import { change, link, route } from "./router";
 import { DataTable, Summary, useHidden, type Row } from "./table";
 
-const Changed = lazy(() => import("./lazy_pages").then((m) => m.Changed));
-const CopyButtons = lazy(() => import("./lazy_pages").then((m) => m.CopyButtons));
+const Changed = lazy(() => parts().then((m) => m.Changed));
+const CopyButtons = lazy(() => parts().then((m) => m.CopyButtons));
 
 const mostBands = 4,
   mostRaw = 5000;
@@ -209,7 +209,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
                 <button
                   type="button"
                   onClick={() =>
-                    void import("./lazy_pages")
+                    void parts()
                       .then(({ picture }) =>
                         picture(
                           "drawn",

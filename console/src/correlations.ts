@@ -1,5 +1,6 @@
 import { APIError, read, request } from "./api";
-import { jobPath as path, jobsPath } from "./paths";
+import { listSeries, titles } from "./metrics";
+import { chosenPath, jobPath as path, jobsPath, pushedPath } from "./paths";
 
 export interface Job {
   id: string;
@@ -48,7 +49,25 @@ export const listJobs = (signal: AbortSignal) => read<Job[]>(jobsPath, undefined
 export const removeJob = (id: string) => request("DELETE", path(id));
 export const startJob = (body: unknown) => read<Job>("/v1/correlations?limit=1", body);
 export const jobOf = (id: string, signal: AbortSignal) => read<Job>(path(id) + "?limit=1", undefined, signal);
-export const metricsOf = (id: string, signal: AbortSignal) => read<Named[]>(path(id) + "/metrics", undefined, signal);
+
+const mostNamed = 1000, // pushed series
+  atOnce = 100;
+
+// metricsOf names the metrics of a job: pushed series by their labels.
+export async function metricsOf(id: string, signal: AbortSignal): Promise<Named[]> {
+  const all = await read<Named[]>(path(id) + "/metrics", undefined, signal);
+  const pushed = all.filter((m) => !m.name && !m.resource_id).slice(0, mostNamed);
+  const parts = [];
+  for (let i = 0; i < pushed.length; i += atOnce)
+    parts.push(listSeries(chosenPath(pushed.slice(i, i + atOnce).map((m) => m.id)), signal));
+  const series = (await Promise.all(parts)).flat(),
+    names = titles(series),
+    known = new Map(series.map((s, i) => [s.id, names[i]]));
+  return all.map((m) => ({ ...m, name: m.name ?? known.get(m.id) ?? null }));
+}
+
+// pushedCalled returns the IDs of pushed series by the pattern of their names.
+export const pushedCalled = async (pattern: string) => (await listSeries(pushedPath(pattern))).map((s) => s.id);
 export const redundantOf = (id: string, threshold: number, signal: AbortSignal) =>
   read<Redundant>(`${path(id)}/redundant?threshold=${threshold}`, undefined, signal);
 export const gone = (e: unknown) => e instanceof APIError && e.status === 404;

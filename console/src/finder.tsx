@@ -1,14 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { promqlOf } from "./combined_chart";
 import { count, short, whole } from "./format";
-import { lazy } from "./lazy";
-import { countFound, countNames, findSeries, isNative } from "./metrics";
-import type { Counts, Facet, Metric, Series } from "./metrics";
+import { lazy, parts } from "./lazy";
+import { read } from "./api";
+import { bounds, countFound, countNames, findSeries, findValues, isNative } from "./metrics";
+import type { Counts, Facet, Metric, Series, Value } from "./metrics";
 import { Notice, useLoad } from "./widgets";
-import { find } from "./paths";
+import { find, nowhere, rankOf, selector, valuesPath } from "./paths";
 import { change } from "./router";
 
-const Members = lazy<NameProps>(() => import("./lazy_pages").then((m) => m.Members));
+const Members = lazy<NameProps>(() => parts().then((m) => m.Members));
 
 const firstFacets = 4; // the others are in a box
 
@@ -18,6 +19,8 @@ export interface FinderState {
   series?: Series[];
   counts?: Counts;
   names?: Facet;
+  values?: Value[];
+  current: boolean; // names and values are those of the text and the labels, and not of earlier ones
   error?: string;
   empty: boolean;
 }
@@ -44,15 +47,25 @@ export function useFinder(params: URLSearchParams): FinderState {
   // for before counts are drawn.
   const behind = async <T,>(counting: Promise<T>) => (await Promise.all([counting, found.current]))[0];
   const { value: counts, error: uncounted } = useLoad((signal) => behind(countFound(text, labels, signal)), on, every);
-  const { value: names } = useLoad((signal) => behind(countNames(text, labels, signal)), on, every);
+  const of = on.join("\n");
+  const { value: known } = useLoad(
+    async (signal) => {
+      const [names, values] = await behind(
+        Promise.all([countNames(text, labels, signal), findValues(text, labels, signal)]),
+      );
+      return { names, values, of };
+    },
+    on,
+    every,
+  );
   const empty = all && series?.length === 0;
   useEffect(() => setWaits(empty), [empty]);
-  return { text, labels, series, counts, names, error: error ?? uncounted, empty };
+  return { text, labels, series, counts, ...known, current: known?.of === of, error: error ?? uncounted, empty };
 }
 
-// Finder filters by words of the name and by labels, each with the number of series that have it.
+// Finder finds by names, IDs and values of labels, and filters by labels, each with the number of series that have it.
 export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric[] }) {
-  const { text, labels, series, counts, names, error } = finder;
+  const { text, labels, series, counts, names, values, current, error } = finder;
   const [typed, setTyped] = useState(text);
   const shown = useRef(text);
   useEffect(() => {
@@ -69,6 +82,38 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     }, 150);
     return () => clearTimeout(timer);
   }, [typed]);
+  // What is found, the best first: names before values of the same rank.
+  const first = names?.counts[0];
+  const opens = (): (() => void) | undefined => {
+    const nameRank = first ? rankOf(first.name, text) : nowhere,
+      value = values?.[0];
+    if (value && value.rank < nameRank) return () => choose(value, labels);
+    return first && (() => void openName(first.name, labels));
+  };
+  const [enters, setEnters] = useState<string | null>(null); // a text, until what it finds is here
+  useEffect(() => {
+    if (enters === null || enters !== text || !current) return;
+    setEnters(null);
+    opens()?.();
+  }, [enters, text, current]);
+  const enter = () => {
+    if (typed !== shown.current) {
+      shown.current = typed;
+      change({ find: typed || null }, true);
+    }
+    setEnters(typed);
+  };
+  const known = (values ?? []).map((v) => (
+    <li key={v.label + "=" + v.value}>
+      <button type="button" class="value" title={`${v.label}=${v.value}`} onClick={() => choose(v, labels)}>
+        <span>
+          <i>{label(v.label)}</i> {breakable(v.value)}
+        </span>
+        <small>{whole(v.series)}</small>
+      </button>
+    </li>
+  ));
+  const valuesFirst = Boolean(values?.length && values[0].rank < (first ? rankOf(first.name, text) : nowhere));
   const shownOfList = useGrowing(text + "\n" + labels.join("\n"), names?.counts.length ?? 0);
   const list = useMemo(
     () =>
@@ -82,18 +127,26 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
   const [open, setOpen] = useState(false); // hundreds of options, which no chart waits for
   useEffect(() => whenIdle(() => setOpen(true), 500), []);
   const facets = useMemo(
-    () => (counts ? choose(counts, labels) : []).map((f) => <Filter key={f.name} facet={f} {...{ labels, open }} />),
-    [counts, labels.join("\n"), open],
+    () =>
+      (counts ? facetsOf(counts, labels) : []).map((f) => (
+        <Filter key={f.name} facet={f} {...{ text, labels, open }} />
+      )),
+    [counts, text, labels.join("\n"), open],
   );
   return (
     <aside class="panel finder" aria-label="Find metrics">
       <div class="search">
         <input
           type="search"
-          placeholder="Find metrics"
-          aria-label="Find metrics by name"
+          placeholder="Name, ID or label"
+          aria-label="Find metrics by name, ID or label"
+          title="Enter opens the first"
           value={typed}
-          onInput={(e) => setTyped(e.currentTarget.value)}
+          onInput={(e) => {
+            setTyped(e.currentTarget.value);
+            setEnters(null);
+          }}
+          onKeyDown={(e) => e.key === "Enter" && enter()}
         />
         <button
           type="button"
@@ -119,7 +172,9 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         </p>
       )}
       <ul class="found">
+        {valuesFirst && known}
         {list}
+        {!valuesFirst && known}
         {names && shownOfList >= names.counts.length && names.values > names.counts.length && (
           <li class="hint">
             and {whole(names.values - names.counts.length)} more names: type, or choose above, to narrow
@@ -132,39 +187,71 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
 
 interface FilterProps {
   facet: Facet;
+  text: string;
   labels: [string, string][];
   open: boolean;
 }
 
-// Filter chooses a value of a label.
-function Filter({ facet: { name, values, counts }, labels, open }: FilterProps) {
+const withLabel = (labels: [string, string][], name: string, value: string) => ({
+  l: [...labels.filter(([n]) => n !== name), ...(value ? [[name, value]] : [])].map((l) => l.join("=")),
+});
+
+// choose filters by a value instead of words.
+const choose = ({ label, value }: Value, labels: [string, string][]) =>
+  change({ find: null, m: null, q: null, ...withLabel(labels, label, value) });
+
+const mostOnChart = 40;
+
+// openName draws the series of a name.
+async function openName(name: string, labels: [string, string][]) {
+  const its: [string, string][] = [...labels.filter(([n]) => n !== "__name__"), ["__name__", name]];
+  const found = await findSeries("", its, undefined, mostOnChart + 1);
+  if (found.length === 1) toggle([], found[0]);
+  else if (found.length > mostOnChart || found.some(isNative)) change({ q: selector("", its), m: null, lang: null });
+  else change({ m: found.map((s) => s.id), q: null, lang: null });
+}
+
+// Filter is a field for the value of a label, which completes what is typed from all values of what is found.
+function Filter({ facet: { name, values, counts }, text, labels, open }: FilterProps) {
   const chosen = labels.find(([n]) => n === name)?.[1] ?? "",
     shown = (value: string) => (name === "project_id" ? short(value) : value);
+  const [typed, setTyped] = useState(chosen);
+  useEffect(() => setTyped(chosen), [chosen]);
+  const { value: completed } = useLoad(
+    async (signal) => {
+      if (!typed.trim() || typed === chosen || values <= counts.length) return null;
+      const path = valuesPath(name, typed, text, labels);
+      return (await read<{ data: { labels: Facet[] } }>(path, undefined, signal)).data.labels[0] ?? null;
+    },
+    [typed, text, labels.join("\n")],
+  );
+  const apply = (value: string) => value !== chosen && change(withLabel(labels, name, value.trim()));
+  const offered = completed?.counts ?? counts.filter((c) => open || c.name === chosen);
   return (
-    <select
-      aria-label={label(name)}
-      data-label={name}
-      value={chosen}
-      onChange={(e) =>
-        change({
-          l: [
-            ...labels.filter(([n]) => n !== name),
-            ...(e.currentTarget.value ? [[name, e.currentTarget.value]] : []),
-          ].map((l) => l.join("=")),
-        })
-      }
-    >
-      <option value="">{label(name)}</option>
-      {chosen && !counts.some((c) => c.name === chosen) && <option value={chosen}>{shown(chosen)}</option>}
-      {counts
-        .filter((c) => open || c.name === chosen)
-        .map((c) => (
+    <span class="filter" data-label={name}>
+      <input
+        type="search"
+        list={"values-" + name}
+        aria-label={label(name)}
+        placeholder={label(name)}
+        title={open && values > counts.length ? `${whole(values)} values: type a part of one` : undefined}
+        value={typed}
+        onInput={(e) => {
+          const value = e.currentTarget.value;
+          setTyped(value);
+          const typing = (e as InputEvent).inputType?.match(/^(insertText|delete|insertComposition)/);
+          if (!value || !typing) apply(value);
+        }}
+        onChange={(e) => apply(e.currentTarget.value)}
+      />
+      <datalist id={"values-" + name}>
+        {offered.map((c) => (
           <option key={c.name} value={c.name} title={c.name}>
             {shown(c.name)} ({whole(c.value)})
           </option>
         ))}
-      {open && values > counts.length && <option disabled>and {whole(values - counts.length)} more</option>}
-    </select>
+      </datalist>
+    </span>
   );
 }
 
@@ -180,7 +267,7 @@ export interface NameProps {
 export const toggle = (chosen: Metric[], series: Series) => {
   const id = series.id,
     ids = chosen.map((m) => m.id);
-  if (isNative(series)) void import("./lazy_pages").then((m) => m.drawNative(series));
+  if (isNative(series)) void parts().then((m) => m.drawNative(series));
   else change({ q: null, lang: null, m: ids.includes(id) ? ids.filter((i) => i !== id) : [...ids, id] });
 };
 
@@ -260,10 +347,8 @@ export const place = (s: Series) => s.place[""] ?? s.labels.instance ?? s.labels
 
 export const order = ["job", "instance", "resource_type", "project_id", "original_resource_id"];
 
-export const bounds = new Set(["le", "quantile", "__histogram__"]); // of histograms and summaries, and no place
-
-// choose leaves out the facets that tell nothing apart, and ranks the others by the number of series that have them.
-function choose(found: Counts, labels: [string, string][]): Facet[] {
+// facetsOf leaves out the facets that tell nothing apart, and ranks the others by the number of series that have them.
+function facetsOf(found: Counts, labels: [string, string][]): Facet[] {
   const chosen = new Set(labels.map(([name]) => name));
   const rank = (f: Facet) =>
     chosen.has(f.name)

@@ -7,6 +7,17 @@ type Component<P> = (props: P) => VNode | null;
 // Page is a component that needs nothing.
 export type Page = Component<object>;
 
+type Parts = typeof import("./lazy_pages");
+
+let load: () => Promise<Parts>;
+
+// loadParts says how what is loaded late is loaded: only main.tsx imports it, as its modules import those that name it.
+export const loadParts = (how: () => Promise<Parts>) => {
+  load = how;
+};
+
+export const parts = () => load();
+
 // lazy returns a component whose code is loaded when it is first drawn.
 export function lazy<P extends object = object>(load: () => Promise<Component<P>>): Component<P> {
   let found: Component<P> | undefined;

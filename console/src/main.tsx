@@ -9,16 +9,18 @@ import { change, link, route } from "./router";
 import { localZone, zoneOf } from "./range";
 import { switchTheme, theme } from "./theme";
 import { Explore } from "./pages/explore";
-import { lazy, type Page } from "./lazy";
+import { lazy, loadParts, parts, type Page } from "./lazy";
+
+loadParts(() => import("./lazy_pages"));
 
 // A page has an address, #/name, and a component. Those with a title stand in the head of every page.
 const pages: { name: string; title?: string; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
-  { name: "boards", title: "Boards", page: lazy(() => import("./lazy_pages").then((m) => m.Boards)) },
-  { name: "policies", title: "Policies", page: lazy(() => import("./lazy_pages").then((m) => m.Policies)) },
-  { name: "correlations", title: "Correlations", page: lazy(() => import("./lazy_pages").then((m) => m.Correlations)) },
-  { name: "server", title: "Server", page: lazy(() => import("./lazy_pages").then((m) => m.Server)) },
-  { name: "metric", page: lazy(() => import("./lazy_pages").then((m) => m.MetricPage)) },
+  { name: "boards", title: "Boards", page: lazy(() => parts().then((m) => m.Boards)) },
+  { name: "policies", title: "Policies", page: lazy(() => parts().then((m) => m.Policies)) },
+  { name: "correlations", title: "Correlations", page: lazy(() => parts().then((m) => m.Correlations)) },
+  { name: "server", title: "Server", page: lazy(() => parts().then((m) => m.Server)) },
+  { name: "metric", page: lazy(() => parts().then((m) => m.MetricPage)) },
 ];
 
 // Logo is drawn with the page: a browser makes a document of an image of this kind, as long as a tenth of a page takes.
@@ -35,7 +37,7 @@ const Logo = () => (
   </svg>
 );
 
-const SignIn = lazy(() => import("./lazy_pages").then((m) => m.SignIn));
+const SignIn = lazy(() => parts().then((m) => m.SignIn));
 
 function Zone() {
   const now = zoneOf();

@@ -1,6 +1,21 @@
 import { read } from "./api";
 import { perSecond, timespan, unitOf, type Unit } from "./format";
-import { chosenPath, countPaths, foundPath, metricPath, namesPath, policiesPath, quote } from "./paths";
+import {
+  beginning,
+  chosenPath,
+  countPath,
+  countPaths,
+  exactPath,
+  foundPath,
+  metricPath,
+  mostFound,
+  namesPath,
+  nowhere,
+  policiesPath,
+  quote,
+  rankOf,
+  selector,
+} from "./paths";
 import type { Range } from "./range";
 
 export interface Item {
@@ -175,11 +190,11 @@ export async function countFound(text: string, labels: [string, string][], signa
   return { total: all.total, facets: [...own.values(), ...all.labels.filter((l) => !own.has(l.name))] };
 }
 
-// countNames returns how many series have each name, by name.
+// countNames returns how many series have each name, those first that are what somebody typed, and by name.
 export async function countNames(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Facet> {
   const { data } = await read<{ data: Counted }>(namesPath(text, labels), undefined, signal);
   const names = data.labels[0] ?? { name: "", values: 0, counts: [] };
-  return { ...names, counts: byName(names.counts, (c) => c.name) };
+  return { ...names, counts: byName(names.counts, (c) => rankOf(c.name, text) + c.name) };
 }
 
 // byName sorts by names, without their case, and the numbers in them by value. Hundreds of series share a name.
@@ -239,8 +254,62 @@ export async function listSeries(path: string, signal?: AbortSignal): Promise<Se
   );
 }
 
-export const findSeries = (text: string, labels: [string, string][], signal?: AbortSignal) =>
-  listSeries(foundPath(text, labels), signal);
+// findSeries returns the first series that are found, those before others that are what somebody typed.
+export async function findSeries(
+  text: string,
+  labels: [string, string][],
+  signal?: AbortSignal,
+  most = mostFound,
+): Promise<Series[]> {
+  let found = await listSeries(foundPath(text, labels, most), signal);
+  if (!text.trim()) return found;
+  if (found.length === most) {
+    const first = await listSeries(exactPath(text, labels), signal);
+    found = [...new Map([...first, ...found].map((s) => [s.id, s])).values()];
+  }
+  const rank = (s: Series) =>
+    Math.min(...[s.name, s.resource, s.id, ...Object.values({ ...s.place, ...s.labels })].map((t) => rankOf(t, text)));
+  return found
+    .map((s) => ({ s, rank: Math.min(rankOf(s.name, text), rank(s) + 0.5) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ s }) => s);
+}
+
+// A Value is a label's value that is what somebody typed, and how many series have it.
+export interface Value {
+  label: string;
+  value: string;
+  series: number;
+  rank: number;
+}
+
+const mostValues = 20;
+
+// findValues returns the values of labels that are what somebody typed, the best first.
+export async function findValues(text: string, labels: [string, string][], signal?: AbortSignal): Promise<Value[]> {
+  if (!text.trim()) return [];
+  const lists = await Promise.all(
+    [beginning(text, labels, true), beginning(text, labels), selector(text, labels)].map(
+      async (match) => (await read<{ data: Counted }>(countPath(match, []), undefined, signal)).data.labels,
+    ),
+  );
+  const found = new Map<string, Value>();
+  for (const { name, counts } of lists.flat()) {
+    if (name === "unit" || name === "archive_policy" || bounds.has(name)) continue;
+    for (const { name: value, value: series } of counts) {
+      const rank = rankOf(value, text),
+        key = name + "=" + value;
+      if (rank < nowhere && series > (found.get(key)?.series ?? 0))
+        found.set(key, { label: name, value, series, rank });
+    }
+  }
+  return byName([...found.values()], (v) => v.rank + v.value)
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, mostValues);
+}
+
+// bounds are labels of histograms and summaries, and no place.
+export const bounds = new Set(["le", "quantile", "__histogram__"]);
 
 // archiveFor returns the item of the policy to draw from: the finest one that still has the beginning, and not more
 // groups than there are pixels; else the coarsest of those that have the beginning.

@@ -407,6 +407,7 @@ function Editor({ query, others, lang }: { query: string; others: string[]; lang
           },
           run,
         );
+        host.current.hidden = false; // what is hidden takes no focus
         setRich(true);
         if (focused) editor.current.focus();
       },

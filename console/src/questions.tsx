@@ -1,9 +1,10 @@
-import { useMemo } from "preact/hooks";
-import { about, bounds, breakable, order, place, toggle, type NameProps } from "./finder";
+import { useMemo, useState } from "preact/hooks";
+import { about, breakable, order, place, toggle, type NameProps } from "./finder";
+import { whole } from "./format";
 import { quantileBy, quantilesOf, windowOf } from "./histograms";
-import { byName, findSeries, isCounter, isNative, metricsOf, titles, usualMethod } from "./metrics";
+import { bounds, byName, findSeries, isCounter, isNative, metricsOf, titles, usualMethod } from "./metrics";
 import type { Metric, Series } from "./metrics";
-import { selector } from "./paths";
+import { mostFound, selector } from "./paths";
 import { change } from "./router";
 import { Notice, useLoad } from "./widgets";
 
@@ -12,15 +13,16 @@ const ask = (q: string, view: string | null = null) => change({ q, view, lang: n
 const mostOfName = 40; // series of a name that one chart has
 
 // Members are the series of a name.
-export function Members({ name, text, labels, chosen }: NameProps) {
+export function Members({ name, value: count, text, labels, chosen }: NameProps) {
+  const [most, setMost] = useState(mostFound);
   const { value, error } = useLoad(
     async (signal) => {
-      const series = await findSeries(text, [...labels, ["__name__", name]], signal);
+      const series = await findSeries(text, [...labels, ["__name__", name]], signal, most);
       // Questions stand above the series: they come at once, so that nothing moves below the pointer.
       const [first] = await metricsOf(series.slice(0, 1));
       return { series, first };
     },
-    [name, text, labels.join("\n")],
+    [name, text, labels.join("\n"), most],
   );
   const series = value?.series;
   const rows = useMemo(() => {
@@ -60,6 +62,13 @@ export function Members({ name, text, labels, chosen }: NameProps) {
           </button>
         </li>
       ))}
+      {rows.length < count && (
+        <li>
+          <button type="button" class="all" onClick={() => setMost(4 * most)}>
+            {whole(rows.length)} of {whole(count)}: show more
+          </button>
+        </li>
+      )}
     </ul>
   );
 }

@@ -2,10 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { duration, moment } from "./format";
 import { parseTimes, spans, zoneOf, type Range } from "./range";
-import { lazy } from "./lazy";
+import { lazy, parts } from "./lazy";
 import { change, route } from "./router";
 
-const SaveView = lazy(() => import("./lazy_pages").then((m) => m.SaveView));
+const SaveView = lazy(() => parts().then((m) => m.SaveView));
 
 const refreshes: [string, string][] = [
   ["", "Live"],

@@ -1,3 +1,4 @@
+import { parts } from "./lazy";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
@@ -23,7 +24,8 @@ import { link, route } from "./router";
 
 const mostTiles = 12,
   firstTiles = 3,
-  mostLines = 8,
+  mostLines = 8, // the highest of those read
+  mostRead = 40,
   pixels = 340;
 
 // Drawn is a tile's content.
@@ -86,7 +88,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
         if (tile.length && (isNative(series[0]) || (series[0].labels.le && /_bucket$/.test(series[0].name)))) {
           const range = readRange(params, standardSpan(tile));
           histograms.push(
-            import("./lazy_pages")
+            parts()
               .then((m) => m.readQuantiles(tile[0], series[0], finder.labels, range.from, range.to, signal))
               .then((drawn) => ({ range, ...drawn })),
           );
@@ -123,7 +125,14 @@ export function Tiles({ finder }: { finder: FinderState }) {
       <div class="tiles">
         {groups.map(
           ([name, series]) =>
-            value && <Tile key={series[0].id} name={name} drawn={series.map((s) => value.get(s.id)).find(Boolean)} />,
+            value && (
+              <Tile
+                key={series[0].id}
+                name={name}
+                drawn={series.map((s) => value.get(s.id)).find(Boolean)}
+                more={series.length === mostRead}
+              />
+            ),
         )}
       </div>
     </>
@@ -135,11 +144,7 @@ function group(series: Series[]): [string, Series[]][] {
   for (const s of series) {
     const key = s.resource + "/" + s.name.replace(/\d+/g, "#");
     const members = groups.get(key) ?? [];
-    if (members.length < mostLines) groups.set(key, [...members, s]);
-    if (groups.size > mostTiles) {
-      groups.delete(key);
-      break;
-    }
+    if (members.length < mostRead && (members.length || groups.size < mostTiles)) groups.set(key, [...members, s]);
   }
   const all = [...groups.values()];
   const names = titles(
@@ -151,9 +156,22 @@ function group(series: Series[]): [string, Series[]][] {
   return all.map((members, i) => [names[i], members]);
 }
 
-function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
+// highest returns the columns with the highest means, in their order.
+function highest(all: Columns[]): Columns[] {
+  if (all.length <= mostLines) return all;
+  const mean = ({ values }: Columns) => {
+    const known = (Object.values(values)[0] ?? []).filter((v): v is number => v !== null);
+    return known.length ? known.reduce((sum, v) => sum + v, 0) / known.length : -Infinity;
+  };
+  const means = new Map(all.map((c) => [c, mean(c)]));
+  const first = new Set([...all].sort((a, b) => means.get(b)! - means.get(a)!).slice(0, mostLines));
+  return all.filter((c) => first.has(c));
+}
+
+function Tile({ name, drawn, more }: { name: string; drawn?: Drawn; more: boolean }) {
   if (!drawn?.columns.length) return null;
-  const { columns, range, query } = drawn;
+  const { columns: all, range, query } = drawn;
+  const columns = query ? all : highest(all);
   const unit = shownUnit(columns[0].metric);
   const names = titles(columns.map((c) => c.metric));
   const lines: Line[] = columns.map((c, i) => ({
@@ -167,11 +185,17 @@ function Tile({ name, drawn }: { name: string; drawn?: Drawn }) {
   return (
     <a
       class="panel tile"
-      href={link("explore", query ? { q: query } : { m: columns.map((c) => c.metric.id) })}
+      href={link("explore", query ? { q: query } : { m: all.map((c) => c.metric.id) })}
       data-name={name}
     >
       <header>
         <h3 title={name}>{name}</h3>
+        {columns.length < all.length && (
+          <small class="of">
+            the {columns.length} highest of {all.length}
+            {more && "+"}
+          </small>
+        )}
         <span class="now">
           {last
             .slice(0, 3)

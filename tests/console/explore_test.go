@@ -219,22 +219,64 @@ func TestFilters(t *testing.T) {
 		b.wait(fmt.Sprintf("document.querySelector('[data-label=%s] option:nth-child(3)')", label))
 		return strings.Join(b.texts(fmt.Sprintf("[data-label=%s] option", label)), "|")
 	}
-	if got := options("rack"); got != "rack|r0 (850)|r1 (825)|r2 (825)" {
+	if got := options("rack"); got != "r0 (850)|r1 (825)|r2 (825)" {
 		t.Errorf("racks: %q", got)
 	}
-	if got := options("original_resource_id"); !strings.HasPrefix(got, "Resource|host0 (25)|host1 (25)|host10 (25)|") ||
-		!strings.HasSuffix(got, "|and 50 more") {
+	if got := options("original_resource_id"); !strings.HasPrefix(got, "host0 (25)|host1 (25)|host10 (25)|") ||
+		strings.Count(got, "|") != 49 {
 		t.Errorf("resources: %q", got)
 	}
+	// A value behind the first 50 is taken as well.
+	b.write("[data-label=original_resource_id] input", "host98")
+	b.wait("document.querySelector('#found').textContent === '25 metrics'")
 	b.act(
-		"(e => { e.value = 'r1'; e.dispatchEvent(new Event('change')); })(document.querySelector('[data-label=rack]'))")
+		"(e => { e.value = ''; e.dispatchEvent(new Event('input')); })(document.querySelector('[data-label=original_resource_id] input'))")
+	b.wait("document.querySelector('#found').textContent === '2,500 metrics'")
+	b.act(
+		"(e => { e.value = 'r1'; e.dispatchEvent(new Event('change')); })(document.querySelector('[data-label=rack] input'))")
 	b.wait("document.querySelector('#found').textContent === '825 metrics'")
-	if got := options("rack"); got != "rack|r0 (850)|r1 (825)|r2 (825)" {
+	if got := options("rack"); got != "r0 (850)|r1 (825)|r2 (825)" {
 		t.Errorf("racks: %q", got)
 	}
 	b.visitHash("explore?l=rack%3Dr1&find=m07")
 	b.wait("document.querySelector('#found').textContent === '33 metrics'")
 	b.picture("filters")
+}
+
+// One field finds names, IDs and values of labels, the best first, and Enter opens it.
+func TestFindsWhatPeopleKnow(t *testing.T) {
+	s, c := start(t, nil)
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource_type",
+		map[string]any{"name": "vm", "attributes": map[string]any{"display_name": map[string]any{"type": "string",
+			"required": true, "max_length": 20}}}, nil))
+	ids := map[string]string{}
+	for i := range 60 {
+		name := fmt.Sprintf("web-%d", i)
+		var made struct{ ID string }
+		check(t, c.Do(t.Context(), http.MethodPost, "/v1/resource/vm", map[string]any{"id": fmt.Sprintf("%08d-1111-4111-8111-111111111111", i),
+			"display_name": name, "metrics": map[string]any{"cpu": map[string]any{"archive_policy_name": "console"},
+				"uptime": map[string]any{"archive_policy_name": "console"}, "setup": map[string]any{"archive_policy_name": "console"},
+				"up": map[string]any{"archive_policy_name": "console"}}}, &made))
+		ids[name] = made.ID
+	}
+	b := open(t, s.URL(), "")
+	b.wait("document.querySelector('#found')?.textContent === '240 metrics'")
+	find := func(text, first string) {
+		t.Helper()
+		b.act("(e => { e.value = " + fmt.Sprintf("%q", text) + "; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('.search input'))")
+		b.wait(fmt.Sprintf("document.querySelector('.found > li button')?.textContent.startsWith(%q)", first))
+	}
+	find("up", "▸up60")
+	if got := strings.Join(b.texts(".found > li > button > span"), "|"); got != "▸up|▸uptime|▸setup" {
+		t.Errorf("names: %q", got)
+	}
+	find("WEB-5", "display_name web-5") // and not web-50, which more begin like
+	b.picture("find-value")
+	b.act("document.querySelector('.search input').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))")
+	b.wait("document.querySelector('#found').textContent === '4 metrics' && location.hash.includes('display_name')")
+	b.visitHash("explore")
+	find(ids["web-7"], "Resource "+ids["web-7"])
+	b.wait("document.querySelector('#found').textContent === '4 metrics'")
 }
 
 // changesOf asks the API what the page asks.

@@ -10,6 +10,7 @@ import {
   mostDrawn,
   pairOf,
   pairsOf,
+  pushedCalled,
   redundantOf,
   removeJob,
   startJob,
@@ -21,7 +22,7 @@ import {
 import { count, duration, moment, show, unitOf, whole } from "../format";
 import { HeatMap } from "../heat_map";
 import { Figure, Notice, Panel, useLoad, type Loaded } from "../widgets";
-import { typesPath } from "../paths";
+import { resourcesPath, typesPath } from "../paths";
 import { zoneOf } from "../range";
 import { change, link, route } from "../router";
 
@@ -66,11 +67,13 @@ const starts: [string, string][] = [
 ];
 const seconds: Record<string, number> = { "1h": 3600, "6h": 21600, "1d": 86400, "7d": 604800, "30d": 2592000 };
 
+const pushed = ""; // the type of resource that pushed series have
+
 // Ask starts a job from a search.
 function Ask({ onStarted }: { onStarted: () => void }) {
   const types = useLoad((signal) => read<{ name: string }[]>(typesPath, undefined, signal), []);
   const [name, setName] = useState("*"),
-    [type, setType] = useState("generic"),
+    [chosenType, setType] = useState<string | null>(null),
     [search, setSearch] = useState(""),
     [since, setSince] = useState("1d");
   const [aggregation, setAggregation] = useState("mean"),
@@ -78,15 +81,21 @@ function Ask({ onStarted }: { onStarted: () => void }) {
     [lag, setLag] = useState(0);
   const [failed, fail] = useState(""),
     [waits, wait] = useState(false);
+  const { value: some } = useLoad(
+    async (signal) => (await read<{ data: { total: number } }>(resourcesPath(), undefined, signal)).data.total > 0,
+    [],
+  );
+  const type = chosenType ?? (some === false ? pushed : "generic");
   const submit = async (e: Event) => {
     e.preventDefault();
     fail("");
     wait(true);
     try {
+      const pattern = name.trim() || "*";
       const job = await startJob({
-        resource_type: type,
-        name: name.trim() || "*",
-        ...(search.trim() && { search: search.trim() }),
+        ...(type === pushed
+          ? { metrics: await pushedCalled(pattern) }
+          : { resource_type: type, name: pattern, ...(search.trim() && { search: search.trim() }) }),
         aggregation,
         lag,
         ...(granularity && { granularity: Number(granularity) }),
@@ -110,6 +119,7 @@ function Ask({ onStarted }: { onStarted: () => void }) {
         <label class="field">
           Of resources of type
           <select value={type} onChange={(e) => setType(e.currentTarget.value)}>
+            <option value={pushed}>none: pushed series</option>
             {(types.value ?? [{ name: "generic" }]).map((t) => (
               <option key={t.name} value={t.name}>
                 {t.name}
@@ -122,6 +132,7 @@ function Ask({ onStarted }: { onStarted: () => void }) {
           <input
             name="search"
             value={search}
+            disabled={type === pushed}
             placeholder="all; or a filter such as project_id = 'x'"
             onInput={(e) => setSearch(e.currentTarget.value)}
           />

@@ -1,14 +1,14 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Finder, useFinder } from "../finder";
-import { lazy } from "../lazy";
+import { lazy, parts } from "../lazy";
 import { route } from "../router";
 import { Overlay } from "../combined_chart";
 import { Tiles } from "../tiles";
 import { chosenMetrics, type Metric } from "../metrics";
 import { Notice } from "../widgets";
 
-const First = lazy(() => import("../lazy_pages").then((m) => m.First));
-const QueryView = lazy(() => import("../lazy_pages").then((m) => m.QueryView));
+const First = lazy(() => parts().then((m) => m.First));
+const QueryView = lazy(() => parts().then((m) => m.QueryView));
 
 // Explore finds metrics on the left and draws what the address says on the right: chosen metrics, an expression, or, if
 // nothing is chosen, a small chart of each kind of metric that was found.

@@ -1,0 +1,1 @@
+import"./chunk-KFPN2TUM.js";import"./chunk-SIXJBQHM.js";

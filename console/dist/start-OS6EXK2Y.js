@@ -1,1 +1,0 @@
-import"./chunk-HQ6AWIGF.js";import"./chunk-ID7GUQ4E.js";
