@@ -7,5 +7,5 @@
 //   - A score is a distance between distributions, in standard deviations of the window before. Values in the outer
 //     tenth of a window do not count, however far off they are.
 //   - A series that moves as it moved at this hour of an earlier day or week did not move. Seasons only lower a score.
-//   - A level that changed since that day does not hide it: of the movement and the level, the nearer one counts.
+//   - The movement counts, and not the level: a deploy or a trend since that day hides nothing.
 package anomaly

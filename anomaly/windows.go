@@ -43,10 +43,9 @@ const minSpread = 0.01
 // standard deviation of the normal distribution that has the same outer deciles.
 func (w *Windows) Score() float64 { return w.distance(&w.before, 0) }
 
-// Since is the score relative to the same hour of an earlier day: the lesser of those relative to its values, and to its
-// movement from the level of now.
+// Since is the score relative to the movement in the same hour of an earlier day, from the level of now.
 func (w *Windows) Since(then *Windows) float64 {
-	return min(w.distance(&then.after, 0), w.distance(&then.after, w.before.median()-then.before.median()))
+	return w.distance(&then.after, w.before.median()-then.before.median())
 }
 
 // distance is the score relative to other deciles, which are shifted.

@@ -62,7 +62,7 @@ func TestSince(t *testing.T) {
 	f("an incident on the ramp", windows(10, 24), windows(10, 16), 7, 9.5)
 	f("an incident, without a ramp", windows(10, 18), windows(10, 10), 7, 9)
 	f("the ramp that did not come", windows(10, 10), windows(10, 16), 5, 7)
-	f("back from an incident", windows(20, 10), windows(10, 10), 0, 0.6)
+	f("to the level before a deploy", windows(20, 10), windows(10, 10), 9, 11)
 }
 
 // The onset is where the level changes. Outliers do not shift it.
