@@ -64,7 +64,7 @@ func (r *Rule) answers(expr parser.Expr) bool {
 var foldings = []parser.ItemType{parser.SUM, parser.AVG, parser.MIN, parser.MAX, parser.COUNT, parser.STDDEV,
 	parser.STDVAR, parser.GROUP, parser.QUANTILE}
 
-// Use lets a query read the results of the rules of those groups whose owners see the same series as who asks.
+// Use lets a query read the results of the rules of those groups whose owners see the same series as the user.
 //
 // A cell is read if it is recorded and not to do again, and the archives of all results keep it by itself. The others
 // are evaluated. Changes of inputs count once the sacks have told them, unheardFor after they can be read at most.

@@ -116,7 +116,7 @@ func (c *Client) postWatched(ctx context.Context, address, path string, request 
 	return nil
 }
 
-// exchange sends a request and calls read with the answer's body; nil: nobody reads it.
+// exchange sends a request and calls read with the answer's body, unless read is nil.
 func (c *Client) exchange(ctx context.Context, address, path string, request any, read func(io.Reader) error) error {
 	answer, err := c.send(ctx, address, path, request)
 	if err != nil {

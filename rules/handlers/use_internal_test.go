@@ -9,8 +9,8 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 )
 
-// Results are only for who would get the same by the expression: neither for those who see less, nor for those who see
-// more.
+// Results are only for users to whom the expression gives the same: neither for those who see less, nor for those who
+// see more.
 func TestWhoSeesTheSame(t *testing.T) {
 	user := func(name, project string, roles ...string) *auth.Identity {
 		return &auth.Identity{User: name, ProjectID: project, Credentials: policy.Credentials{Roles: roles,

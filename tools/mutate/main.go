@@ -157,7 +157,8 @@ func mutantsOf(p pkg, random *rand.Rand) ([]mutant, error) {
 				continue
 			}
 			relative, _ := filepath.Rel(must(os.Getwd()), path)
-			mutants = append(mutants, mutant{pkg: p.ImportPath, file: relative, line: files.Position(at.node.Pos()).Line,
+			mutants = append(mutants, mutant{pkg: p.ImportPath, file: relative,
+				line:   files.Position(at.node.Pos()).Line,
 				before: before, after: after, source: mutated.Bytes()})
 		}
 	}
@@ -211,8 +212,8 @@ func placesOf(file *ast.File) []place {
 	return places
 }
 
-// try returns what became of a mutant: invalid, found by its own package's tests, by those of importers or of -wider, or
-// survived.
+// try returns what became of a mutant: invalid, found by its own package's tests, by those of importers or of -wider,
+// or survived.
 func try(m mutant) string {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
