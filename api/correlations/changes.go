@@ -81,7 +81,8 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 	for _, c := range changes {
 		change := shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
 			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, nil,
-			web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved), separate(&c, shown, named[c.Metric.SeriesName()])}
+			web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved),
+			separate(&c, shown, named[c.Metric.SeriesName()])}
 		for _, from := range c.Seasons {
 			change.Seasons = append(change.Seasons, web.ShowTime(from))
 		}

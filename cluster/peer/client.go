@@ -110,13 +110,14 @@ func (c *Client) postWatched(ctx context.Context, address, path string, request 
 		return fmt.Errorf("peer: %s at %s: %w", path, address, err)
 	}
 	defer done()
-	if err := c.exchange(watched, address, path, request, read); err != nil {
-		return errors.Join(err, ctx.Err())
+	err = c.exchange(watched, address, path, request, read)
+	if ended := ctx.Err(); err != nil && ended != nil {
+		return errors.Join(err, ended)
 	}
-	return nil
+	return err
 }
 
-// exchange sends a request and calls read with the answer's body, unless read is nil.
+// exchange sends a request and calls read, unless it is nil, with the answer's body.
 func (c *Client) exchange(ctx context.Context, address, path string, request any, read func(io.Reader) error) error {
 	answer, err := c.send(ctx, address, path, request)
 	if err != nil {
