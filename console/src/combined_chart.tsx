@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { lazy, parts } from "./lazy";
-import { axisOf, AxisMenu } from "./axis";
+import { axisOf } from "./axis";
 import { Chart, type Line } from "./chart";
 import { duration, moment } from "./format";
 import {
@@ -26,8 +26,11 @@ import { Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
 import { localZone, readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
-import { DataTable, Summary, useHidden, type Row } from "./table";
+import { useHidden, type Row } from "./legend";
 
+const AxisMenu = lazy(() => parts().then((m) => m.AxisMenu));
+const DataTable = lazy(() => parts().then((m) => m.DataTable));
+const Summary = lazy(() => parts().then((m) => m.Summary));
 const Changed = lazy(() => parts().then((m) => m.Changed));
 const CopyButtons = lazy(() => parts().then((m) => m.CopyButtons));
 

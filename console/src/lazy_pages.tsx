@@ -1,4 +1,5 @@
 // What is loaded when it is first used, as one file.
+export { AxisMenu } from "./axis_menu";
 export { Changed } from "./changes_panel";
 export { CopyButtons } from "./copy_buttons";
 export { First } from "./empty_state";
@@ -13,3 +14,4 @@ export { Boards } from "./pages/boards";
 export { SignIn } from "./sign_in";
 export { SaveView } from "./save_view";
 export { Members } from "./questions";
+export { DataTable, Summary } from "./table";

@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { address, read } from "./api";
 import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
-import { axisOf, AxisMenu } from "./axis";
+import { axisOf } from "./axis";
+import { AxisMenu } from "./axis_menu";
 import { duration, moment, show, unitOf, unitOfQuery, whole, type Unit } from "./format";
 import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
@@ -10,7 +11,8 @@ import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
 import { localZone, readRange, refreshEvery, zoneOf } from "./range";
 import { change, route } from "./router";
-import { DataTable, figures, label, Summary, useHidden, type Row } from "./table";
+import { useHidden, type Row } from "./legend";
+import { DataTable, figures, label, Summary } from "./table";
 
 const mostSeries = 40;
 

@@ -1,21 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
-import { colorOf, type Line } from "./chart";
+import { colorOf } from "./chart";
 import { breakable } from "./finder";
 import { moment, show, whole, type Unit } from "./format";
+import type { Row, useHidden } from "./legend";
 import { nth } from "./quickselect";
 import { Panel, save } from "./widgets";
-
-// A Row is a series as tables show it.
-export interface Row {
-  id: string;
-  label: string;
-  color: number;
-  times: number[];
-  values: (number | null)[];
-  step: number;
-  look?: Line["look"];
-  derived?: boolean;
-} // derived: of another row's metric
 
 // label is a row's label, of which a line holds whole words, and of a long name parts.
 export function label({ label }: Row) {
@@ -56,23 +45,6 @@ export function figures(values: (number | null)[]): Figures {
 }
 
 const columns: (keyof Figures)[] = ["last", "min", "mean", "p95", "max"];
-
-// useHidden is which rows a chart leaves out.
-export function useHidden(rows: Row[]) {
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set<string>());
-  const shown = useMemo(() => rows.filter((r) => !hidden.has(r.id)), [rows, hidden]);
-  const hide = (id: string) => {
-    const next = new Set(hidden);
-    if (!next.delete(id)) next.add(id);
-    setHidden(next);
-  };
-  const isolate = (id: string) => {
-    const others = rows.map((r) => r.id).filter((r) => r !== id);
-    const isolated = !hidden.has(id) && others.every((r) => hidden.has(r));
-    setHidden(new Set(isolated ? [] : others));
-  };
-  return { shown, hidden, hide, isolate };
-}
 
 // Summary has a line for each series, the highest first by the figure that is chosen. It is the chart's legend.
 export function Summary({

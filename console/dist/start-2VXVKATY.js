@@ -1,0 +1,1 @@
+import"./chunk-O2JOPZLO.js";import"./chunk-SIXJBQHM.js";

@@ -1,1 +1,0 @@
-import"./chunk-KFPN2TUM.js";import"./chunk-SIXJBQHM.js";
