@@ -37,6 +37,8 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "cellar/cold", "", "list", "metrics", "ELLA")
 	f(0, "house/out", "", "show", "hous", "--start", "2025-12-01")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
+	f(0, "", "", "query", `count({__name__=~"no|none"})`)
+	f(0, `/api/v1/query count({__name__=~"no|none"})`, "", "top", "--count", "1") // the ten that cost most
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
 	f(1, "", "gnocco: usage: gnocco list KIND [SELECTOR...] [flags] (gnocco list --help explains it)", "list")
 	f(1, "", "cannot be selected", "list", "rules", "a")
@@ -59,8 +61,6 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(1, "", "leave out the bounds", "quotas", "web", "--reset", "--series", "1")
 	f(0, "", "", "quotas", "web", "--reset")
 	f(1, "", "web", "quotas", "web")
-	f(0, "", "", "query", `count({__name__=~"no|none"})`)
-	f(0, `/api/v1/query count({__name__=~"no|none"})`, "", "top", "--count", "1")
 	f(0, "JOB  STATE  PROGRESS  SUBJECT  ID\n", "", "list", "jobs")
 	f(1, "", "Query 5f does not run", "top", "--kill", "5f")
 	f(0, "SECONDS  COUNT", "", "list", "costs")
