@@ -39,13 +39,7 @@ func TestEvaluatedWithoutTheEngine(t *testing.T) {
 		`max_over_time(rate((sum by (host, job) (b_total))[5m:30s])[10m:1m] offset 1m)`,
 		`histogram_quantile(0.9, sum by (le) (rate(a_bucket[5m])))`,
 		`max(histogram_quantile(0.5, a_bucket)) + 1`,
-		`absent(a{host="none"})`,
-		`absent_over_time(nosuch{job="x"}[5m])`,
-		`absent_over_time(absent(a)[5m:1m])`,
 		`sum by (x) (label_replace(a, "x", "$1", "host", "h(.)"))`,
-		`label_join(rate(b_total[5m]), "x", "-", "host", "job")`,
-		`count_values by (job) ("value", round(a))`,
-		`topk(2, count_values without () ("value", a > bool 3))`,
 	} {
 		for _, step := range []time.Duration{0, time.Minute} {
 			at, end := start.Add(2*time.Hour+3*time.Second), start.Add(2*time.Hour+20*time.Minute)
@@ -71,6 +65,42 @@ func TestEvaluatedWithoutTheEngine(t *testing.T) {
 				t.Errorf("%s: no result", expr)
 			}
 			requireSame(t, expr, got, func() *upstream.Result { return run(s.engine.Alone(), false) })
+		}
+	}
+}
+
+// The engine evaluates these, whose parts need none, and gives its own bits.
+func TestLeftToTheEngine(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_000, 0).Truncate(time.Hour)
+	s.oddSeries(rand.New(rand.NewPCG(1, 2)), start)
+	s.now = start.Add(5 * time.Hour)
+	at := start.Add(2*time.Hour + 3*time.Second)
+	for _, expr := range []string{
+		`absent(a{host="none"})`,
+		`absent(sum(a > 1e300))`,
+		`absent_over_time(nosuch{job="x"}[5m])`,
+		`absent_over_time(absent(a)[5m:1m])`,
+		`label_join(rate(b_total[5m]), "x", "-", "host", "job")`,
+		`count_values by (job) ("value", round(a))`,
+		`topk(2, count_values without () ("value", a > bool 3))`,
+	} {
+		for _, step := range []time.Duration{0, time.Minute} {
+			run := func(engine *promql.Engine) *upstream.Result {
+				q, err := engine.Instant(context.Background(), &promql.Query{Expr: expr}, at)
+				if step > 0 {
+					q, err = engine.Range(context.Background(), &promql.Query{Expr: expr}, at, at.Add(20*time.Minute), step)
+				}
+				if err != nil {
+					return &upstream.Result{Err: err}
+				}
+				return q.Exec(context.Background())
+			}
+			got := run(s.engine)
+			if n := len(shown(got)); got.Err != nil || n < 10 {
+				t.Errorf("%s: no result: %v", expr, got.Err)
+			}
+			requireSame(t, expr, got, func() *upstream.Result { return run(s.engine.Alone()) })
 		}
 	}
 }
