@@ -165,6 +165,10 @@ func (f *Follower) round(ctx context.Context) (*Result, error) {
 		known: make(map[string]*known)}
 	r.damage = 0
 	if f.follows {
+		if err := f.seeOthers(ctx); err != nil {
+			return nil, err
+		}
+		t.earlier, t.tables = f.earlier, f.tables
 		if time.Since(f.read) > readEvery {
 			f.read, f.stores, f.blocks = time.Now(), nil, nil
 			clear(r.intact)
@@ -220,6 +224,26 @@ func (f *Follower) round(ctx context.Context) (*Result, error) {
 		_, err = r.sweep(ctx, kept, nil)
 	}
 	return res, err
+}
+
+// seeOthers looks for manifests of other writers, and for those of this one that others have dropped. They may have
+// removed objects as well, so that what this follower remembers of the storage counts no more.
+func (f *Follower) seeOthers(ctx context.Context) (err error) {
+	names, err := f.repository.storage.List(ctx, backupsFolder)
+	if err != nil {
+		return err
+	}
+	if len(names) == len(f.earlier) && !slices.ContainsFunc(f.earlier, func(m *Manifest) bool {
+		_, ok := names[manifestName(m.name)]
+		return !ok
+	}) {
+		return nil
+	}
+	f.stores, f.blocks = nil, nil
+	if f.repository.sizes, err = f.repository.storage.List(ctx, objectsFolder); err != nil {
+		return err
+	}
+	return f.remember(ctx)
 }
 
 // keep adds a store to the backup.

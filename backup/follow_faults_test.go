@@ -156,3 +156,39 @@ func TestCopiesStayRestorable(t *testing.T) {
 		})
 	}
 }
+
+// A follower that another one beside it has outlived does not rest upon objects that this one has removed.
+func TestFollowersBesideOneAnother(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 0))
+	d, to := newDataFolder(t), filepath.Join(t.TempDir(), "backups")
+	d.grow(random)
+	s := &faulty{Storage: backup.Folder(to), unlocked: true, random: random}
+	_, release, err := s.Storage.Lock(t.Context())
+	must(t, errors.Join(err, release()))
+	follow := func() *backup.Follower {
+		f, err := backup.Follow(t.Context(), backup.Options{Data: d.path, To: s, Keep: keepOne(t)})
+		must(t, err)
+		t.Cleanup(func() { must(t, f.Close()) })
+		return f
+	}
+	round := func(f *backup.Follower) {
+		t.Helper()
+		d.append(3)
+		d.age(time.Hour)
+		_, err := f.Round()
+		must(t, err)
+	}
+	stopped, other := follow(), follow()
+	round(stopped)
+	d.grow(random)
+	for range 4 {
+		other.SweepNext()
+		round(other)
+	}
+	round(stopped)
+	truth, restored := d.truth(), filepath.Join(t.TempDir(), "restored")
+	must(t, restore(t, to, "", restored))
+	if found := contents(t, restored); !maps.Equal(found, truth) {
+		t.Errorf("%d keys of %d", len(found), len(truth))
+	}
+}
