@@ -60,8 +60,8 @@ func TestPushedNames(t *testing.T) {
 	if got := b.texts(".found button"); fmt.Sprint(got) != "[lonelyb ▸seconds_bucket12 ▸up3]" {
 		t.Errorf("%q", got)
 	}
-	b.wait("document.querySelector('.facets select')")
-	if got := eval[string](b, "[...document.querySelectorAll('.facets select')].map(e => e.dataset.label).join(' ')"); !strings.HasPrefix(
+	b.wait("document.querySelector('.facets .filter')")
+	if got := eval[string](b, "[...document.querySelectorAll('.facets .filter')].map(e => e.dataset.label).join(' ')"); !strings.HasPrefix(
 		got, "job instance arch ") {
 		t.Error(got)
 	}
