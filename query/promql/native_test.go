@@ -89,7 +89,8 @@ func TestLeftToTheEngine(t *testing.T) {
 			run := func(engine *promql.Engine) *upstream.Result {
 				q, err := engine.Instant(context.Background(), &promql.Query{Expr: expr}, at)
 				if step > 0 {
-					q, err = engine.Range(context.Background(), &promql.Query{Expr: expr}, at, at.Add(20*time.Minute), step)
+					q, err = engine.Range(context.Background(), &promql.Query{Expr: expr}, at, at.Add(20*time.Minute),
+						step)
 				}
 				if err != nil {
 					return &upstream.Result{Err: err}
