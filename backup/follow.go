@@ -161,14 +161,15 @@ func (f *Follower) remember(ctx context.Context) error {
 // round takes a backup.
 func (f *Follower) round(ctx context.Context) (*Result, error) {
 	r, o := f.repository, f.options
-	t := &taking{repository: r, options: o, folder: f.folder, earlier: f.earlier, tables: f.tables,
-		known: make(map[string]*known)}
-	r.damage = 0
 	if f.follows {
 		if err := f.seeOthers(ctx); err != nil {
 			return nil, err
 		}
-		t.earlier, t.tables = f.earlier, f.tables
+	}
+	t := &taking{repository: r, options: o, folder: f.folder, earlier: f.earlier, tables: f.tables,
+		known: make(map[string]*known)}
+	r.damage = 0
+	if f.follows {
 		if time.Since(f.read) > readEvery {
 			f.read, f.stores, f.blocks = time.Now(), nil, nil
 			clear(r.intact)

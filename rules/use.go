@@ -122,7 +122,8 @@ func (u *use) choose() bool {
 	return slices.Contains(u.has, true)
 }
 
-// keeps reports whether an archive policy keeps a cell by itself, or in a group whose count tells whether it does.
+// keeps reports whether a cell can be read back under an archive policy: as a measure, or from a group whose count
+// shows that it holds all of its cells.
 func (u *use) keeps(p *model.ArchivePolicy, t carbonara.Timestamp) bool {
 	now, every := carbonara.FromTime(u.options.Now()), u.rule.group.every()
 	if t.Add(-every) >= model.OldestAccepted(p.Plan(), p.BackWindow, now) {

@@ -22,8 +22,7 @@ func newSeries(flags *commonFlags, use, short string,
 			return run(cmd.Context(), flags.options, what)
 		},
 	}
-	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
-		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	serversFlag(cmd, &what.Servers)
 	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests at the same time")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
 	cmd.Flags().StringVar(&what.ServerCores, "server-cores", "", coresUsage)
@@ -61,8 +60,7 @@ func newMixed(flags *commonFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.Mixed(cmd.Context(), flags.options, what) },
 	}
-	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
-		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	serversFlag(cmd, &what.Servers)
 	cmd.Flags().IntVar(&what.Series, "series", 10_000, "series of an hour")
 	cmd.Flags().IntVar(&what.Days, "days", 30, "days of a hundred further series")
 	cmd.Flags().IntVar(&what.Writes, "writes", 100_000, "measures a second into further series")
@@ -82,8 +80,7 @@ func newTSBS(flags *commonFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.TSBS(cmd.Context(), flags.options, what) },
 	}
-	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
-		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	serversFlag(cmd, &what.Servers)
 	cmd.Flags().IntVar(&what.Hosts, "hosts", 1000, "hosts with ten fields each")
 	cmd.Flags().IntVar(&what.Hours, "hours", 24, "hours of measures, one each ten seconds")
 	cmd.Flags().StringVar(&what.Query, "query", "",
@@ -96,6 +93,12 @@ func newTSBS(flags *commonFlags) *cobra.Command {
 	return cmd
 }
 
+// serversFlag adds the flag of the servers that are measured one after the other.
+func serversFlag(cmd *cobra.Command, servers *[]string) {
+	cmd.Flags().StringSliceVar(servers, "server", nil,
+		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+}
+
 func newCores(flags *commonFlags) *cobra.Command {
 	var what bench.CoresOptions
 	cmd := &cobra.Command{
@@ -104,8 +107,7 @@ func newCores(flags *commonFlags) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.Cores(cmd.Context(), flags.options, what) },
 	}
-	cmd.Flags().StringSliceVar(&what.Servers, "server", nil,
-		"server to run, as KIND[@LABEL][=PROGRAM] (may be repeated; default: gnocco-lines, victoria, prometheus)")
+	serversFlag(cmd, &what.Servers)
 	cmd.Flags().IntSliceVar(&what.Cores, "cores", []int{1, 8, 16}, "how many cores the server gets, one start each")
 	cmd.Flags().IntVar(&what.Series, "series", 10_000, "series of an hour")
 	cmd.Flags().IntVar(&what.Idle, "idle", 200_000, "further series with one measure")
