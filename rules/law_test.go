@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ type world struct {
 	engine  *promql.Engine
 	writer  *series.Writer
 	manager *rules.Manager
+	mu      sync.Mutex              // of fails
 	fails   func(what string) error // before a call of the manager
 
 	truth map[string]map[carbonara.Timestamp]float64 // by the text of the labels
@@ -91,6 +93,8 @@ func (w *world) fail(what string) error {
 	if w.fails == nil {
 		return nil
 	}
+	w.mu.Lock() // sacks are asked side by side
+	defer w.mu.Unlock()
 	return w.fails(what)
 }
 

@@ -113,7 +113,7 @@ func TestQueriesReadRules(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				w.push(l, []time.Time{at}, []float64{float64(rng.IntN(100))})
 			} else {
-				w.replace(l, at, at.Add(time.Duration(rng.IntN(300))*time.Second), 1, 2)
+				w.replace(l, at, at.Add(time.Duration(16+rng.IntN(300))*time.Second), 1, 2)
 			}
 		}
 		left := rng.IntN(100)
