@@ -101,6 +101,9 @@ func (a metricHandlers) putContent(w http.ResponseWriter, r *http.Request, _ *au
 	if err != nil || len(part) == 0 {
 		return fields["content"].Fault("not base64")
 	}
+	if err := a.reader.Refresh(r.Context(), metric); err != nil { // measures of its own that are not in it yet
+		return err
+	}
 	content, err := a.reader.Archives.Content(r.Context(), &model.ContentRequest{Metric: metric.ID, Put: part})
 	return web.Answer(w, struct {
 		Written int `json:"written"`
