@@ -99,8 +99,8 @@ modules: ## the tests of the modules beside: files of deploy/ against their read
 	@set -o pipefail; for module in deploy/check tests/etcd tests/opentelemetry cmd/gnocco-migrate cmd/gnocco-backup tools/dist; do (cd $$module && $(TEST) -parallel 4 ./...) || exit; done | $(SUM)
 	@set -o pipefail; $(TEST) ./tests/disks -disks local,gluster,ceph | $(SUM)
 
-fuzz: ## every fuzz target for FUZZTIME (10s)
-	tools/fuzz.sh $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME (10s); BLIND=blind mutates without regard to what is reached, and compiles a quarter
+	tools/fuzz.sh $(FUZZTIME) $(BLIND)
 
 lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console's sources, known vulnerabilities
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
