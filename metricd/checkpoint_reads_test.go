@@ -48,7 +48,11 @@ func (d *slowDisk) sync(name string) {
 // TestReadsWhileACheckpointSyncs reads everything that can be read of a sack while the checkpoint's sync waits, and
 // after it. Every answer is that of a node that never makes a checkpoint, bit for bit.
 func TestReadsWhileACheckpointSyncs(t *testing.T) {
-	for seed := range uint64(24) {
+	seeds := uint64(24)
+	if testing.Short() {
+		seeds = 6 // still each kind
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { readWhileSyncing(t, seed) })
 	}
 }
