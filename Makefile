@@ -24,9 +24,9 @@ ARM64 = $(TEST) -tags nogpu -short -exec qemu-aarch64-static
 
 # What starts goroutines or guards what they share. Tests of cmd/gnocco itself start processes, in which nothing looks for races.
 RACE = $(shell grep -rlE --include='*.go' '^[[:space:]]*(defer )?go [a-zA-Z]|"sync|Parallel|errgroup' ./api ./cluster ./cmd/gnocco/internal ./correlate ./gpu \
-	./ingest ./internal ./metricd ./query ./statsd ./storage | grep -v ^./internal/lint/ | xargs -n 1 dirname | sort -u)
+	./ingest ./internal ./metricd ./query ./rules ./statsd ./storage | grep -v ^./internal/lint/ | xargs -n 1 dirname | sort -u)
 # Long tests of one goroutine, or of what others look at as well: the detector has nothing to find there.
-ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(NativeHistogramsAreAnsweredAsByPrometheus|RedundancyOfFleets|PushedLabelsAreSmall|ChurnIsBounded|ArchiveContent|EmptyMessages|TimeTellsNoUsers|BitsDependOnTheValuesOnly|Correlator(Lags|Sizes)|Unpack|Calibrate|BadInput|BadInputOfAnyOperation|ErrorsAreBounded|SimulationFindsBrokenRules|CountsOfMany|ZonedCalendar|AnswersAtAnyAgeAndRange|DashboardsAtAnyAge|HistogramsOfGroupsAreExactOrSaySo|ReplicasAreOneScraper|ReplicasTakeTheRoomOfOne)$$
+ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(History|AnswersOfAnyPolicyAtAnyAge|GroupsOf(Histograms|Counters)AreLikeMeasures|NativeHistogramsAreAnsweredAsByPrometheus|RedundancyOfFleets|PushedLabelsAreSmall|ChurnIsBounded|ArchiveContent|EmptyMessages|TimeTellsNoUsers|BitsDependOnTheValuesOnly|Correlator(Lags|Sizes)|Unpack|Calibrate|BadInput|BadInputOfAnyOperation|ErrorsAreBounded|SimulationFindsBrokenRules|CountsOfMany|ZonedCalendar|AnswersAtAnyAgeAndRange|DashboardsAtAnyAge|HistogramsOfGroupsAreExactOrSaySo|ReplicasAreOneScraper|ReplicasTakeTheRoomOfOne)$$
 
 .PHONY: help build programs compile migrate backup dist site bench correlate kernels demo test race long arm64 modules fuzz lint conformance conformance-newest differential client generated perf check bench-compare clean
 
