@@ -526,7 +526,7 @@ func TestFailingCellsHoldUpNobody(t *testing.T) {
 }
 
 // A new rule has history as far as its inputs go, and a correction of any age has its cells evaluated again.
-func TestHistory(t *testing.T) {
+func TestHistoryOfRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	w := newWorld(t, rng)
 	w.now = w.now.Add(-60 * time.Hour)
