@@ -157,8 +157,8 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 		}
 		a.writer.Describe(r.Context(), who.User, b.metadata) // types decide on archive policies
 		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol,
-			Scope: string(b.labels.Append(nil)), Rows: &b.batch,
-			MaxFuture: ingest.MaxFutureOfSenders, Drop: func(row int, err error) { b.refused.Drop(b.lines[row], err) }}
+			Scope: string(b.labels.Append(nil)), Rows: &b.batch, MaxFuture: ingest.MaxFutureOfSenders,
+			Drop: func(row, _ int, err error) { b.refused.Drop(b.lines[row], err) }}
 		if _, err := a.writer.Append(r.Context(), &push, &b.batch.Named); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 		database := query.Get(parameter)
 		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Scope: database,
 			Rows: labelledRows{&s.rows, database}, MaxFuture: ingest.MaxFutureOfSenders,
-			Drop: func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
+			Drop: func(row, _ int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
 		if _, err := a.writer.Append(r.Context(), &push, &s.batch); err != nil {
 			return err
 		}

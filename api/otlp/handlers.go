@@ -99,8 +99,11 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	dropped := map[int]bool{}
 	push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Rows: &s.batch,
 		MaxFuture: ingest.MaxFutureOfRemoteWrite,
-		Drop: func(row int, err error) {
-			dropped[t.pointOf[row]] = true
+		Drop: func(row, measures int, err error) {
+			from, _ := s.batch.Span(row)
+			for _, point := range t.pointOf[from:][:measures] {
+				dropped[point] = true
+			}
 			t.tell(web.AsError(err).Description())
 		}}
 	outcome, err := a.writer.Append(r.Context(), &push, &s.batch.Named)

@@ -122,57 +122,37 @@ func (m *object) each(name string, v visitor, do func(*object) error) error {
 	return nil
 }
 
-// number returns the text of a number, which may stand in quotes.
-func (m *object) number(name, want string) (text string, ok bool) {
-	switch v := m.of[name].(type) {
-	case nil:
-		return "", false
-	case json.Number:
-		return string(v), true
-	case string:
-		return v, true
+// numberOf returns a field that is a number, which may stand in quotes.
+func numberOf[T any](m *object, name, want string, parse func(text string) (T, error)) (n T, ok bool) {
+	text, quoted := m.of[name].(string)
+	if v, plain := m.of[name].(json.Number); plain {
+		text = string(v)
+	} else if !quoted {
+		fieldOf[json.Number](m, name, want)
+		return n, false
 	}
-	m.odd(name, want)
-	return "", false
-}
-
-func (m *object) uint(name string) uint64 {
-	const want = "an unsigned integer of 64 bits"
-	text, ok := m.number(name, want)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.ParseUint(plaintext.Whole(text), 10, 64)
-	if err != nil {
-		m.odd(name, want)
-	}
-	return n
-}
-
-func (m *object) int(name string, bits int) (n int64, ok bool) {
-	want := fmt.Sprintf("an integer of %d bits", bits)
-	text, ok := m.number(name, want)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(plaintext.Whole(text), 10, bits)
+	n, err := parse(text)
 	if err != nil {
 		m.odd(name, want)
 	}
 	return n, true
 }
 
+func (m *object) uint(name string) uint64 {
+	n, _ := numberOf(m, name, "an unsigned integer of 64 bits", func(text string) (uint64, error) {
+		return strconv.ParseUint(plaintext.Whole(text), 10, 64)
+	})
+	return n
+}
+
+func (m *object) int(name string, bits int) (n int64, ok bool) {
+	return numberOf(m, name, fmt.Sprintf("an integer of %d bits", bits), func(text string) (int64, error) {
+		return strconv.ParseInt(plaintext.Whole(text), 10, bits)
+	})
+}
+
 func (m *object) float(name string) (value float64, ok bool) {
-	const want = "a number of 64 bits"
-	text, ok := m.number(name, want)
-	if !ok {
-		return 0, false
-	}
-	value, err := plaintext.ParseValue(text)
-	if err != nil {
-		m.odd(name, want)
-	}
-	return value, true
+	return numberOf(m, name, "a number of 64 bits", plaintext.ParseValue)
 }
 
 // floats returns the numbers of a list.

@@ -35,6 +35,8 @@ const (
 // A point is a point of any kind.
 type point struct {
 	attributes []attribute
+	same       bool   // attributes are those of the metric's point before, as tails say
+	tail       []byte // of a message of protobuf, behind times and numbers
 	at         uint64 // nanoseconds since 1970
 	flags      uint64
 	exemplars  []exemplar

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/keyhash"
 	"github.com/gnocco-db/gnocco/model"
@@ -75,8 +76,8 @@ func rows(t testing.TB, decode func([]byte, visitor) error, body []byte) (string
 		}
 		fmt.Fprintf(&lines, "} %v %v\n", values[i], int64(timestamps[i]))
 	}
-	if tr.batch.Len() != len(tr.pointOf) {
-		t.Fatalf("%d rows of %d points", tr.batch.Len(), len(tr.pointOf))
+	if len(values) != len(tr.pointOf) {
+		t.Fatalf("%d measures of %d points", len(values), len(tr.pointOf))
 	}
 	return lines.String(), strings.Join(append(tr.texts, tr.notes...), "; ")
 }
@@ -266,6 +267,28 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/measure")
 }
 
+// BenchmarkDecodeMany makes 100 gauges of sixty measures each.
+func BenchmarkDecodeMany(b *testing.B) {
+	var points []byte
+	for i := range 100 {
+		for j := range uint64(60) {
+			points = append(points, message(1, message(3, uint64(1e18)+j*1e9, 4, float64(i), 7, pair("instance", fmt.Sprint("host-", i)),
+				7, pair("job", "node"), 7, pair("pod", fmt.Sprint("pod-", i)), 7, pair("zone", "z1")))...)
+		}
+	}
+	body := export(nil, message(1, "http.requests", 5, points))
+	tr := translator{batch: &series.Batch{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		tr.reset()
+		tr.latest = carbonara.MaxTimestamp
+		if err := decodeProtobuf(body, &tr); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/6000, "ns/measure")
+}
+
 // A scope becomes labels, as OpenTelemetry's rules for Prometheus say. Wherever it stands in the message.
 func TestScope(t *testing.T) {
 	metric := message(2, message(1, "g", 5, message(1, message(3, uint64(1e9), 4, 1.5, 7, pair("otel_scope_name", "own")))))
@@ -317,6 +340,8 @@ func TestTwoPointsOfOneSeriesAndTime(t *testing.T) {
 	}
 	f(1, 1, scope("a", gauge("g", at(1, 1), at(1, 2))))
 	f(2, 0, scope("a", gauge("g", at(1, 1), at(2, 2))))
+	f(3, 2, scope("a", gauge("g", at(2, 1), at(1, 2), at(2, 3), at(3, 4), at(1, 5))))
+	f(4, 1, scope("a", gauge("g", at(2, 1)), gauge("h", at(1, 1)), gauge("g", at(1, 1)), gauge("h", at(2, 1), at(1, 1))))
 	f(1, 1, scope("a", gauge("g", at(1, 1)), gauge("g", at(1, 1))))
 	f(1, 1, scope("a", gauge("q.depth", at(1, 1)), gauge("q_depth", at(1, 2)))) // one name in Prometheus
 	f(2, 0, scope("a", gauge("g", at(1, 1))), scope("b", gauge("g", at(1, 2))))

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -149,6 +150,7 @@ func decodeMetric(message []byte, v visitor, p *point, fault error) error {
 		return err
 	}
 	points := 0
+	p.attributes, p.tail = p.attributes[:0], nil
 	err = wire.Each(data, func(f wire.Field) error {
 		if !f.Is(1, protowire.BytesType) {
 			return nil
@@ -156,13 +158,21 @@ func decodeMetric(message []byte, v visitor, p *point, fault error) error {
 		if points++; fault != nil {
 			return nil
 		}
-		*p = point{attributes: p.attributes[:0], buckets: p.buckets[:0], bounds: p.bounds[:0],
-			quantiles: p.quantiles[:0], exemplars: p.exemplars[:0]}
+		tail := f.Bytes()
+		for len(tail) >= 9 && tail[0]&0x87 == byte(protowire.Fixed64Type) { // a time, or a number
+			tail = tail[9:]
+		}
+		*p = point{attributes: p.attributes, tail: tail, same: bytes.Equal(tail, p.tail), buckets: p.buckets[:0],
+			bounds: p.bounds[:0], quantiles: p.quantiles[:0], exemplars: p.exemplars[:0]}
+		if !p.same {
+			p.attributes = p.attributes[:0]
+		}
 		of, err := odd(p.decode(m.kind, f.Bytes()))
 		switch {
 		case err != nil:
 			return err
 		case of != nil:
+			p.attributes, p.tail = p.attributes[:0], nil
 			v.refuse(1, fmt.Errorf("%.200s: dataPoints[%d]: %w", m.name, points-1, of))
 			return nil
 		}
@@ -181,7 +191,7 @@ var (
 	flagsFields     = map[kind]protowire.Number{gauge: 8, sum: 8, histogram: 10, exponentialHistogram: 10, summary: 8}
 )
 
-// decode decodes a point of a kind.
+// decode decodes a point of a kind. Its attributes are there if they are the same.
 func (p *point) decode(of kind, message []byte) error {
 	attributes, exemplars, flags := attributeFields[of], exemplarFields[of], flagsFields[of]
 	number := of == gauge || of == sum
@@ -193,7 +203,9 @@ func (p *point) decode(of kind, message []byte) error {
 		case f.Is(3, protowire.Fixed64Type):
 			p.at = f.Bits
 		case f.Is(attributes, protowire.BytesType):
-			p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+			if !p.same {
+				p.attributes, err = appendAttribute(p.attributes, f.Bytes())
+			}
 		case f.Is(exemplars, protowire.BytesType):
 			err = p.exemplar(f.Bytes())
 		case f.Is(flags, protowire.VarintType):

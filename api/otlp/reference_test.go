@@ -1,8 +1,10 @@
 package otlp
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -166,34 +168,134 @@ func FuzzReference(f *testing.F) {
 				}
 			}
 		}
-		shown := func(decode func(v visitor) error) (string, error) {
-			tr := translator{batch: &series.Batch{}}
-			tr.reset()
-			tr.latest = carbonara.MaxTimestamp
-			if err := decode(&tr); err != nil {
-				return "", err
-			}
-			if err := tr.endResource(); err != nil {
-				return "", err
-			}
-			timestamps, values := tr.batch.Columns()
-			var rows []string
-			for i := range tr.batch.Len() {
-				from, _ := tr.batch.Span(i)
-				name, err := tr.batch.Name(i)
-				rows = append(rows, fmt.Sprintf("%+v %v %q %d %v", name, err, tr.batch.AppendKey(nil, i), timestamps[from],
-					values[from]))
-			}
-			slices.Sort(rows) // a map's fields have no order
-			return fmt.Sprint(strings.Join(rows, "\n"), tr.points, tr.exemplars, tr.refused, tr.texts, tr.metadata), nil
-		}
-		got, err := shown(func(v visitor) error { return decodeProtobuf(body, v) })
+		got, err := shownSeries(carbonara.MaxTimestamp, func(v visitor) error { return decodeProtobuf(body, v) })
 		if err != nil {
 			return // by a bound of ours
 		}
-		want, err := shown(func(v visitor) error { return visitReference(&request, v) })
+		want, err := shownSeries(carbonara.MaxTimestamp, func(v visitor) error { return visitReference(&request, v) })
 		if err != nil || got != want {
 			t.Fatalf("%x: %v\n%s\nwant\n%s\nof %v", body, err, got, want, &request)
 		}
 	})
+}
+
+// shownSeries returns what a decoder makes of a body whose points may be up to latest.
+func shownSeries(latest carbonara.Timestamp, decode func(v visitor) error) (string, error) {
+	tr := translator{batch: &series.Batch{}}
+	tr.reset()
+	tr.latest = latest
+	if err := decode(&tr); err != nil {
+		return "", err
+	}
+	if err := tr.endResource(); err != nil {
+		return "", err
+	}
+	timestamps, values := tr.batch.Columns()
+	var rows []string
+	for i := range tr.batch.Len() {
+		name, err := tr.batch.Name(i)
+		at, to := tr.batch.Span(i)
+		if to-at > 1 && slices.Max(timestamps[at:to]) > latest {
+			return "", fmt.Errorf("row %d has %d measures, some after %d", i, to-at, latest)
+		}
+		for ; at < to; at++ {
+			rows = append(rows, fmt.Sprintf("%+v %v %q %d %v %d", name, err, tr.batch.AppendKey(nil, i), timestamps[at],
+				values[at], tr.pointOf[at]))
+		}
+	}
+	slices.Sort(rows) // a map's fields have no order
+	return fmt.Sprint(strings.Join(rows, "\n"), tr.points, tr.exemplars, tr.refused, tr.texts, tr.metadata), nil
+}
+
+// Points with the attributes of the point before become what each becomes alone, beside points of other series, without
+// a value, of odd times, repeated, and with attributes in several places.
+func TestPointsWithTheAttributesBefore(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	shared := 0
+	for range 5_000 {
+		var points []byte
+		list := 0
+		for range 1 + random.IntN(6) {
+			lists := [][]byte{{}, message(7, pair("a", "1")), message(7, pair("a", "1"), 7, pair("b", "2")),
+				message(7, pair("b", "2"), 7, pair("a", "1")), message(7, pair("a", "1"), 7, pair("a", "1"))}
+			if random.IntN(3) == 0 {
+				list = random.IntN(len(lists))
+			}
+			parts := [][]byte{message(3, uint64(random.IntN(9))*1e9), message(4, float64(random.IntN(9))), lists[list]}
+			if random.IntN(8) == 0 {
+				parts = append(parts, lists[random.IntN(len(lists))])
+			}
+			if random.IntN(8) == 0 {
+				parts = append(parts, message(8, uint64(1)), message(8, 1))
+			}
+			if random.IntN(8) == 0 {
+				parts[1] = message(5, message(2, uint64(1e9), 6, uint64(7), 7, pair("k", "v")))
+			}
+			if random.IntN(4) == 0 {
+				random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+			}
+			points = append(points, message(1, bytes.Join(parts, nil))...)
+		}
+		body := export(nil, message(1, "g", 5, points), message(1, "g", 5, points[:0]), message(1, "h", 5, points))
+		var request metricspb.MetricsData
+		if err := proto.Unmarshal(body, &request); err != nil {
+			t.Fatal(err)
+		}
+		latest := carbonara.Timestamp(random.IntN(9)) * 1e9
+		rows := translator{batch: &series.Batch{}}
+		rows.reset()
+		rows.latest = latest
+		if decodeProtobuf(body, &rows) == nil && rows.batch.Len() < len(rows.pointOf) {
+			shared++
+		}
+		got, gotErr := shownSeries(latest, func(v visitor) error { return decodeProtobuf(body, v) })
+		want, err := shownSeries(latest, func(v visitor) error { return visitReference(&request, v) })
+		if got != want || fmt.Sprint(gotErr) != fmt.Sprint(err) {
+			t.Fatalf("%x: %v\n%s\nwant %v\n%s", body, gotErr, got, err, want)
+		}
+	}
+	if shared < 100 {
+		t.Errorf("points of a series share a row in %d bodies", shared)
+	}
+}
+
+// The attributes of the point before are not decoded again. Equal bytes below another scope or resource are another
+// series.
+func TestAttributesAreDecodedOnce(t *testing.T) {
+	points := func(n int) (all []byte) {
+		for i := range uint64(n) {
+			all = append(all, message(1, message(3, 1e9*(i+1), 4, 1.5, 7, message(1, "k", 2, message(3, uint64(1e6)))))...)
+		}
+		return message(1, "g", 5, all)
+	}
+	tr := translator{batch: &series.Batch{}}
+	allocations := func(body []byte) float64 {
+		return testing.AllocsPerRun(5, func() {
+			tr.reset()
+			tr.latest = carbonara.MaxTimestamp
+			if err := decodeProtobuf(body, &tr); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := allocations(export(nil, points(2))), allocations(export(nil, points(100))); many > few+10 {
+		t.Errorf("%v allocations for 100 points, %v for 2: the number is written as text for each", many, few)
+	}
+	scope := func(name string) []byte { return message(2, message(1, message(1, name), 2, points(2))) }
+	body := append(message(1, append(append(scope("a"), scope("b")...), message(1, message(1, pair("service.name", "x")))...)),
+		message(1, append(scope("a"), message(1, message(1, pair("service.name", "y")))...))...)
+	tr.reset()
+	tr.latest = carbonara.MaxTimestamp
+	if err := decodeProtobuf(body, &tr); err != nil || tr.points != 6 || len(tr.texts) > 0 {
+		t.Fatal(err, tr.points, tr.texts)
+	}
+	for i, want := range [][2]string{{"a", "x"}, {"b", "x"}, {"a", "y"}} {
+		name, err := tr.batch.Name(i)
+		if from, to := tr.batch.Span(i); err != nil || to-from != 2 || tr.batch.Len() != 3 {
+			t.Fatal(err, from, to, tr.batch.Len())
+		}
+		if scope, job := name.Labels.Get("otel_scope_name"), name.Labels.Get("job"); scope != want[0] || job != want[1] {
+			t.Errorf("row %d: scope %s, job %s, want %s", i, scope, job, want)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package otlp
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -26,7 +25,7 @@ type translator struct {
 	batch    *series.Batch
 	names    map[string]string // of labels, by key of the attribute; "" for a key without a name
 	metadata []series.Metadata
-	pointOf  []int // of each row of the batch; -1 for target_info
+	pointOf  []int // of each measure of the batch; -1 for target_info
 
 	points    int // visited
 	messages  int // resources, scopes and metrics
@@ -53,6 +52,9 @@ type translator struct {
 	native *native.FloatHistogram // of a point
 	common []byte                 // of the heads of a point's series
 	head   []byte
+	series keyhash.Hash // of a point's series
+	known  bool         // common and series are those of the metric's last point
+	open   bool         // the batch ends with a row of this series
 }
 
 // reset prepares the translator for another body.
@@ -176,7 +178,7 @@ func (t *translator) message() error {
 
 // metric implements visitor.
 func (t *translator) metric(m *metric) error {
-	t.of, t.reason = m, ""
+	t.of, t.reason, t.known = m, "", false
 	kind, ofMetadata := otlptranslator.MetricType(otlptranslator.MetricTypeUnknown), "unknown"
 	switch {
 	case m.kind == gauge:
@@ -211,6 +213,7 @@ var errTime = errors.New("the time of a point does not lie between 1970 and 2262
 // point implements visitor.
 func (t *translator) point(p *point) error {
 	t.points++
+	t.known = t.known && p.same
 	if t.reason == "" && p.flags&noValue != 0 {
 		return nil
 	}
@@ -225,6 +228,12 @@ func (t *translator) point(p *point) error {
 	}
 	switch t.of.kind {
 	case gauge, sum:
+		near := p.at <= uint64(t.latest) // one beyond is refused alone
+		if t.open && near {
+			t.pointOf = append(t.pointOf, t.points)
+			return t.batch.Extend(carbonara.Timestamp(p.at), p.value)
+		}
+		t.open = near
 		return t.add(p, "", "", "", p.value)
 	case histogram:
 		return t.histogram(p)
@@ -253,14 +262,11 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 	case (t.of.kind == gauge || t.of.kind == sum) && !p.hasValue:
 		return "unreadable", "a point has no value"
 	}
-	if fault := sortAttributes(p.attributes, ""); fault != "" {
-		return "labels", fault
-	}
-	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
-	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
-	t.common = append(t.common, t.scopeHead...)
-	for _, a := range p.attributes {
-		t.common = model.AppendLabel(t.common, a.key, a.value)
+	if !t.known {
+		if fault := sortAttributes(p.attributes, ""); fault != "" {
+			return "labels", fault
+		}
+		t.setSeries(p)
 	}
 	if text := t.readHistogram(p); text != "" {
 		return "exponential_histogram", text
@@ -271,20 +277,27 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 	return "", ""
 }
 
-// isRepeated reports whether the body has had a point of this series and time, and notes this one.
-func (t *translator) isRepeated(p *point) bool {
+// setSeries sets what a point has in common with the others of its series.
+func (t *translator) setSeries(p *point) {
+	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
+	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
+	t.common = append(t.common, t.scopeHead...)
+	for _, a := range p.attributes {
+		t.common = model.AppendLabel(t.common, a.key, a.value)
+	}
 	of := t.of.kind
 	if of == sum {
 		of = gauge
 	}
-	t.head = model.AppendLabel(t.head[:0], t.name, "")
-	t.head = binary.BigEndian.AppendUint64(append(append(t.head, byte(of)), t.common...), p.at)
-	key := keyhash.Of(t.head)
-	if _, ok := t.seen[key]; ok {
-		return true
-	}
-	t.seen[key] = struct{}{}
-	return false
+	t.head = append(append(model.AppendLabel(t.head[:0], t.name, ""), byte(of)), t.common...)
+	t.series, t.known, t.open = keyhash.Of(t.head), true, false
+}
+
+// isRepeated reports whether the body has had a point of this series and time, and notes this one.
+func (t *translator) isRepeated(p *point) bool {
+	before := len(t.seen)
+	t.seen[keyhash.Hash{t.series[0] + p.at, t.series[1]}] = struct{}{}
+	return len(t.seen) == before
 }
 
 // exemplar adds an exemplar of a point's series, of a histogram that of its bucket. As Prometheus does, it leaves out
@@ -375,7 +388,7 @@ func (t *translator) exponentialHistogram(p *point) error {
 		return err
 	}
 	err := t.batch.AddHistogram(&labels, carbonara.Timestamp(p.at), t.native)
-	for len(t.pointOf) < t.batch.Len() {
+	for measures, _ := t.batch.Columns(); len(t.pointOf) < len(measures); {
 		t.pointOf = append(t.pointOf, t.points)
 	}
 	return err

@@ -163,6 +163,12 @@ func (b *Batch) AddHead(head []byte, at carbonara.Timestamp, value float64) erro
 	return b.EndHead(head)
 }
 
+// Extend adds a measure to the last row.
+func (b *Batch) Extend(at carbonara.Timestamp, value float64) error {
+	b.rows[len(b.rows)-1].to++
+	return b.Measure(at, value)
+}
+
 func (b *Batch) acquire() error {
 	need := bytesPerRow*len(b.rows) + 100*len(b.values) + len(b.labels) - b.paid
 	if need < bytesAcquired || b.Acquire == nil {

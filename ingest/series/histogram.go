@@ -76,12 +76,12 @@ func (b *Batch) Written() *Written {
 	return &Written{Numbers: len(b.values) - b.parts, Histograms: b.histograms, batch: b, refused: map[int]bool{}}
 }
 
-// Drop takes a refused row out.
-func (w *Written) Drop(row int, _ error) {
+// Drop takes refused measures of a row out.
+func (w *Written) Drop(row, measures int, _ error) {
 	r := &w.batch.rows[row]
 	switch {
 	case r.histogram == 0:
-		w.Numbers -= r.to - r.from
+		w.Numbers -= measures
 	case !w.refused[r.histogram]:
 		w.refused[r.histogram] = true
 		w.Histograms--

@@ -58,8 +58,8 @@ type Push struct {
 	Scope     string        // of the rows' keys, beside the protocol
 	MaxFuture time.Duration // how far ahead of the clock measures may be; 0: as the ingester says
 	Rows      ingest.Rows
-	// Drop is called for each refused row. nil: Outcome says enough.
-	Drop func(row int, err error)
+	// Drop is called for each row of which measures are refused. nil: Outcome says enough.
+	Drop func(row, measures int, err error)
 }
 
 // An Outcome says which rows of a push were refused.
@@ -88,7 +88,7 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		accepted -= measures
 		w.Refuse(push.Protocol, reason, measures, err.Error())
 		if push.Drop != nil {
-			push.Drop(row, err)
+			push.Drop(row, measures, err)
 		}
 	}
 	p.Drop = func(row int, err error) {
