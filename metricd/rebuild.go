@@ -25,8 +25,8 @@ func (p *Metricd) Rebuild(ctx context.Context, metrics []uuid.UUID, policies []*
 			return 0, nil, some, err
 		}
 		for i, m := range found {
-			if m != nil && s.heads.IsDirty(m.ID) {
-				found[i] = nil // its head has the schema of its policy, and so has its archive
+			if m != nil && s.heads.WritesByPolicy(m.ID) {
+				found[i] = nil // its archive has that schema
 			}
 		}
 		b := p.rebuilds.Get().(*rebuild.Batch)

@@ -62,18 +62,24 @@ func (hs *Heads) Get(metric uuid.UUID) *Head {
 
 // IsDirty reports whether the next checkpoint writes a metric.
 func (hs *Heads) IsDirty(metric uuid.UUID) bool {
-	hs.RLock()
-	defer hs.RUnlock()
-	h := hs.heads[metric]
-	return h != nil && h.dirty
+	return hs.has(metric, func(h *Head) bool { return h.dirty })
 }
 
 // MustWrite reports whether the next checkpoint writes a metric whose archive has another schema than its policy.
 func (hs *Heads) MustWrite(metric uuid.UUID) bool {
+	return hs.has(metric, func(h *Head) bool { return h.dirty && !h.matchesPolicy() })
+}
+
+// WritesByPolicy reports whether the last checkpoint wrote a metric by its policy as it is, or the next one does.
+func (hs *Heads) WritesByPolicy(metric uuid.UUID) bool {
+	return hs.has(metric, func(h *Head) bool { return h.surveyed || h.dirty && h.matchesPolicy() })
+}
+
+func (hs *Heads) has(metric uuid.UUID, what func(*Head) bool) bool {
 	hs.RLock()
 	defer hs.RUnlock()
 	h := hs.heads[metric]
-	return h != nil && h.dirty && !h.matchesPolicy()
+	return h != nil && what(h)
 }
 
 // AnyDirty reports whether the next checkpoint writes any metric.

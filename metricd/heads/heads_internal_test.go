@@ -92,3 +92,42 @@ func TestListsNameHeadsThatAreThere(t *testing.T) {
 	hs.Drop(uuid.UUID{3})
 	want(list, 7, false)
 }
+
+// A rebuild leaves out what the last checkpoint wrote by the policy as it is, and nothing else.
+func TestWrittenByPolicy(t *testing.T) {
+	policy := func(granularity time.Duration) *model.ArchivePolicy {
+		p, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &granularity}}, []string{"mean"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	hs := &Heads{options: Options{Bytes: 1 << 20}, heads: make(map[uuid.UUID]*Head), lists: roster.NewTable[*Head](100)}
+	id, was := uuid.UUID{1}, policy(time.Minute)
+	h := &Head{Judge: intake.NewJudge(was.Plan(), 0), used: true}
+	h.setMetric(&model.Metric{ID: id, ArchivePolicy: was})
+	hs.heads[id] = h
+	requireWritten := func(want bool, when string) {
+		t.Helper()
+		if hs.WritesByPolicy(id) != want {
+			t.Errorf("%s: %v, want %v", when, !want, want)
+		}
+	}
+	checkpoint := func() {
+		hs.add(h, 0, nil, []carbonara.Timestamp{h.Newest().Timestamp + 10e9}, []float64{1})
+		requireWritten(h.matchesPolicy(), "before a checkpoint")
+		var b Batch
+		b.written.heads, b.written.ends = append(b.written.heads, h), append(b.written.ends, 0)
+		hs.Checkpointed(&b)
+	}
+	requireWritten(false, "as it was loaded")
+	checkpoint()
+	requireWritten(true, "after a checkpoint")
+	hs.Follow(&model.Metric{ID: id, ArchivePolicy: policy(time.Minute)})
+	requireWritten(false, "the policy was changed")
+	hs.Follow(&model.Metric{ID: id, ArchivePolicy: policy(time.Hour)})
+	checkpoint()
+	requireWritten(false, "the archive has another schema")
+	hs.Drop(id)
+	requireWritten(false, "without a head")
+}
