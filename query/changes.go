@@ -75,7 +75,10 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		}
 		name := c.Metric.SeriesName()
 		if read.EachSeries || name == "" {
-			changes = keepLargest(changes, c, read.Most)
+			if changes = append(changes, c); len(changes) >= 2*read.Most+100 {
+				slices.SortFunc(changes, largerChange)
+				changes = changes[:read.Most] // the others cannot be among the largest
+			}
 			return
 		}
 		if largest := names[name]; largest != nil {
@@ -221,16 +224,6 @@ func (r *ChangesRead) methodOf(metric *model.Metric) (m carbonara.Method, grows 
 // found first.
 func largerChange(a, b Change) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), slices.Compare(a.Metric.ID[:], b.Metric.ID[:]))
-}
-
-// keepLargest adds a change, and drops what cannot be among the largest, now and then.
-func keepLargest(changes []Change, added Change, most int) []Change {
-	changes = append(changes, added)
-	if len(changes) < 2*most+100 {
-		return changes
-	}
-	slices.SortFunc(changes, largerChange)
-	return changes[:most]
 }
 
 func (r *ChangesRead) granularity(policy *model.ArchivePolicy) time.Duration {

@@ -87,7 +87,11 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 	}
 	from := len(dst.Starts)
 	dst.Starts, dst.Values = dst.groups.Aggregate(read.Method, dst.Starts, dst.Values)
-	dst.releaseGroups(ctx)
+	bytes := dst.groups.Bytes()
+	if bytes > budget.Small { // aggregates may stay until a slow client has read them
+		dst.groups = carbonara.Groups{}
+	}
+	budget.Of(ctx).Release(budget.Answers, int64(bytes))
 	if read.Where != nil {
 		return dst.keep(ctx, from, read.Where)
 	}
@@ -107,16 +111,6 @@ func (a *Aggregates) grow(ctx context.Context, more int) error {
 func (a *Aggregates) Capacity() int {
 	const perRegrouped = 64 // an aggregate, what it is resampled from, and a group of the result
 	return a.groups.Capacity() + 16*cap(a.Values) + perRegrouped*cap(a.aggregates)
-}
-
-// releaseGroups gives back the memory of the groups, and lets go of it if it is much: the aggregates may stay until a
-// slow client has read them.
-func (a *Aggregates) releaseGroups(ctx context.Context) {
-	bytes := a.groups.Bytes()
-	if bytes > budget.Small {
-		a.groups = carbonara.Groups{}
-	}
-	budget.Of(ctx).Release(budget.Answers, int64(bytes))
 }
 
 // keep drops the aggregates from index from on that do not match.

@@ -96,7 +96,10 @@ func CostOf(ctx context.Context, archives Archives, metrics []*model.Metric, pol
 			return nil, err
 		}
 		if reads[i].Granularity == 0 {
-			c.addRaw(&groups)
+			if c.raw += groups.Len(); groups.Len() > 0 {
+				c.buffer = carbonara.AppendRaw(c.buffer[:0], groups.Starts[0], groups.Starts, groups.Values[0])
+				c.rawBytes += len(c.buffer)
+			}
 		} else {
 			c.add(&groups)
 		}
@@ -205,16 +208,6 @@ func (c *costs) encoded(groups *carbonara.Groups) int {
 		from = to
 	}
 	return bytes + bytes*missing/known
-}
-
-// addRaw adds the raw measures of a metric.
-func (c *costs) addRaw(groups *carbonara.Groups) {
-	if groups.Len() == 0 {
-		return
-	}
-	c.raw += groups.Len()
-	c.buffer = carbonara.AppendRaw(c.buffer[:0], groups.Starts[0], groups.Starts, groups.Values[0])
-	c.rawBytes += len(c.buffer)
 }
 
 func (c *costs) result(sampled int) *PolicyCost {

@@ -300,16 +300,10 @@ func (a Handlers) anyMatchers(r *request) ([][]*labels.Matcher, error) {
 	if err != nil {
 		return nil, Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
 	}
-	return lists, r.checkTimes()
-}
-
-// checkTimes refuses times that are none. Labels are those of now: a resource's earlier names are in its history.
-func (r *request) checkTimes() error {
-	if _, err := r.Time("start", time.Time{}); err != nil {
-		return err
-	}
-	_, err := r.Time("end", time.Time{})
-	return err
+	// Labels are those of now, at any time: a resource's earlier names are in its history.
+	_, start := r.Time("start", time.Time{})
+	_, end := r.Time("end", time.Time{})
+	return lists, cmp.Or(start, end)
 }
 
 func (a Handlers) listSeries(r *request) (*Answer, error) {

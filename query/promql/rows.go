@@ -283,10 +283,9 @@ func (c *computation) computeMeasures(s *series, groups *carbonara.Groups, p par
 	from, to := s.measuresOf(groups, p)
 	measures := columns.Measures[carbonara.Timestamp]{Times: groups.Starts[from:to], Values: groups.Values[0][from:to],
 		Late: s.late(), StaleAfter: s.endsAfter(0)}
-	filled, used, ok := columns.RowOfMeasures(c.Pipeline, &measures, c.at, c.source.longest, c.row(s))
+	filled, called, used, ok := columns.RowOfMeasures(c.Pipeline, &measures, c.at, c.source.longest, c.row(s))
 	if ok {
-		c.used.Add(used)
-		c.filled[s.place-c.first] = filled
+		c.done(s, filled, called, used, nil)
 	}
 	return ok
 }
@@ -305,22 +304,27 @@ func (c *computation) compute(ctx context.Context, s *series, memory *scratch) e
 	if c.sel != nil {
 		c.sel.noteCut(samples)
 	}
+	c.done(s, filled, called, used, samples.Notes)
+	return nil
+}
+
+// done notes what Row says of a series.
+func (c *computation) done(s *series, filled, called bool, used int64, notes annotations.Annotations) {
 	c.used.Add(used)
 	c.filled[s.place-c.first] = filled
 	isRate := called && (c.Function() == "rate" || c.Function() == "increase")
-	if len(samples.Notes) == 0 && !isRate {
-		return nil
+	if len(notes) == 0 && !isRate {
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.notes.Merge(samples.Notes)
+	c.notes.Merge(notes)
 	if name := s.name; isRate && name != "" && !slices.Contains(c.names, name) {
 		c.names = append(c.names, name)
 		if !model.TypeOfSeries(name, nil).Grows() { // as the engine has it
 			c.notes.Add(annotations.NewPossibleNonCounterInfo(name, c.RangePosition()))
 		}
 	}
-	return nil
 }
 
 // foldRows adds the rows of some series to their groups, in their order: each goroutine at some times.

@@ -2,7 +2,6 @@ package promql
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/prometheus/prometheus/promql/parser/posrange"
@@ -58,24 +57,12 @@ func quantile(q float64, shares []share) float64 {
 		}
 	}
 	if len(values) == len(shares) {
-		return quantileOfValues(q, values)
+		return columns.Quantile(q, values)
 	}
 	for _, v := range values {
 		d.AddValue(v)
 	}
 	return d.QuantileNaNFirst(q)
-}
-
-// quantileOfValues is the engine's quantile, to the last bit.
-func quantileOfValues(q float64, values []float64) float64 {
-	slices.Sort(values)
-	rank := q * float64(len(values)-1)
-	low := math.Floor(rank)
-	weight := rank - low
-	if weight == 0 {
-		return values[int(low)]
-	}
-	return float64(values[int(low)]*(1-weight)) + float64(values[min(int(low)+1, len(values)-1)]*weight)
 }
 
 // addShare is add for shares.

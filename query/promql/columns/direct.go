@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -14,24 +15,30 @@ type Measures[T ~int64] struct {
 	StaleAfter int64 // ms after which the series ends, unless another measure follows
 }
 
-// direct are the functions over ranges whose result is NaN if it depends on a NaN. A NaN may mean that there is no
-// measure.
+// direct are the functions over ranges whose result is NaN if it depends on a NaN, and Rates. A NaN may mean that there
+// is no measure.
 var direct = map[string]bool{"sum_over_time": true, "avg_over_time": true, "min_over_time": true, "max_over_time": true,
-	"last_over_time": true, "first_over_time": true}
+	"last_over_time": true, "first_over_time": true, "rate": true, "increase": true, "delta": true}
 
 // Direct reports whether RowOfMeasures may know the pipeline's rows.
 func (p *Pipeline) Direct() bool { return p.call == nil || p.direct }
 
 // RowOfMeasures is Row of raw measures. ok is false if samples have to be made of them: for NaNs. Out means nothing
 // then.
-func RowOfMeasures[T ~int64](p *Pipeline, of *Measures[T], at Times, lookback int64, out []float64) (any bool,
+func RowOfMeasures[T ~int64](p *Pipeline, of *Measures[T], at Times, lookback int64, out []float64) (any, called bool,
 	used int64, ok bool) {
 	if p.call == nil {
 		used, ok = of.instants(p.offset(), at, lookback, out)
-	} else {
-		used, ok = of.windows(valueWindows[plainName(p.call.Func.Name)], p.Range, p.offset(), at, out)
+	} else if r := Rates[p.call.Func.Name]; r == nil {
+		f := valueWindows[plainName(p.call.Func.Name)]
+		windows := func(w Window) float64 { return f(of.Values[w.From:w.To]) }
+		used, ok = of.windows(windows, 1, p.Range, p.offset(), at, out)
+	} else if !slices.ContainsFunc(of.Values, math.IsNaN) {
+		time := func(i int) int64 { return int64(of.Times[i])/perMillisecond + of.Late }
+		used, ok = of.windows(r.windows(of.Values, time, p.Range), 2, p.Range, p.offset(), at, out)
 	}
-	return ok && p.before.apply(out), used, ok
+	called = ok && p.call != nil && hasValue(out)
+	return ok && p.before.apply(out), called, used, ok
 }
 
 const perMillisecond = 1_000_000
@@ -63,8 +70,9 @@ func (m *Measures[T]) instants(offset int64, at Times, lookback int64, out []flo
 	return used, true
 }
 
-func (m *Measures[T]) windows(f func([]float64) float64, length, offset int64, at Times, out []float64) (used int64,
-	ok bool) {
+// windows sets out to a function over the range at each time, which needs so many measures at least.
+func (m *Measures[T]) windows(f func(Window) float64, least int, length, offset int64, at Times, out []float64) (
+	used int64, ok bool) {
 	times := m.Times
 	first := m.after(at.At(0) - offset - length)
 	from := sort.Search(len(times), func(i int) bool { return times[i] >= first })
@@ -82,14 +90,11 @@ func (m *Measures[T]) windows(f func([]float64) float64, length, offset int64, a
 			from++
 		}
 		ended = end
-		if from == to {
+		if used += int64(to - from); to-from < least {
 			out[i] = absent
-			continue
-		}
-		if out[i] = f(m.Values[from:to]); out[i] != out[i] {
+		} else if out[i] = f(Window{From: from, To: to, Start: now - length, End: now}); out[i] != out[i] {
 			return 0, false
 		}
-		used += int64(to - from)
 	}
 	return used, true
 }

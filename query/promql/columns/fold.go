@@ -273,7 +273,7 @@ func (f *Fold) Result(group int) (row []float64, any bool) {
 	if op == parser.QUANTILE {
 		for i, list := range f.lists[at : at+f.steps] {
 			if len(list) > 0 {
-				row[i] = quantile(f.pipeline.quantile, list)
+				row[i] = Quantile(f.pipeline.quantile, list)
 			}
 		}
 		return row, f.pipeline.after.apply(row)

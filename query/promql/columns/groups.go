@@ -160,7 +160,7 @@ func (s *Samples) Chosen(function string, w Window) Window {
 func (s *Samples) overGroups(function string, of func(Window) float64) func(Window) float64 {
 	switch r := Rates[function]; {
 	case r != nil:
-		change := Rate{ofCounter: r.ofCounter}
+		change := (&Rate{ofCounter: r.ofCounter}).windows(s.Values, func(i int) int64 { return s.Times[i] }, 0)
 		return func(w Window) float64 {
 			if w.IsWhole() {
 				return of(w)
@@ -169,14 +169,14 @@ func (s *Samples) overGroups(function string, of func(Window) float64) func(Wind
 			short := w.To-i == 1 && w.End-w.Start < s.Times[i]-s.begin(i)
 			if short && i > 0 && s.Times[i-1] == s.begin(i) { // one value says nothing without the one before
 				start, end := s.begin(i-1), s.Times[i]
-				by := change.of(s.Times[i-1:i+1], s.Values[i-1:i+1], start, end, 0)
+				by := change(Window{From: i - 1, To: i + 1, Start: start, End: end})
 				return r.over(w, by*float64(w.End-w.Start)/float64(end-start))
 			}
 			return r.Interpolated(s, w, func(w Window) float64 {
 				if w.From == w.To {
 					return absent
 				}
-				return change.of(s.Times[w.From:w.To], s.Values[w.From:w.To], w.Start, w.End, 0)
+				return change(w)
 			})
 		}
 	case function == "sum_over_time" || function == "count_over_time" || function == "avg_over_time" ||

@@ -145,8 +145,8 @@ func (f *Fold) addValues(group int32, row []float64, from int) {
 	}
 }
 
-// quantile sorts values, which are some, and returns their quantile.
-func quantile(q float64, values []float64) float64 {
+// Quantile sorts values, which are some, and returns their quantile as the engine has it.
+func Quantile(q float64, values []float64) float64 {
 	slices.Sort(values)
 	last := float64(len(values) - 1)
 	rank := q * last

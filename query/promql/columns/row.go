@@ -1,8 +1,6 @@
 package columns
 
 import (
-	"time"
-
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -131,10 +129,7 @@ func (p *Pipeline) over(m *Scratch, s *Samples) func(Window) float64 {
 	if f := valueWindows[name]; f != nil {
 		of = func(w Window) float64 { return f(values[w.From:w.To]) }
 	} else if r := Rates[name]; r != nil {
-		seconds := (time.Duration(p.Range) * time.Millisecond).Seconds()
-		of = func(w Window) float64 {
-			return r.of(times[w.From:w.To], values[w.From:w.To], w.Start, w.End, seconds)
-		}
+		of = r.windows(values, func(i int) int64 { return times[i] }, p.Range)
 	} else {
 		of = p.overPoints(m, s)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	upstream "github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -155,21 +156,29 @@ type Rate struct{ ofCounter, perSecond bool }
 // Rates are these functions.
 var Rates = map[string]*Rate{"rate": {true, true}, "increase": {true, false}, "delta": {}}
 
-// of returns the rate of the samples in (start, end], which has so many seconds; absent of less than two samples.
-func (r *Rate) of(times []int64, values []float64, start, end int64, seconds float64) float64 {
-	last := len(values) - 1
-	i := Increase{Samples: float64(len(values)), First: values[0], FirstTime: times[0], LastTime: times[last],
-		By: values[last] - values[0]}
-	if r.ofCounter {
-		previous := values[0]
-		for _, v := range values[1:] {
-			if v < previous {
-				i.By += previous
-			}
-			previous = v
+// windows returns the rate over windows of samples, which have a length in ms; absent of less than two samples. It
+// compares each sample once, however many windows have it.
+func (r *Rate) windows(values []float64, at func(i int) int64, length int64) func(Window) float64 {
+	seconds := (time.Duration(length) * time.Millisecond).Seconds()
+	var resets []int // places of values below the one before
+	for i := 1; r.ofCounter && i < len(values); i++ {
+		if values[i] < values[i-1] {
+			resets = append(resets, i)
 		}
 	}
-	return r.Extrapolate(&i, start, end, seconds)
+	return func(w Window) float64 {
+		last := w.To - 1
+		i := Increase{Samples: float64(w.To - w.From), First: values[w.From], FirstTime: at(w.From), LastTime: at(last),
+			By: values[last] - values[w.From]}
+		first, _ := slices.BinarySearch(resets, w.From+1)
+		for _, reset := range resets[first:] {
+			if reset > last {
+				break
+			}
+			i.By += values[reset-1]
+		}
+		return r.Extrapolate(&i, w.Start, w.End, seconds)
+	}
 }
 
 // Increase is that of samples in a range: by how much, from the first to the last; times are ms.
