@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/budget"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testnode"
@@ -285,4 +286,30 @@ func TestRecentGroupsHaveTheColumnsThatAreRead(t *testing.T) {
 	f(slack*4, carbonara.ColumnMin)
 	f(slack*4, carbonara.ColumnMax)
 	n.Stop(ctx)
+}
+
+// A day of groups of ten seconds, and what lies before it for a first value, is kept: reads that follow have no memory
+// to resample the measures of the head.
+func TestADayOfTenSecondsIsRecent(t *testing.T) {
+	ctx, ten := context.Background(), 10*time.Second
+	n := testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1, GroupBytes: 8 << 20})
+	defer n.Stop(ctx)
+	policy, err := model.NewArchivePolicy("p", 0, []model.DefinitionInput{{Granularity: &ten}}, []string{"last"})
+	fatal.If(t, err)
+	const groups = (24*3600 + 300) / 10
+	metric := &model.Metric{ID: uuid.UUID{15: 1}, ArchivePolicy: policy, Creator: "admin"}
+	m := &model.Measures{Metrics: []uuid.UUID{metric.ID}, Offsets: []int{0, groups}, Values: make([]float64, groups)}
+	for i := range groups {
+		m.Timestamps = append(m.Timestamps, start+carbonara.Timestamp(i)*carbonara.Timestamp(ten))
+	}
+	fatal.If(t, errors.Join(n.Index.CreateArchivePolicy(ctx, policy), n.Index.CreateMetric(ctx, metric), n.Post(m),
+		n.Metricd.Refresh(ctx, []uuid.UUID{metric.ID})))
+	for _, ctx := range []context.Context{ctx, ctx, budget.New(1<<20, nil).Context(ctx)} {
+		var got carbonara.Groups
+		read := model.Read{Metric: metric, Granularity: ten, Columns: []carbonara.Column{carbonara.ColumnLast},
+			From: start, To: carbonara.MaxTimestamp}
+		if err := n.Metricd.Groups(ctx, read, &got); err != nil || got.Len() != groups {
+			t.Fatal(got.Len(), err)
+		}
+	}
 }

@@ -71,7 +71,7 @@ const (
 	// readAgain is how soon a metric must be read again to be worth its recent groups.
 	readAgain = 10 * time.Minute
 	// mostRecent is how many groups are kept of a metric and granularity, and 1/recentShare of the cache at most.
-	mostRecent  = 8 << 10
+	mostRecent  = 16 << 10
 	recentShare = 4
 )
 
