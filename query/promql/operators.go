@@ -21,15 +21,10 @@ func operatorOf(expr parser.Expr) *node {
 		!e.Op.IsSetOperator() && columns.Operator(e.Op, e.ReturnBool) == nil {
 		return nil
 	}
-	left := nodeOf(e.LHS)
-	if left == nil {
-		return nil
+	if left, right := nodeOf(e.LHS), nodeOf(e.RHS); left != nil && right != nil {
+		return &node{operator: e, left: left, right: right}
 	}
-	right := nodeOf(e.RHS)
-	if right == nil {
-		return nil
-	}
-	return &node{operator: e, left: left, right: right}
+	return nil
 }
 
 // operation is an operator between the results of two nodes. Series match as a whole where the engine matches at each

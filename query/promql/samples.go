@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/prometheus/prometheus/model/value"
 	upstream "github.com/prometheus/prometheus/promql"
@@ -123,9 +124,17 @@ func (s *series) append(it *iterator, memory *scratch, p part) {
 			s.noteLeftOut(m.String())
 		}
 	}
-	for i, start := range memory.starts {
+	added := 0
+	if !divides && s.reading.kind == readMethod && p.granularity%time.Millisecond == 0 && len(it.times) == 0 {
+		b := bounds{least, most, p.granularity.Milliseconds(), math.MaxInt64}
+		if it.staleAfter = it.partStaleAfter; sel.length == 0 {
+			b.staleAfter = it.staleAfter
+		}
+		added = it.addValues(memory.starts, memory.values, b)
+	}
+	for i, start := range memory.starts[added:] {
 		if t := milliseconds(start.Add(p.granularity)); inside(t) {
-			v := memory.values[i]
+			v := memory.values[added+i]
 			if s.reading.kind == readOne {
 				v = 1
 			}
