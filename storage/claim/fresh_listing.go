@@ -11,14 +11,19 @@ import (
 
 // RefreshListing makes the next listing of a folder show all that other machines did before. The client of NFS caches
 // listings, and drops a cached one when it changes the folder itself. So RefreshListing makes an empty file and removes
-// it. The name is the member's own; a crash leaves the file until the next process of that node.
+// it. The name is the member's own; a crash leaves the file until the next process of that node. If the file is gone
+// before, another goroutine has removed it since, which changed the folder as well, or a repeated request has.
 func RefreshListing(fs vfs.FS, dir, node string) error {
 	path := fs.PathJoin(dir, temporary+"look-"+node)
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Close(), fs.Remove(path))
+	err = file.Close()
+	if removed := fs.Remove(path); !notThere(removed) {
+		err = errors.Join(err, removed)
+	}
+	return err
 }
 
 // Look implements Session.

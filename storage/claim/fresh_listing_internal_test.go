@@ -66,4 +66,31 @@ func TestLookPassesCachedListing(t *testing.T) {
 	}
 }
 
+// twiceAtOnce is a disk on which a second look runs beside each one, and ends first.
+type twiceAtOnce struct {
+	vfs.FS
+	within bool
+}
+
+func (d *twiceAtOnce) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := d.FS.Create(name, category)
+	if err == nil && !d.within {
+		d.within = true
+		defer func() { d.within = false }()
+		err = RefreshListing(d, d.PathDir(name), "a")
+	}
+	return file, err
+}
+
+// Looks of one process do not disturb one another: at its start one is for itself, and others tell that they have
+// joined.
+func TestLooksBesideOneAnother(t *testing.T) {
+	disk := &twiceAtOnce{FS: vfs.NewMem()}
+	fatal.If(t, disk.MkdirAll("data", 0o700))
+	fatal.If(t, RefreshListing(disk, "data", "a"))
+	if names, err := disk.List("data"); err != nil || len(names) != 0 {
+		t.Errorf("looks left something: %v, %v", names, err)
+	}
+}
+
 func defaultsOf(o Options) Options { o.EnsureDefaults(); return o }
