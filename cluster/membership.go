@@ -57,12 +57,17 @@ func (m *membership) lookSoon() {
 	}
 }
 
-// staying returns the members that share the stores.
+// staying returns the members that share the stores. Those of this process's name have ended (refuseNamesake), and
+// others may know so long before: with a share for them too, a sack would be given to this process that it does not
+// take.
 func (m *membership) staying(ctx context.Context) ([]claim.Member, error) {
 	members, err := m.session.Members(ctx)
+	own := m.session.Member()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(members, func(member claim.Member) bool { return m.leaving[member.ID] }), err
+	return slices.DeleteFunc(members, func(member claim.Member) bool {
+		return m.leaving[member.ID] || member.Node == own.Node && member.ID != own.ID
+	}), err
 }
 
 func (m *membership) noteLeaving(member string) {

@@ -98,6 +98,34 @@ func TestOwnersAfterARestart(t *testing.T) {
 	}
 }
 
+// A process that is started again has the share that others, who know of its predecessor's death, give it, also while it
+// takes the predecessor for alive itself, and whichever of their IDs is first.
+func TestSharesBesideAPredecessor(t *testing.T) {
+	for _, predecessor := range []string{"c.0", "c.2"} {
+		for held := range 6 { // by a, the rest by b
+			s, others := sackOf("a")
+			for i := range 6 {
+				s.holders[datafolder.SackName(i)] = claim.Holder{Member: s.members[min(1, i/(held+1))], Epoch: 1}
+			}
+			own := claim.Member{ID: "c.1", Node: "c", Roles: []string{string(RoleMetricd)}}
+			known := append(slices.Clone(s.members), own)
+			want, err := others.owners(t.Context(), known)
+			fatal.If(t, err)
+			s, r := sackOf("a")
+			earlier := own
+			earlier.ID = predecessor
+			s.members = slices.Concat([]claim.Member{own, earlier}, s.members)
+			s.holders = others.environment.ownership.session.(*claimsSession).holders
+			members, err := r.members.staying(t.Context())
+			fatal.If(t, err)
+			got, err := r.owners(t.Context(), members)
+			if err != nil || !slices.Equal(ids(got), ids(want)) {
+				t.Errorf("beside %s: %v %v, others see %v", predecessor, ids(got), err, ids(want))
+			}
+		}
+	}
+}
+
 // Two sacks move at a time, and those that nobody holds are the first.
 func TestFewSacksMove(t *testing.T) {
 	s, r := sackOf("a")
