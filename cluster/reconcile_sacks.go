@@ -40,11 +40,13 @@ type sackReconciler struct {
 // assignment is who holds which sack, as far as this process knows, by sack.
 type assignment struct {
 	looked  []time.Time // at the claim, or its holder has told
+	news    []time.Time // when others told that the claim changes, and not to whom
 	holders []string    // IDs, "" for none; of one that ended, the process that was started again
 	unheld  []bool
 }
 
-// assignmentStays is how long a holder is believed without a look at the claim, while it is a member.
+// assignmentStays is how long a holder is believed without a look at the claim, while it is a member. For so long after
+// news of a claim no look is believed, since a listing may be older than the news.
 const assignmentStays = 10 * time.Second
 
 // withRole returns the members of a role.
@@ -73,7 +75,7 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 		if _, ok := r.environment.ownership.holds(names[sack]); ok {
 			k.holders[sack], k.unheld[sack] = r.members.own(), false
 		} else if id := k.holders[sack]; k.unheld[sack] || id == r.members.own() ||
-			time.Since(k.looked[sack]) >= assignmentStays ||
+			time.Since(k.looked[sack]) >= assignmentStays || time.Since(k.news[sack]) < assignmentStays ||
 			!slices.ContainsFunc(members, func(m claim.Member) bool { return m.ID == id }) {
 			looks.Go(func() error {
 				holder, err := r.environment.holders.lookup(ctx, names[sack])
@@ -96,7 +98,8 @@ func (r *sackReconciler) owners(ctx context.Context, members []claim.Member) ([]
 // assignment returns what is known. mu is held.
 func (r *sackReconciler) assignment() *assignment {
 	if r.known.holders == nil {
-		r.known = assignment{make([]time.Time, r.sacks), make([]string, r.sacks), make([]bool, r.sacks)}
+		times := make([]time.Time, 2*r.sacks)
+		r.known = assignment{times[:r.sacks], times[r.sacks:], make([]string, r.sacks), make([]bool, r.sacks)}
 	}
 	return &r.known
 }
@@ -106,7 +109,10 @@ func (r *sackReconciler) learn(sack int, holder string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.assignment()
-	k.holders[sack], k.looked[sack], k.unheld[sack] = holder, time.Now(), holder == ""
+	k.holders[sack], k.looked[sack], k.unheld[sack], k.news[sack] = holder, time.Now(), holder == "", time.Time{}
+	if holder == "" {
+		k.news[sack] = time.Now()
+	}
 }
 
 // lookAnew makes owners look at all claims.
@@ -114,7 +120,9 @@ func (r *sackReconciler) lookAnew() {
 	r.environment.holders.forgetAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.known.looked)
+	for sack := range r.assignment().news {
+		r.known.news[sack] = time.Now()
+	}
 }
 
 // heir returns the ID of the member that has a claim's sack: the holder, or the process that was started again under
@@ -230,6 +238,7 @@ func (r *sackReconciler) take(ctx context.Context, sack int) error {
 	}
 	defer r.members.wake() // to try again, or to go on
 	r.learn(sack, "")
+	r.environment.holders.forgetAnswers()
 	err := r.claimAll(ctx, []int{sack})
 	if !r.takes.Load() { // this process has begun to leave
 		err = errors.Join(err, r.giveBack(ctx, sack))

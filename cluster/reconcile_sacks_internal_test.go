@@ -6,10 +6,13 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/tests/fatal"
@@ -20,9 +23,13 @@ type claimsSession struct {
 	knownMembers
 	holders map[string]claim.Holder
 	errs    map[string]error
+	looks   int // at the second sack
 }
 
 func (s *claimsSession) Holder(_ context.Context, name string) (claim.Holder, error) {
+	if name == datafolder.SackName(1) {
+		s.looks++
+	}
 	return s.holders[name], s.errs[name]
 }
 
@@ -123,6 +130,48 @@ func TestSharesBesideAPredecessor(t *testing.T) {
 				t.Errorf("beside %s: %v %v, others see %v", predecessor, ids(got), err, ids(want))
 			}
 		}
+	}
+}
+
+// What a sack's giver tells is newer than a listing: the claim is looked at until it shows that, not believed for long.
+func TestNewsIsNewerThanAListing(t *testing.T) {
+	name := datafolder.SackName(1)
+	for kind, tell := range map[string]func(*sackReconciler){
+		"given": func(r *sackReconciler) { r.learn(1, "") }, "claims changed": (*sackReconciler).lookAnew,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, r := sackOf("a")
+			r.members.client = peer.NewClient("key", nil, peer.TCP) // nobody answers
+			defer r.members.client.Close()
+			unheld := func() bool {
+				t.Helper()
+				time.Sleep(reconcileInterval)
+				owners, err := r.owners(t.Context(), s.members)
+				fatal.If(t, err)
+				sacks, _ := r.moving(owners)
+				return slices.Contains(sacks, 1)
+			}
+			if unheld() {
+				t.Errorf("%s: nobody holds it", kind)
+			}
+			tell(r)
+			if unheld() { // as listed before
+				t.Errorf("%s: the claim is not looked at", kind)
+			}
+			h := s.holders[name]
+			h.Released = true
+			s.holders[name] = h
+			if !unheld() {
+				t.Errorf("%s: an old listing is believed", kind)
+			}
+			h.Member, h.Epoch, h.Released = s.members[1], 2, false
+			s.holders[name] = h
+			r.learn(1, h.Member.ID)
+			looks := s.looks
+			if unheld() || s.looks != looks {
+				t.Errorf("%s: a taken sack is looked at", kind)
+			}
+		})
 	}
 }
 
