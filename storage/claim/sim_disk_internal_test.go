@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -18,7 +19,9 @@ import (
 // disk is the shared folder of a simulation. Each operation on it happens at exactly one moment; mounts make trouble.
 type disk struct {
 	w       *world
+	root    *inode
 	entries map[string]*inode
+	cuts    int // of the power
 }
 
 // inode is a file or a folder, with its past, which caches may still show.
@@ -29,6 +32,9 @@ type inode struct {
 	// overwritten is for a file whose bytes were changed in place. A cache may permanently show old bytes of such a
 	// file, as that of ceph-fuse does; names it always shows within maxStale.
 	overwritten bool
+	// What the power's end leaves: of a folder the names of its last sync, of a file the content.
+	durable map[string]*inode
+	kept    string
 }
 
 type version struct {
@@ -38,7 +44,8 @@ type version struct {
 }
 
 func newDisk(w *world) *disk {
-	return &disk{w: w, entries: map[string]*inode{"/": {dir: true, links: 1, past: []version{{}}}}}
+	root := &inode{dir: true, links: 1, past: []version{{}}}
+	return &disk{w: w, root: root, entries: map[string]*inode{"/": root}}
 }
 
 func (i *inode) last() *version { return &i.past[len(i.past)-1] }
@@ -133,6 +140,53 @@ func (d *disk) rename(from, to string) error {
 	return nil
 }
 
+// sync makes a file durable, or the names in a folder.
+func (d *disk) sync(name string, i *inode) {
+	if !i.dir {
+		i.kept = i.last().content
+		return
+	}
+	if folder := d.entries[name]; folder != nil {
+		folder.durable = make(map[string]*inode)
+		for _, entry := range folder.last().names {
+			folder.durable[entry] = d.entries[path.Join(name, entry)]
+		}
+	}
+}
+
+// powerCut is the end of the server: what was not synced is gone.
+func (d *disk) powerCut() {
+	d.cuts++
+	d.entries = make(map[string]*inode)
+	links := make(map[*inode]uint16)
+	var restore func(name string, i *inode)
+	restore = func(name string, i *inode) {
+		d.entries[name] = i
+		links[i]++
+		left := version{at: d.w.now, content: i.kept, names: slices.Sorted(maps.Keys(i.durable))}
+		i.past, i.links = []version{left}, links[i]
+		for _, entry := range left.names {
+			restore(path.Join(name, entry), i.durable[entry])
+		}
+	}
+	restore("/", d.root)
+}
+
+// syncNames makes the names in a store's folder durable, in worlds whose power ends.
+func syncNames(fs vfs.FS, dir string) error {
+	for at := fs; at != nil; at = at.Unwrap() {
+		if m, ok := at.(*mount); !ok || !m.d.w.power {
+			continue
+		}
+		file, err := fs.OpenDir(dir)
+		if err != nil {
+			return err
+		}
+		return file.Sync()
+	}
+	return nil
+}
+
 // mount is a process's way to the disk.
 type mount struct {
 	p *process
@@ -167,9 +221,11 @@ func (m *mount) call(do func() error) error {
 	if wait := lands - w.now; wait > time.Second && w.chance(2) { // given up, but not taken back
 		w.after(w.between(time.Second, wait+time.Second), func() { answer(errIO) })
 	}
+	cuts := m.d.cuts
 	w.at(lands, func() {
-		err := do()
-		answer(err)
+		if cuts == m.d.cuts {
+			answer(do())
+		}
 	})
 	if err := t.wait(); err != nil {
 		return err
@@ -278,7 +334,7 @@ func (m *mount) OpenReadWrite(name string, category vfs.DiskWriteCategory, _ ...
 }
 
 func (m *mount) OpenDir(name string) (vfs.File, error) {
-	return &simFile{m: m, inode: &inode{dir: true, past: []version{{}}}}, nil
+	return &simFile{m: m, name: name, inode: &inode{dir: true, past: []version{{}}}}, nil
 }
 
 func (m *mount) Remove(name string) error {
@@ -434,6 +490,7 @@ func (i simInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 // moment of its return counts.
 type simFile struct {
 	m      *mount
+	name   string // of a folder
 	inode  *inode
 	view   *version // for one opened to read
 	offset int
@@ -490,7 +547,9 @@ func (f *simFile) WriteAt(p []byte, offset int64) (int, error) {
 	return len(p), nil
 }
 
-func (f *simFile) Sync() error                    { return f.m.call(func() error { return nil }) }
+func (f *simFile) Sync() error {
+	return f.m.call(func() error { f.m.d.sync(f.name, f.inode); return nil })
+}
 func (f *simFile) SyncData() error                { return f.Sync() }
 func (f *simFile) SyncTo(int64) (bool, error)     { return true, f.Sync() }
 func (f *simFile) Preallocate(int64, int64) error { return nil }

@@ -125,7 +125,10 @@ func (s *store) name(kind string) string {
 func (s *store) newLog() (err error) {
 	s.logName = s.name("log")
 	s.log, err = s.fs.Create(path.Join(s.dir, s.logName), vfs.WriteCategoryUnspecified)
-	return err
+	if err != nil {
+		return err
+	}
+	return syncNames(s.fs, s.dir)
 }
 
 // append makes lines durable.
@@ -149,7 +152,10 @@ func (s *store) edit(edit string) error {
 
 func (s *store) table(lines []string) (string, error) {
 	name := s.name("sst")
-	return name, write(s.fs, path.Join(s.dir, name), []byte(strings.Join(lines, "\n")+"\n"))
+	if err := write(s.fs, path.Join(s.dir, name), []byte(strings.Join(lines, "\n")+"\n")); err != nil {
+		return name, err
+	}
+	return name, syncNames(s.fs, s.dir)
 }
 
 // tidy turns the log into a table, or several tables into one.

@@ -25,6 +25,7 @@ type world struct {
 	hangs   bool // links of claims take long, while heartbeats do not
 	late    bool // some answers come long after their effect
 	hides   bool // caches hide heartbeats for longer than members' slack
+	power   bool // it ends once, of all
 }
 
 type event struct {
@@ -95,8 +96,15 @@ type hiding struct {
 }
 
 func newNode(w *world, name string) *node {
-	return &node{w: w, name: name, rate: 1, seen: make(map[*inode]time.Duration), cached: make(map[*inode]*version),
-		frozen: make(map[*inode]bool), hidden: make(map[string]*hiding)}
+	n := &node{w: w, name: name, rate: 1}
+	n.forget()
+	return n
+}
+
+// forget empties the caches.
+func (n *node) forget() {
+	n.seen, n.cached = make(map[*inode]time.Duration), make(map[*inode]*version)
+	n.frozen, n.hidden = make(map[*inode]bool), make(map[string]*hiding)
 }
 
 // Now implements Clock.

@@ -30,7 +30,7 @@ const (
 func simulate(seed uint64, f faults, trace func(format string, args ...any)) []string {
 	w := &world{rand: rand.New(rand.NewPCG(seed, 5)), faults: f}
 	w.sharp, w.late, w.hides = seed%2 == 0, seed%4 == 3, seed%8 == 5
-	w.hangs = seed%8 == 1
+	w.hangs, w.power = seed%8 == 1, seed%8 == 2
 	w.slow = []time.Duration{1, 1, 5, 100}[w.rand.IntN(4)]
 	w.disk = newDisk(w)
 	w.disk.entries[simRoot] = &inode{dir: true, links: 1, past: []version{{}}}
@@ -39,7 +39,9 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 		if err := w.disk.enter(name, &inode{dir: true, past: []version{{}}}); err != nil {
 			panic(err)
 		}
+		w.disk.sync(path.Dir(name), w.disk.entries[path.Dir(name)])
 	}
+	w.disk.root.durable = map[string]*inode{path.Base(simRoot): w.disk.entries[simRoot]}
 	c := &cluster{world: w, acked: make(map[string]bool), taken: make(map[string]bool),
 		epochs: make(map[string]uint64), claimed: make(map[string]map[uint64]time.Duration), trace: trace}
 	for _, name := range []string{"api1", "api2", "m1", "m2"} {
@@ -53,6 +55,9 @@ func simulate(seed uint64, f faults, trace func(format string, args ...any)) []s
 		w.after(w.between(0, 3*time.Second), func() { c.keep(n, api) })
 	}
 	w.after(w.between(0, 10*time.Second), c.trouble)
+	if w.power { // by a generator of its own: other seeds stay the same
+		w.after(time.Duration(rand.New(rand.NewPCG(seed, 6)).Int64N(int64(simTrouble))), c.powerCut)
+	}
 	w.run(simTrouble)
 	w.calm = true
 	for w.now < simTrouble+simCalm && !c.atRest() {
@@ -123,6 +128,18 @@ func (c *cluster) trouble() {
 	case 3:
 		m.leaving = true
 	}
+}
+
+// powerCut is the end of the server and all machines, which start again.
+func (c *cluster) powerCut() {
+	for _, m := range c.members {
+		m.tell("has no power")
+		m.kill()
+	}
+	for _, n := range c.nodes {
+		n.forget()
+	}
+	c.disk.powerCut()
 }
 
 // strikeNearDeadline makes trouble for a beat that ends just before the lease would.
