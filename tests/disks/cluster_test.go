@@ -24,7 +24,6 @@ type process struct {
 	args string
 
 	supervisor string // process number; "" if it is not to run
-	known      int    // ends that are forgotten
 }
 
 // cluster is two processes of the API and three of metricd on three nodes.
@@ -178,24 +177,13 @@ func (c *cluster) ends(numbers ...int) string {
 		if err != nil {
 			c.t.Error(err)
 		}
-		for _, found := range ended.FindAllSubmatch(text, -1)[p.known:] {
+		for _, found := range ended.FindAllSubmatch(text, -1) {
 			if slices.Contains(numbers, p.number) && string(found[1]) != "137" {
 				all = append(all, p.name+":"+string(found[1]))
 			}
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-// forgetEnds leaves out how processes have ended so far.
-func (c *cluster) forgetEnds() {
-	for _, p := range c.processes {
-		text, err := os.ReadFile(p.log)
-		if err != nil {
-			c.t.Error(err)
-		}
-		p.known = len(ended.FindAll(text, -1))
-	}
 }
 
 // fsck stops the cluster in order, and checks its folder beside the other mounts.
