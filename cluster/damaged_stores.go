@@ -67,8 +67,8 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 // isDamage reports whether an error of taking or opening a store is the fault of the store's files. An error that
 // another store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
-	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
-		context.DeadlineExceeded} {
+	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, claim.ErrTooSlow,
+		context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return false
 		}
@@ -179,20 +179,11 @@ func (d *damagedStores) isWell(name string) {
 	}
 }
 
-// forget forgets a store that is another process's share from now on.
+// forget forgets a store that is another process's share from now on, or gone.
 func (d *damagedStores) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.stores, name)
-}
-
-// forgetGivenBack forgets a store that was given back, and that is another process's share.
-func (d *damagedStores) forgetGivenBack(name string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known := d.stores[name]; known != nil && known.givenBack {
-		delete(d.stores, name)
-	}
 }
 
 // of returns a model.DamagedError for a store that is not served, else nil.
