@@ -24,9 +24,9 @@ func (w *World) recovery() time.Duration {
 }
 
 // elsewhere is for how long from its beginning a fault may keep processes of other machines from answering. One that is
-// not here may do so until recovery after its end.
+// not here may do so until recovery after its end. A kill at a step counts as a kill, from the step on.
 var elsewhere = map[string]time.Duration{
-	"kill": 15 * time.Second, "kill at a step": 20 * time.Second, "restart": 10 * time.Second, "leave": 10 * time.Second,
+	"kill": 15 * time.Second, "kill at a step": 0, "restart": 10 * time.Second, "leave": 10 * time.Second,
 	"stop": takeover, "slow thaw": takeover, "power": takeover, "wrong clock": takeover, "suspend": takeover,
 	"cut from the disk": takeover, "unmount": takeover, "drift": 0,
 }

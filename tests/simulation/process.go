@@ -49,6 +49,7 @@ func (p *process) step() {
 		if p.left > 0 {
 			if p.left--; p.left == 0 {
 				p.mu.Unlock()
+				p.slot.w.excuse(&fault{name: "kill"}, p.slot.name, 0) // which may be long after the fault began
 				p.kill("at a step")
 				continue
 			}
