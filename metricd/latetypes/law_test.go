@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -271,5 +272,31 @@ func TestMovesGoOn(t *testing.T) {
 	}
 	if m, err := w.Index.Metric(id); err != nil || m.OwnSchemaPending || m.ArchivePolicy.Name != "prometheus-counter" {
 		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// Sacks whose first checkpoints are at once find their counters, and one of them creates the archive policy.
+func TestCountersOfManySacks(t *testing.T) {
+	w := &world{testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2}), t}
+	defer w.stop()
+	fatal.If(t, w.Index.CreateArchivePolicy(t.Context(), model.SeriesArchivePolicy()))
+	var ids []uuid.UUID
+	for i := range 32 {
+		ids = append(ids, w.create("x", fmt.Sprint(i), ""))
+	}
+	var sacks sync.WaitGroup
+	for _, id := range ids {
+		sacks.Go(func() {
+			err := latetypes.Growing(t.Context(), w.Index, []uuid.UUID{id}, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	sacks.Wait()
+	for _, id := range ids {
+		if m, err := w.Index.Metric(id); err != nil || m.ArchivePolicy.Name != "prometheus-counter" {
+			t.Errorf("%v, %v", m, err)
+		}
 	}
 }

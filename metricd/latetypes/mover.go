@@ -143,10 +143,12 @@ func policies(ctx context.Context, store *index.Store, logger *slog.Logger) (fro
 	}
 	to = model.CounterArchivePolicy(from)
 	there, err := store.ArchivePolicy(to.Name)
-	switch {
-	case errors.Is(err, model.ErrNotFound):
-		return from, to, store.CreateArchivePolicy(ctx, to)
-	case err != nil:
+	if errors.Is(err, model.ErrNotFound) {
+		if err = store.CreateArchivePolicy(ctx, to); err == nil || errors.Is(err, model.ErrExists) { // by another sack
+			there, err = store.ArchivePolicy(to.Name)
+		}
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if p := model.PreviewRebuild(from, there); len(p.Removed)+len(p.Dropped) > 0 {
