@@ -132,11 +132,16 @@ func (s *series) oldest(granularity time.Duration, kept carbonara.RawSpan) carbo
 	case granularity == 0:
 		return kept.KeptFrom
 	}
-	timespan := s.metric.ArchivePolicy.Timespan(granularity)
+	p := s.metric.ArchivePolicy
+	timespan, newest := p.Timespan(granularity), kept.Newest
 	if timespan == 0 || !kept.Any {
 		return 0
 	}
-	return kept.Newest.Floor(granularity).Add(granularity - timespan)
+	if kept.KeptFrom > newest && kept.KeptFrom < carbonara.MaxTimestamp { // groups expired by a newer one, now deleted
+		all := p.Granularities()
+		newest = kept.KeptFrom.Add(time.Duration(p.BackWindow+1) * all[len(all)-1])
+	}
+	return newest.Floor(granularity).Add(granularity - timespan)
 }
 
 // startOf returns the earliest start of a group that is asked for.
