@@ -110,3 +110,28 @@ func (c *counterCase) ask(s *store, at time.Time, answers map[string][]float64) 
 		}
 	}
 }
+
+// Sums of groups that cancel are added up without loss, also where a range has parts of groups.
+func TestSumsThatCancelAcrossGroups(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	s.kept("p", []string{"mean", "sum", "count", "last"}, 0, time.Hour, 0)
+	id := s.pushed("p", "x")
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	var times []time.Time
+	for i := range 7 {
+		times = append(times, start.Add(time.Duration(i)*time.Hour+time.Minute))
+	}
+	s.measures(id, times, []float64{2, 2e16, 6, -2e16, 4, -4, 8})
+	s.now = start.Add(400 * 24 * time.Hour)
+	s.measures(id, []time.Time{s.now}, []float64{1})
+	f := func(function string, at, length time.Duration, want float64) {
+		t.Helper()
+		if got, ok := s.value(fmt.Sprintf("%s(x[%dm])", function, int(length.Minutes())), start.Add(at)); !ok || got != want {
+			t.Errorf("%s over %v at %v: %v, want %v", function, length, at, got, want)
+		}
+	}
+	f("sum_over_time", 5*time.Hour, 5*time.Hour, 12)
+	f("sum_over_time", 270*time.Minute, 4*time.Hour, 9)
+	f("avg_over_time", 270*time.Minute, 4*time.Hour, 9.0/4)
+	f("sum_over_time", 390*time.Minute, 6*time.Hour, 11)
+}

@@ -3,6 +3,8 @@ package columns
 import (
 	"math"
 	"sort"
+
+	"github.com/prometheus/prometheus/util/kahansum"
 )
 
 // Window is a range (Start, End], its samples by their places, From up to To (exclusive), and the time of the query.
@@ -193,11 +195,14 @@ func (s *Samples) overGroups(function string, of func(Window) float64) func(Wind
 
 // weighted is a function of values that count by their shares.
 func (s *Samples) weighted(function string, w Window) float64 {
-	var count, total float64
+	var count, total, lost float64
 	for i := w.From; i < w.To; i++ {
 		share := w.Share(i)
 		count += share
-		total += share * s.Values[i]
+		total, lost = kahansum.Inc(share*s.Values[i], total, lost)
+	}
+	if !math.IsInf(total, 0) {
+		total += lost
 	}
 	switch function {
 	case "sum_over_time":
