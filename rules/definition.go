@@ -53,7 +53,7 @@ func Parse(text []byte, p parser.Parser) (groups []*Group, alerts []string, err 
 	if len(errs) > 0 {
 		var texts []string
 		for _, err := range errs {
-			texts = append(texts, goTypes.ReplaceAllString(err.Error(), ""))
+			texts = append(texts, strings.TrimPrefix(goTypes.ReplaceAllString(err.Error(), ""), "0:0: "))
 		}
 		return nil, nil, invalid("rule file: %s", strings.Join(slices.Compact(texts), "; "))
 	}

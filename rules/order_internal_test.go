@@ -50,7 +50,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"groups: []", "no groups"},
 		{"groups: [", "rule file: yaml"},
 		{"- 1", "cannot unmarshal !!seq"},
-		{"groups:\n- rules: []", "Groupname must not be empty"},
+		{"groups:\n- rules: []", "rule file: Groupname must not be empty"},
 		{"groups:\n- name: g\n- name: g", `groupname: "g" is repeated`},
 		{"groups:\n- name: g\n  interval: 500ms", `group "g": interval`},
 		{"groups:\n- name: g\n  interval: often", "rule file"},
