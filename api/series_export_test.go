@@ -35,7 +35,7 @@ func TestFederateAndExport(t *testing.T) {
 	lines := strings.SplitAfter(get("/api/v1/export"+all, "jd"), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], `{"metric":{"__name__":"cpu"`) ||
 		!strings.HasSuffix(lines[0], `"values":[1,2.5],"timestamps":[1767322920000,1767322940000]}`+"\n") ||
-		!strings.HasSuffix(lines[1], `"values":["Infinity",null],"timestamps":[1767225660000,1767225690000]}`+"\n") {
+		!strings.HasSuffix(lines[1], `"values":["Infinity","NaN"],"timestamps":[1767225660000,1767225690000]}`+"\n") {
 		t.Errorf("exported: %q", lines)
 	}
 	if text := get("/api/v1/export"+all+"&start=2026-01-02T03:02:20Z&end=2026-01-02T03:02:20Z", "jd"); strings.Count(text,
@@ -47,17 +47,17 @@ func TestFederateAndExport(t *testing.T) {
 	}
 }
 
-// Measures of one ms count alike after an export and its import.
+// Measures of one ms count alike after an export and its import, and NaN and infinities come back.
 func TestMeasuresOfAMillisecondComeBack(t *testing.T) {
 	s := newServer(t, nil)
-	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2,3,4],"timestamps":[1000,1000,1000,2000]}`,
+	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2,3,4,"NaN","-Infinity"],"timestamps":[1000,1000,1000,2000,3000,4000]}`,
 		http.StatusNoContent, "", "user", "jd")
 	line := func(selector string) string {
 		s.refreshAll(t, "jd")
-		return s.want(t, "GET /api/v1/export?match[]="+selector+"&start=1&end=2", "", http.StatusOK, "~", "user", "jd").Body.String()
+		return s.want(t, "GET /api/v1/export?match[]="+selector+"&start=1&end=4", "", http.StatusOK, "~", "user", "jd").Body.String()
 	}
 	first := line("a")
-	if want := `"values":[1,2,3,4],"timestamps":[1000,1000,1000,2000]}`; !strings.Contains(first, want) {
+	if want := `"values":[1,2,3,4,"NaN","-Infinity"],"timestamps":[1000,1000,1000,2000,3000,4000]}`; !strings.Contains(first, want) {
 		t.Errorf("%s lacks %s", first, want)
 	}
 	s.want(t, "POST /api/v1/import", strings.Replace(first, `"a"`, `"b"`, 1), http.StatusNoContent, "", "user", "jd")

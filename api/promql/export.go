@@ -188,7 +188,7 @@ func (a Handlers) export(r *request) (*Answer, error) {
 	return &Answer{Sent: true}, out.end()
 }
 
-// appendExported appends the line of a series. NaN is null, as in VictoriaMetrics.
+// appendExported appends the line of a series. NaN is a word, as null is the end of a series for VictoriaMetrics.
 func appendExported(dst []byte, of labels.Labels, points []upstream.FPoint) []byte {
 	if len(points) == 0 {
 		return dst
@@ -204,7 +204,7 @@ func appendExported(dst []byte, of labels.Labels, points []upstream.FPoint) []by
 		dst = comma(dst, i)
 		switch v := p.F; {
 		case math.IsNaN(v):
-			dst = append(dst, "null"...)
+			dst = append(dst, `"NaN"`...)
 		case math.IsInf(v, 1):
 			dst = append(dst, `"Infinity"`...)
 		case math.IsInf(v, -1):
