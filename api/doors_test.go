@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,28 +52,34 @@ func byHTTP(path string, headers ...string) func(t *testing.T, body string) ([]s
 		case w.Code >= http.StatusBadRequest, strings.Contains(text, "partialSuccess"):
 			told = text
 		}
-		s.refreshAll(t, "admin")
-		lines := s.call(t, "GET /api/v1/export?match[]={__name__=~%22.%2B%22}", "").Body.String()
-		for line := range strings.Lines(lines) {
-			var one struct {
-				Metric map[string]string
-				Values []float64
-			}
-			check(t, json.Unmarshal([]byte(line), &one))
-			name := one.Metric["__name__"]
-			if of := one.Metric["of"]; of != "" {
-				name += "/" + of
-			}
-			if name == "push_time_seconds" {
-				continue
-			}
-			for _, value := range one.Values {
-				stored = append(stored, fmt.Sprint(name, "=", value))
-			}
-		}
-		slices.Sort(stored)
-		return stored, told
+		return s.stored(t), told
 	}
+}
+
+// stored returns all measures of pushed series, sorted.
+func (s *server) stored(t *testing.T) (stored []string) {
+	t.Helper()
+	s.refreshAll(t, "admin")
+	lines := s.call(t, "GET /api/v1/export?match[]={__name__=~%22.%2B%22}", "", "user", "admin").Body.String()
+	for line := range strings.Lines(lines) {
+		var one struct {
+			Metric map[string]string
+			Values []float64
+		}
+		check(t, json.Unmarshal([]byte(line), &one))
+		name := one.Metric["__name__"]
+		if of := one.Metric["of"]; of != "" {
+			name += "/" + of
+		}
+		if name == "push_time_seconds" {
+			continue
+		}
+		for _, value := range one.Values {
+			stored = append(stored, fmt.Sprint(name, "=", value))
+		}
+	}
+	slices.Sort(stored)
+	return stored
 }
 
 // kept are measures as a Store would store them.
@@ -154,14 +161,31 @@ type unregistered struct{ *prometheus.Registry }
 
 func (unregistered) Unregister(prometheus.Collector) bool { return true }
 
-func byGraphite(network string) func(t *testing.T, body string) ([]string, string) {
+// A listened door sends a body by a listener to a store.
+type listened func(t *testing.T, store series.Store, registry *prometheus.Registry, body string)
+
+// toKept returns measures and reasons of refusal, which a counter has.
+func toKept(send listened, counter string) func(t *testing.T, body string) ([]string, string) {
 	return func(t *testing.T, body string) (stored []string, told string) {
+		t.Helper()
+		registry, kept := prometheus.NewRegistry(), new(kept)
+		send(t, kept.store, registry, body)
+		return kept.list(), refusals(t, registry, counter)
+	}
+}
+
+func byGraphite(network string) listened {
+	return func(t *testing.T, store series.Store, registry *prometheus.Registry, body string) {
 		t.Helper()
 		decoder, err := graphite.New(nil)
 		check(t, err)
-		registry, kept := prometheus.NewRegistry(), new(kept)
+		var came atomic.Bool
 		s, err := listener.Start(listener.Options{Protocol: "graphite", Listen: "127.0.0.1:0", Decoder: decoder,
-			Read: decoder.Read, Store: kept.store, Registerer: unregistered{registry}})
+			Read: decoder.Read, Registerer: unregistered{registry},
+			Store: func(ctx context.Context, creator, protocol string, batch *series.Batch) error {
+				came.Store(true)
+				return store(ctx, creator, protocol, batch)
+			}})
 		check(t, err)
 		conn, err := net.Dial(network, s.Addr().String())
 		check(t, err)
@@ -172,19 +196,17 @@ func byGraphite(network string) func(t *testing.T, body string) ([]string, strin
 			_, _ = tcp.Read(make([]byte, 1)) // the end: all is read
 		} else {
 			await(t, func() bool {
-				return len(kept.list()) > 0 || refusals(t, registry, "gnocco_listener_refused_total") != ""
+				return came.Load() || refusals(t, registry, "gnocco_listener_refused_total") != ""
 			})
 		}
 		check(t, conn.Close())
 		check(t, s.Close(t.Context()))
-		return kept.list(), refusals(t, registry, "gnocco_listener_refused_total")
 	}
 }
 
-func byStatsd(t *testing.T, body string) (stored []string, told string) {
+func byStatsd(t *testing.T, store series.Store, registry *prometheus.Registry, body string) {
 	t.Helper()
-	registry, kept := prometheus.NewRegistry(), new(kept)
-	s, err := statsd.Start(t.Context(), statsd.Options{Labels: true, Store: kept.store, Listen: "127.0.0.1:0",
+	s, err := statsd.Start(t.Context(), statsd.Options{Labels: true, Store: store, Listen: "127.0.0.1:0",
 		Registerer: unregistered{registry}})
 	check(t, err)
 	conn, err := net.Dial("udp", s.Addr().String())
@@ -196,7 +218,6 @@ func byStatsd(t *testing.T, body string) (stored []string, told string) {
 	})
 	check(t, conn.Close())
 	check(t, s.Close(t.Context()))
-	return kept.list(), refusals(t, registry, "gnocco_statsd_refused_total")
 }
 
 var tooLarge = []string{"1e999", "-1e999", "1e-999"}
@@ -257,8 +278,8 @@ func doors() []door {
 	tcp := plaintext
 	tcp.unfinished = []string{"bad 1 60", "bad 1", "bad"}
 	tcp.join = func(elements ...string) string { return strings.Join(elements, "\n") + "\n" }
-	add(tcp, "graphite by TCP", byGraphite("tcp"))
-	add(plaintext, "graphite by UDP", byGraphite("udp"))
+	add(tcp, "graphite by TCP", toKept(byGraphite("tcp"), "gnocco_listener_refused_total"))
+	add(plaintext, "graphite by UDP", toKept(byGraphite("udp"), "gnocco_listener_refused_total"))
 	add(door{good: "good_value:1|c",
 		unfinished: []string{"bad", "bad:", "bad:1", "bad:1|"},
 		odd: []string{"bad:x|c", "bad:1|x", "bad:1|c|x", "bad:1|c|@2", "bad:1|c|@x", "bad:1|c|Tx", "bad:NaN|g", ":1|c",
@@ -267,7 +288,7 @@ func doors() []door {
 		number: "bad:%s|g", numbers: append(tooLarge, "0x10", "Inf"),
 		twice:     []string{"bad:1|c|#of:1,of:2", "bad:1|c|#of:1,of:1", "bad:1|c|#__name__:x"},
 		spellings: []string{"two:1|c|#of:1", "two:1|c|#of:1.0"},
-	}, "statsd", byStatsd)
+	}, "statsd", toKept(byStatsd, "gnocco_statsd_refused_total"))
 	add(door{good: `{"metric":{"__name__":"good_value"},"values":[1],"timestamps":[60000]}`,
 		unfinished: []string{`{"metric":{"__name__":"bad"},"values":[1],"timestamps":[60000]`, `{"metric":{"__name__":"bad"`, `{`},
 		odd: []string{`{"metric":{"__name__":"bad"},"values":["x"],"timestamps":[60000]}`, `5`, `[]`, `{"metric":5}`,
@@ -275,6 +296,8 @@ func doors() []door {
 			`{"metric":{"__name__":"bad"},"values":5,"timestamps":[1]}`, `{"metric":{"__name__":"bad"},"values":[1],"timestamps":[1.5]}`,
 			`{"metric":{"__name__":"bad"},"values":[1],"timestamps":[-5]}`, `{"metric":{},"values":[1],"timestamps":[5]}`,
 			`{"metric":{"__name__":"bad","of":null},"values":[1],"timestamps":[60000]}`,
+			`{"metric":{"__name__":"bad","":"x"},"values":[1],"timestamps":[60000]}`,
+			`{"metric":{"__name__":"bad","":"x"}, "values":[1],"timestamps":[60000]}`,
 			`{"metric":{"__name__":"bad","of":"\ud800"},"values":[1],"timestamps":[60000]}`},
 		same: []string{" { \"metric\" : { \"__name__\" : \"good_value\" }\t, \"values\" : [ 1 ] , \"timestamps\" : [ 60000 ] } \t",
 			`{"timestamps":[60000],"values":["1"],"metric":{"__name__":"good_value"},"other":[{"a":"]}"}]}`},
@@ -312,7 +335,10 @@ func doors() []door {
 			`{"name": "bad", "sum": {"aggregationTemporality": "x", "dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}`,
 			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1}]}}`, metric("bad", `, "asDouble": 2`),
 			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}, "summary": {}}`,
-			metric("bad", `, "attributes": [{"key": "", "value": {"stringValue": "x"}}]`),
+			metric("bad", `, "attributes": [{"key": "", "value": {"stringValue": "x"}}]`), metric("bad", `, "attributes": [`+key(`\ud800`)+`]`),
+			metric("bad", `, "attributes": [{"key": "\udc00", "value": {"stringValue": "x"}}]`),
+			`{"name": "b\ud83dd", "gauge": {"dataPoints": [{"timeUnixNano": "60000000000", "asInt": 1}]}}`,
+			metric("bad", `, "attributes": [{"key": "k", "value": {"arrayValue": {"values": [{"stringValue": "\udfff"}]}}}]`),
 			`{"name": "bad", "histogram": {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 1, "count": 1,
 				"bucketCounts": [1, 0, 0], "explicitBounds": [2, 1]}]}}`},
 		same:      []string{"\t" + metric("good.value", ` , "other" : { } `) + " ", metric("good.value", `, "asDouble": 1`)},

@@ -56,7 +56,7 @@ func TestMaxFuture(t *testing.T) {
 	check(t, zip.Close())
 	partly("POST /v1/influxdb/write", zipped.String(), oneLine, "Content-Encoding", "gzip")
 	partly("POST /v1/prometheus/write", remoteWrite("up 1 9183110400000 instance=i,job=j"),
-		"everything else was stored: up", asRemoteWrite...)
+		"1 of 1 samples refused, the others stored: 1 from before 1970 or after", asRemoteWrite...)
 
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", 200, `[["2025-12-31T00:00:00+00:00", 1.0, 7.0]]`)
 	s.want(t, "GET /v1/metric/"+empty+"/measures?refresh=true", "", 200, `[]`)
@@ -98,9 +98,9 @@ func TestFutureOfSenders(t *testing.T) {
 	}
 	minutes := now + 600*second
 	write("/api/v1/write", minutes, 204, "")
-	write("/api/v1/write", minutes+second, 400, "~after 2026-01-02T03:14:05+00:00 were refused")
+	write("/api/v1/write", minutes+second, 400, "~others stored: 1 from before 1970 or after 2026-01-02T03:14:05+00:00")
 	write("/v1/prometheus/write", minutes, 202, "")
-	write("/v1/prometheus/write", minutes+second, 400, "~after 2026-01-02T03:14:05+00:00 were refused")
+	write("/v1/prometheus/write", minutes+second, 400, "~others stored: 1 from before 1970 or after 2026-01-02T03:14:05+00:00")
 }
 
 // A measure of a wrong year hides nothing from either language, for any measures after it.

@@ -2,23 +2,33 @@ package api_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/tests/seedtest"
+	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/prompb"
+	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
+
+	"github.com/gnocco-db/gnocco/api"
+	"github.com/gnocco-db/gnocco/tests/losstest"
 )
 
-// elementOf writes a measure of a series for each door that answers.
+// elementOf writes a measure of a series for each door.
 var elementOf = map[string]func(series string, seconds, value int) string{
 	"line protocol": func(series string, seconds, value int) string {
 		return fmt.Sprintf("%s value=%d %d000000000", series, value, seconds)
 	},
 	"exposition": func(series string, seconds, value int) string {
 		return fmt.Sprintf("%s %d %d000", series, value, seconds)
+	},
+	"graphite": func(series string, seconds, value int) string {
+		return fmt.Sprintf("%s %d %d", series, value, seconds)
+	},
+	"statsd": func(series string, seconds, value int) string {
+		return fmt.Sprintf("%s:%d|c|T%d", series, value, seconds)
 	},
 	"JSON lines": func(series string, seconds, value int) string {
 		return fmt.Sprintf(`{"metric":{"__name__":%q},"values":[%d],"timestamps":[%d000]}`, series, value, seconds)
@@ -33,85 +43,153 @@ var elementOf = map[string]func(series string, seconds, value int) string{
 	},
 }
 
-var refusedCount = regexp.MustCompile(`(\d+) of (\d+) (?:lines|points)`)
+var refusedCount = regexp.MustCompile(`(\d+) of (\d+) (?:lines|points|samples)`)
 
-// Each element of a random body is stored, or equal to one that is stored, or counted in the answer. Bodies hold good
-// elements, odd ones, and several of one series and time.
-func TestImportsLoseNothingSilently(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 8
+// toldBy reads an answer.
+func toldBy(text string) losstest.Told {
+	told := losstest.Told{Text: text}
+	if m := refusedCount.FindStringSubmatch(text); m != nil {
+		told.Refused, _ = strconv.Atoi(m[1])
+		told.Of, _ = strconv.Atoi(m[2])
 	}
-	seed := seedtest.Next(t)
+	return told
+}
+
+// Each element of a random body is stored, or equal to one that is stored, or counted: in the answer, or, where there
+// is none, by counters.
+func TestImportsLoseNothingSilently(t *testing.T) {
+	run := func(name string, d losstest.Door) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			losstest.Run(t, &d)
+		})
+	}
 	for _, d := range doors() {
-		element := elementOf[d.name]
-		if element == nil {
+		protocol, _, _ := strings.Cut(d.name, " by ")
+		law := losstest.Door{Element: elementOf[protocol], Odd: append(d.odd, d.twice...), Join: d.join}
+		if law.Element == nil {
 			continue
 		}
-		t.Run(d.name, func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(seed, uint64(len(d.name))))
-			if d.join == nil {
-				d.join = func(elements ...string) string { return strings.Join(elements, "\n") }
+		for _, number := range d.numbers {
+			law.Odd = append(law.Odd, fmt.Sprintf(d.number, number))
+		}
+		law.Send = func(t *testing.T, body string) ([]float64, losstest.Told) {
+			stored, told := d.send(t, body)
+			return valuesOf(t, stored), toldBy(told)
+		}
+		switch {
+		case protocol == "OTLP/JSON": // the first one, as both may be deltas
+			law.Again = func(before, _ int) (int, bool) { return before, true }
+		case protocol == "graphite":
+			law.Send = toWriter(byGraphite(strings.ToLower(strings.TrimPrefix(d.name, "graphite by "))))
+		case protocol == "statsd":
+			law.Again = func(before, value int) (int, bool) { return before + value, false }
+			law.Send = toWriter(byStatsd)
+		}
+		run(d.name, law)
+	}
+	odd := []string{"- 1 60000", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 99999999999999", "u 1 -1",
+		strings.Repeat("u", 300) + " 1 60000", "u 1 60000 =x", "u 1 60000 histogram"}
+	element := func(series string, seconds, value int) string {
+		return fmt.Sprintf("%s %d %d000", series, value, seconds)
+	}
+	for version, headers := range [][]string{1: asRemoteWrite, 2: asRemoteWrite2} {
+		if headers == nil {
+			continue
+		}
+		run(fmt.Sprint("remote write ", version), losstest.Door{Element: element, Odd: odd,
+			Send: func(t *testing.T, body string) ([]float64, losstest.Told) {
+				return byRemoteWrite(t, version, body, headers)
+			}})
+	}
+}
+
+func valuesOf(t *testing.T, stored []string) (values []float64) {
+	t.Helper()
+	for _, one := range stored {
+		_, text, _ := strings.Cut(one, "=")
+		value, err := strconv.ParseFloat(text, 64)
+		check(t, err)
+		values = append(values, value)
+	}
+	return values
+}
+
+// byRemoteWrite sends lines of a name, a value, milliseconds and labels. Lines of one series may share a message.
+func byRemoteWrite(t *testing.T, version int, body string, headers []string) ([]float64, losstest.Told) {
+	t.Helper()
+	one, two := &prompb.WriteRequest{}, &writev2.Request{}
+	symbols := writev2.NewSymbolTable()
+	before := ""
+	for line := range strings.Lines(body) {
+		var name, labels string
+		var value float64
+		var ms int64
+		_, _ = fmt.Sscan(line, &name, &value, &ms, &labels)
+		if series := name + labels; series != before {
+			before = series
+			var of []prompb.Label
+			if name != "-" {
+				of = append(of, prompb.Label{Name: "__name__", Value: name})
 			}
-			odd := slices.Concat(d.odd, d.twice)
-			for _, number := range d.numbers {
-				odd = append(odd, fmt.Sprintf(d.number, number))
-			}
-			for range rounds {
-				type key struct {
-					series  string
-					seconds int
-				}
-				var elements []string
-				stored, named, equal := map[key]int{}, 0, 0
-				for range 1 + r.IntN(30) {
-					if r.IntN(4) == 0 {
-						elements, named = append(elements, odd[r.IntN(len(odd))]), named+1
-						continue
-					}
-					k, value := key{string(rune('a' + r.IntN(4))), 60 + r.IntN(4)}, r.IntN(3)
-					elements = append(elements, element(k.series, k.seconds, value))
-					before, there := stored[k]
-					switch first := strings.HasPrefix(d.name, "OTLP"); {
-					case !there:
-						stored[k] = value
-					case first: // which are deltas, perhaps
-						named++
-					case before == value:
-						equal++
-					default:
-						named++
-						stored[k] = value
-					}
-				}
-				body := d.join(elements...)
-				got, told := d.send(t, body)
-				count := 0
-				if m := refusedCount.FindStringSubmatch(told); m != nil {
-					count, _ = strconv.Atoi(m[1])
-					if m[2] != strconv.Itoa(len(elements)) {
-						t.Errorf("%s: of %s elements, not %d", body, m[2], len(elements))
-					}
-				}
-				if len(got) != len(stored) || count != named || len(got)+count+equal != len(elements) {
-					t.Errorf("%s\nof %d elements %d are stored and %d told: %s; want %d, %d and %d equal ones", body, len(elements),
-						len(got), count, told, len(stored), named, equal)
-				}
-				var want, values []string
-				for _, value := range stored {
-					want = append(want, strconv.Itoa(value))
-				}
-				for _, one := range got {
-					_, value, _ := strings.Cut(one, "=")
-					values = append(values, value)
-				}
-				slices.Sort(want)
-				slices.Sort(values)
-				if !slices.Equal(want, values) {
-					t.Errorf("%s: values %v, want %v", body, values, want)
+			for pair := range strings.SplitSeq(labels, ",") {
+				if label, text, ok := strings.Cut(pair, "="); ok {
+					of = append(of, prompb.Label{Name: label, Value: text})
 				}
 			}
-		})
+			var refs []uint32
+			for _, label := range of {
+				refs = append(refs, symbols.Symbolize(label.Name), symbols.Symbolize(label.Value))
+			}
+			one.Timeseries = append(one.Timeseries, prompb.TimeSeries{Labels: of})
+			two.Timeseries = append(two.Timeseries, writev2.TimeSeries{LabelsRefs: refs})
+		}
+		last := len(one.Timeseries) - 1
+		of1, of2 := &one.Timeseries[last], &two.Timeseries[last]
+		if labels == "histogram" { // an invalid one
+			of1.Histograms = append(of1.Histograms, prompb.Histogram{Timestamp: ms, Schema: 99})
+			of2.Histograms = append(of2.Histograms, writev2.Histogram{Timestamp: ms, Schema: 99})
+			continue
+		}
+		of1.Samples = append(of1.Samples, prompb.Sample{Value: value, Timestamp: ms})
+		of2.Samples = append(of2.Samples, writev2.Sample{Value: value, Timestamp: ms})
+	}
+	two.Symbols = symbols.Symbols()
+	message, err := one.Marshal()
+	if version == 2 {
+		message, err = two.Marshal()
+	}
+	check(t, err)
+	s := newServer(t, nil)
+	w := s.call(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, message)), headers...)
+	told := toldBy(w.Body.String())
+	if written := w.Header().Get("X-Prometheus-Remote-Write-Samples-Written"); version == 2 && told.Of > 0 &&
+		written != strconv.Itoa(told.Of-told.Refused) {
+		t.Errorf("%s\n%s samples are written, and %s", body, written, told.Text)
+	}
+	return valuesOf(t, s.stored(t)), told
+}
+
+// toWriter sends bodies through a listener to a server's Writer. It counts refusals by both.
+func toWriter(send listened) func(t *testing.T, body string) ([]float64, losstest.Told) {
+	return func(t *testing.T, body string) ([]float64, losstest.Told) {
+		t.Helper()
+		s := newServer(t, nil)
+		registry := prometheus.NewRegistry()
+		send(t, s.handler.(*api.Handler).Series.Store, registry, body)
+		told := losstest.Told{}
+		for _, gatherer := range []prometheus.Gatherer{registry, s.options.Gatherer} {
+			families, err := gatherer.Gather()
+			check(t, err)
+			for _, family := range families {
+				for _, m := range family.GetMetric() {
+					if n := m.GetCounter().GetValue(); strings.HasSuffix(family.GetName(), "_refused_total") && n > 0 {
+						told.Refused += int(n)
+						told.Text += fmt.Sprint(family.GetName(), m.GetLabel(), " ", n, "; ")
+					}
+				}
+			}
+		}
+		return valuesOf(t, s.stored(t)), told
 	}
 }

@@ -131,7 +131,7 @@ func TestRemoteWriteRefuses(t *testing.T) {
 	}
 	f(400, "~snappy", "hello")
 	f(413, "~when uncompressed", string(s2.EncodeSnappy(nil, make([]byte, 32<<20+1))))
-	f(400, "~2 of 4 series were refused, the others stored: ",
+	f(400, "~2 of 4 samples refused, the others stored: ",
 		remoteWrite("- 1 1000 job=j", "up 1 1000 job=j", strings.Repeat("u", 256)+" 1 1000", "down 1 1000 job=j"))
 	f(400, "~labels must not be longer", remoteWrite("up 1 1000 job="+strings.Repeat("j", 17<<10)))
 	s.want(t, "GET /v1/metric?name=up", "", 200, "~up", "user", "jd")
@@ -145,7 +145,7 @@ func TestRemoteWriteRefuses(t *testing.T) {
 			protowire.EncodeZigZag(99)))...))
 	plain, err := s2.Decode(nil, []byte(remoteWrite("beside 1 1000")))
 	check(t, err)
-	f(400, "~native histograms were refused, everything else was stored: native: invalid native histogram: histogram has",
+	f(400, "~1 of 2 samples refused, the others stored: 1 native histograms: native: invalid native histogram: histogram has",
 		string(s2.EncodeSnappy(nil, append(native, plain...))))
 	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
 }
@@ -162,7 +162,7 @@ func TestRemoteWriteLeavesOutWrongTimes(t *testing.T) {
 			up, other := fmt.Sprintf("up%d", i), fmt.Sprintf("other%d", i)
 			s.want(t, "POST /api/v1/write",
 				remoteWrite(up+" 1 60000 job=j", up+" 2 "+wrong+" job=j", "no 3 "+wrong, other+" 4 60000 job=j"), 400,
-				"measures from before 1970 or after "+until+" were refused, everything else was stored: "+up+"\n",
+				"2 of 4 samples refused, the others stored: 2 from before 1970 or after "+until+": "+up+"\n",
 				append([]string{"user", "jd"}, asRemoteWrite...)...)
 			s.refreshAll(t, "jd")
 			s.want(t, "GET /api/v1/query?time=100&query=max_over_time("+up+"[1m])%2B"+other, "", 200,
@@ -309,7 +309,7 @@ func TestALabelTwiceByRemoteWrite(t *testing.T) {
 	s := newServer(t, nil)
 	body := remoteWrite("up 1 60000 job=a", "twice 2 60000 job=a,job=b", "equal 3 60000 job=a,job=a",
 		"down 4 60000 job=a")
-	s.want(t, "POST /api/v1/write", body, 400, `~2 of 4 series were refused, the others stored`, asRemoteWrite...)
+	s.want(t, "POST /api/v1/write", body, 400, `~2 of 4 samples refused, the others stored`, asRemoteWrite...)
 	s.want(t, "POST /api/v1/write", body, 400, `~label \"job\" stands there twice`, asRemoteWrite...)
 	s.want(t, "POST /api/v1/write", body, 400, `~series \"twice\"`, asRemoteWrite...)
 	one := writev2.TimeSeries{LabelsRefs: []uint32{1, 2, 3, 4},
@@ -319,7 +319,7 @@ func TestALabelTwiceByRemoteWrite(t *testing.T) {
 		Timeseries: []writev2.TimeSeries{one, two}}).Marshal()
 	check(t, err)
 	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, two2)), 400,
-		`~1 series were refused, everything else was stored: twice2: label "job" stands there twice`, asRemoteWrite2...)
+		`~1 of 2 samples refused, the others stored: 1 series: twice2: label "job" stands there twice`, asRemoteWrite2...)
 	s.refreshAll(t, "admin")
 	s.want(t, "GET /api/v1/query?time=60&query=count({__name__=~%22.%2B%22})", "", 200, `~[60,"3"]`)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="remote_write",reason="labels"} 7`)

@@ -312,9 +312,9 @@ func (w *work) push(ctx context.Context, batch *series.Batch, keys []model.Label
 		return err
 	}
 	creator := w.rule.group.Creator
-	outcome, err := w.options.Writer.Append(ctx, &series.Push{Creator: creator, Rights: w.rights, Protocol: "rules",
+	first, err := w.options.Writer.Append(ctx, &series.Push{Creator: creator, Rights: w.rights, Protocol: "rules",
 		Rows: batch}, &batch.Named)
-	if err = errors.Join(err, outcome.First); err != nil {
+	if err = errors.Join(err, first); err != nil {
 		return err
 	}
 	metrics, _, err := w.options.Index.MetricsOfLabels(ctx, creator, keys)

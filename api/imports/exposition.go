@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/model/value"
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -71,12 +72,12 @@ func (b *body) textLine(line []byte) error {
 		!bytes.Contains(c, []byte("TYPE")) { // Prometheus' parser takes long for a comment
 		return nil
 	}
-	head, at, value, ok, err := cutHead(line, b.now)
-	if err != nil || ok && isStale(value) {
+	head, at, v, ok, err := cutHead(line, b.now)
+	if err != nil || ok && value.IsStaleNaN(v) {
 		return err
 	}
 	if ok {
-		return b.noted(b.batch.AddHead(head, at, value))
+		return b.noted(b.batch.AddHead(head, at, v))
 	}
 	return b.parse(textparse.NewPromParser(typeLine(line), b.symbols, false), func() {})
 }
@@ -193,20 +194,19 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 				return err
 			}
 		case textparse.EntryHistogram:
-			if b.nativeHistograms++; b.nativeHistograms == 1 {
-				p.Labels(&set)
-				b.nativeHistogram = set.Get(model.LabelName)
-			}
+			found()
+			p.Labels(&set)
+			b.refused.Unreadable(b.line, set.Get(model.LabelName)+" is a native histogram, which is not supported here")
 		case textparse.EntrySeries:
 			found()
-			_, ms, value := p.Series()
+			_, ms, v := p.Series()
 			at := b.now
 			if ms != nil {
 				if at, err = fromMillis(*ms); err != nil {
 					return err
 				}
 			}
-			if isStale(value) {
+			if value.IsStaleNaN(v) {
 				continue
 			}
 			p.Labels(&set)
@@ -215,7 +215,7 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 			}
 			b.scratch = b.scratch[:0]
 			set.Range(func(l labels.Label) { b.scratch.Set(l.Name, l.Value) })
-			if err := b.add(at, value); err != nil {
+			if err := b.add(at, v); err != nil {
 				return err
 			}
 		}

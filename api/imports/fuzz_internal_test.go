@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/textparse"
+	stale "github.com/prometheus/prometheus/model/value"
 
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
@@ -168,7 +169,7 @@ func FuzzTextLine(f *testing.F) {
 			return
 		}
 		head, at, value, ok, err := cutHead(line, fast.now)
-		if !ok || err != nil || isStale(value) {
+		if !ok || err != nil || stale.IsStaleNaN(value) {
 			return
 		}
 		// Prometheus' parser wants one space each.

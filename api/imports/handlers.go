@@ -60,9 +60,6 @@ type body struct {
 	total    int // lines with content
 	metadata []series.Metadata
 	symbols  *labels.SymbolTable // of parsers
-
-	nativeHistograms int
-	nativeHistogram  string // name of the first
 }
 
 func (b *body) reset() {
@@ -85,11 +82,6 @@ func (b *body) noted(err error) error {
 	}
 	return err
 }
-
-// staleMarker is how Prometheus writes that a series has ended: no measure.
-const staleMarker = 0x7ff0000000000002
-
-func isStale(value float64) bool { return math.Float64bits(value) == staleMarker }
 
 // fromMillis returns the time of milliseconds since 1970.
 func fromMillis(ms int64) (carbonara.Timestamp, error) {
@@ -165,13 +157,8 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 		if b.refused.Unread > 0 {
 			a.writer.Refuse(protocol, "unreadable", b.refused.Unread, b.refused.Text(b.total))
 		}
-		a.writer.Refuse(protocol, "native_histogram", b.nativeHistograms, b.nativeHistogram)
 		if err := b.refused.Err(b.total); err != nil {
 			return err
-		}
-		if b.nativeHistograms > 0 {
-			return web.BadRequest("%d native histograms are not supported, everything else was stored: %s",
-				b.nativeHistograms, b.nativeHistogram)
 		}
 		w.WriteHeader(status)
 		return nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/prometheus/prometheus/model/value"
+
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -117,6 +119,9 @@ func readLabels(object []byte, dst *series.Labels) error {
 		if value[0] != '"' || json.Unmarshal(value, &text) != nil {
 			return refuse("label %.100q is not text", name)
 		}
+		if name == "" && text != "" {
+			return refuse("a label has no name")
+		}
 		dst.Set(name, text)
 		return nil
 	})
@@ -199,7 +204,7 @@ func count(list []byte) int {
 }
 
 // measure reads a measure. null is none: VictoriaMetrics exports NaN, and ends of series, as null.
-func measure(time, number []byte) (at carbonara.Timestamp, value float64, ok bool, err error) {
+func measure(time, number []byte) (at carbonara.Timestamp, v float64, ok bool, err error) {
 	ms, err := strconv.ParseInt(string(time), 10, 64)
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("timestamp %.40q is not an integer", time)
@@ -210,9 +215,9 @@ func measure(time, number []byte) (at carbonara.Timestamp, value float64, ok boo
 	if bytes.Equal(number, []byte("null")) {
 		return 0, 0, false, nil
 	}
-	value, err = plaintext.ParseValue(string(bytes.Trim(number, `"`))) // "NaN" and "Infinity" are strings
+	v, err = plaintext.ParseValue(string(bytes.Trim(number, `"`))) // "NaN" and "Infinity" are strings
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("value %w", err)
 	}
-	return at, value, !isStale(value), nil
+	return at, v, !value.IsStaleNaN(v), nil
 }

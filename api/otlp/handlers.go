@@ -106,12 +106,12 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 			}
 			t.tell(web.AsError(err).Description())
 		}}
-	outcome, err := a.writer.Append(r.Context(), &push, &s.batch.Named)
+	first, err := a.writer.Append(r.Context(), &push, &s.batch.Named)
 	if err != nil {
 		return err
 	}
-	if outcome.First != nil && !errors.Is(outcome.First, model.ErrInvalid) {
-		return outcome.First
+	if first != nil && !errors.Is(first, model.ErrInvalid) {
+		return first
 	}
 	delete(dropped, -1) // target_info
 	refused := len(dropped)

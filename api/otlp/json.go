@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
 )
 
@@ -33,11 +35,21 @@ func decodeJSON(body []byte, v visitor) error {
 	return cmp.Or(err, request.fault)
 }
 
+var texts = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // parseJSON reads a body into maps, lists and numbers as they came. Python's encoder writes NaN and infinities as
 // words.
 func parseJSON(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) { // encoding/json would replace invalid bytes by another character
 		return nil, errUTF8
+	}
+	if text.HasLoneSurrogate(body) { // such texts become lists of lists, which no field is
+		body = texts.ReplaceAllFunc(body, func(one []byte) []byte {
+			if text.HasLoneSurrogate(one) {
+				return []byte("[[]]")
+			}
+			return one
+		})
 	}
 	var root any
 	decoder := json.NewDecoder(bytes.NewReader(body))

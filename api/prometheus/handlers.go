@@ -90,7 +90,7 @@ func (a *Handlers) postPrometheus(w http.ResponseWriter, r *http.Request, who *a
 				"metric", rows.collision)
 		})
 	}
-	if err := request.refused(); err != nil {
+	if err := request.refused(request.Written(), nil); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusAccepted)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/value"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/wire"
@@ -121,12 +122,9 @@ func (h *nativeHistogram) decodeBuckets(f wire.Field) (err error) {
 	return err
 }
 
-// isStale reports whether the message says that the series ends.
-func (h *nativeHistogram) isStale() bool { return math.Float64bits(h.Sum) == staleMarker }
-
 // validate checks the histogram by upstream's rules, and makes float64 of integers.
 func (h *nativeHistogram) validate() error {
-	if h.isStale() {
+	if value.IsStaleNaN(h.Sum) {
 		return nil
 	}
 	if n := len(h.CustomValues) + len(h.NegativeBuckets) + len(h.PositiveBuckets) + len(h.deltas[0]) +

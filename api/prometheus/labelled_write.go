@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	stored := request.Written()
 	push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Rows: &request.Batch,
 		Drop: stored.Drop}
-	outcome, err := a.writer.Append(r.Context(), &push, &request.Named)
+	first, err := a.writer.Append(r.Context(), &push, &request.Named)
 	if err != nil {
 		return err
 	}
@@ -63,29 +64,33 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	a.writer.Refuse(protocol, "native_histogram", request.WrongHistograms, request.WrongHistogram)
 	a.writer.Refuse(protocol, "labels", request.Duplicates, request.Duplicate)
 	a.writer.Refuse(protocol, "time", request.WrongTimes, request.WrongTime)
-	switch first := outcome.First; {
-	case first == nil:
-		return request.refused()
-	case !errors.Is(first, model.ErrInvalid):
+	if first != nil && !errors.Is(first, model.ErrInvalid) {
 		return first
 	}
-	return web.BadRequest("%d of %d series were refused, the others stored: %s", outcome.Refused, outcome.Rows,
-		web.AsError(outcome.First).Description())
+	return request.refused(stored, first)
 }
 
 // protocol is the name of remote write in counters.
 const protocol = "remote_write"
 
-// refused returns the answer to a request with refused elements, as of the first series.
-func (r *WriteRequest) refused() error {
-	switch {
-	case r.Duplicate != "":
-		return web.BadRequest("%d series were refused, everything else was stored: %s", r.Duplicates, r.Duplicate)
-	case r.WrongHistogram != "":
-		return web.BadRequest("native histograms were refused, everything else was stored: %s", r.WrongHistogram)
-	case r.WrongTime != "":
-		return web.BadRequest("measures from before 1970 or after %s were refused, everything else was stored: %s",
-			web.ShowTime(r.Latest), r.WrongTime)
+// refused returns the answer to a request of which not all samples, native histograms among them, are stored: their
+// number, and of each reason the first series. first is of those that the writer refused.
+func (r *WriteRequest) refused(stored *series.Written, first error) error {
+	var reasons []string
+	add := func(example, format string, args ...any) {
+		if example != "" {
+			reasons = append(reasons, fmt.Sprintf(format, args...)+": "+example)
+		}
 	}
-	return nil
+	if first != nil {
+		reasons = append(reasons, web.AsError(first).Description())
+	}
+	add(r.Duplicate, "%d series", r.Duplicates)
+	add(r.WrongHistogram, "%d native histograms", r.WrongHistograms)
+	add(r.WrongTime, "%d from before 1970 or after %s", r.WrongTimes, web.ShowTime(r.Latest))
+	if reasons == nil {
+		return nil
+	}
+	lost := r.Sent - stored.Numbers - stored.Histograms - r.Ends - r.HistogramEnds
+	return web.BadRequest("%d of %d samples refused, the others stored: %s", lost, r.Sent, strings.Join(reasons, "; "))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/prometheus/model/value"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/wire"
@@ -34,8 +35,9 @@ type WriteRequest struct {
 	Metadata  []series.Metadata
 	Exemplars series.Exemplars
 
-	// Ends and HistogramEnds are stale markers: they are written, as far as a sender can know, and no measure.
-	Ends, HistogramEnds int
+	// Sent is the number of samples and native histograms. Ends and HistogramEnds are stale markers among them: they
+	// are written, as far as a sender can know, and no measure.
+	Sent, Ends, HistogramEnds int
 
 	WrongTimes      int // measures left out for their timestamps
 	WrongHistograms int // histograms left out
@@ -64,9 +66,6 @@ var (
 	errSymbol  = errors.New("a reference lies beyond the symbols")
 	errOddRefs = errors.New("a label lacks its value")
 )
-
-// staleMarker is how Prometheus writes that a series has ended.
-const staleMarker = 0x7ff0000000000002
 
 // Fields of the messages. Where versions differ, those of version 2 end in 2.
 const (
@@ -182,11 +181,10 @@ func (r *WriteRequest) timeseries(message []byte) error {
 			return err
 		}
 		if odd != nil {
-			r.refuseSeries(odd)
-			return nil
+			return r.refuseSeries(message, r.Sent, odd)
 		}
 	}
-	from, to, wrong, others := 0, 0, r.WrongTimes, false
+	from, to, wrong, sent, others := 0, 0, r.WrongTimes, r.Sent, false
 	for at := 0; at < len(message); {
 		f, n, err := wire.Next(message[at:])
 		switch {
@@ -213,8 +211,7 @@ func (r *WriteRequest) timeseries(message []byte) error {
 	if !r.Version2 && (others || r.WrongTimes > wrong) {
 		if odd, _ := r.readLabels(head, &r.labels); odd != nil && r.Labelled { // they can be read
 			r.Discard()
-			r.refuseSeries(odd)
-			return nil
+			return r.refuseSeries(message, sent, odd)
 		}
 	}
 	if err := r.endSeries(head); err != nil || !others && r.WrongTimes == wrong {
@@ -232,10 +229,18 @@ func (r *WriteRequest) timeseries(message []byte) error {
 	return nil
 }
 
-// refuseSeries leaves out the series of r.labels.
-func (r *WriteRequest) refuseSeries(odd error) {
+// refuseSeries leaves out the series of r.labels, with all samples of its message. sent is the number before.
+func (r *WriteRequest) refuseSeries(message []byte, sent int, odd error) error {
+	r.Sent = sent
 	r.Duplicates++
 	r.Duplicate = firstOf(r.Duplicate, firstOf("", r.labels.Get(model.LabelName))+": "+odd.Error())
+	return wire.Each(message, func(f wire.Field) error {
+		if f.Number == fieldSamples || f.Number == fieldHistograms && !r.Version2 ||
+			f.Number == fieldHistograms2 && r.Version2 {
+			r.Sent++
+		}
+		return nil
+	})
 }
 
 // endSeries ends the measures of a series.
@@ -268,6 +273,7 @@ func (r *WriteRequest) others(name string, message []byte) error {
 
 // sample adds a message Sample to the measures of the series.
 func (r *WriteRequest) sample(message []byte) error {
+	r.Sent++
 	bits, at, err := parseSample(message)
 	switch {
 	case err != nil:
@@ -275,7 +281,7 @@ func (r *WriteRequest) sample(message []byte) error {
 	case !isTime(at, r.Latest):
 		r.WrongTimes++
 		return nil
-	case bits == staleMarker:
+	case bits == value.StaleNaN: // the series has ended
 		r.Ends++
 		return nil
 	}
@@ -309,6 +315,7 @@ func parseSample(message []byte) (bits uint64, milliseconds int64, err error) {
 
 // nativeHistogram adds a message Histogram of the series of r.labels.
 func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
+	r.Sent++
 	h := &r.histogram
 	err := h.decode(message)
 	switch {
@@ -318,7 +325,7 @@ func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 		return nil
 	case err != nil:
 		return err
-	case h.isStale():
+	case value.IsStaleNaN(h.Sum):
 		r.HistogramEnds++
 		return nil
 	case !isTime(h.at, r.Latest):
@@ -368,8 +375,8 @@ func firstOf(first, name string) string {
 	return strings.Clone(name)
 }
 
-// readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice or, in
-// version 1, that one has no name.
+// readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice, or
+// has no name.
 func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err error) {
 	*dst, r.refs = (*dst)[:0], r.refs[:0]
 	if err := wire.Each(message, func(f wire.Field) (err error) {
@@ -380,9 +387,6 @@ func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err 
 		case f.Kind == protowire.BytesType:
 			var name, value string
 			name, value, err = readLabel(f.Bytes())
-			if name == "" && value != "" {
-				odd = errLabel
-			}
 			odd = cmp.Or(odd, addLabel(dst, name, value))
 		}
 		return err
@@ -406,8 +410,11 @@ func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err 
 	return odd, nil
 }
 
-// addLabel sets a label, and says whether it was there before.
+// addLabel sets a label, and says whether it was there before, or has no name.
 func addLabel(dst *series.Labels, name, value string) error {
+	if name == "" && value != "" {
+		return errLabel
+	}
 	err := dst.Add(name, value)
 	if err != nil {
 		dst.Set(name, value)

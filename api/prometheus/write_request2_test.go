@@ -93,7 +93,7 @@ func FuzzDecodeVersion2(f *testing.F) {
 					return
 				}
 				name := judge.Symbols[refs[0]]
-				duplicate = duplicate || labels.Get(name) != ""
+				duplicate = duplicate || labels.Get(name) != "" || name == "" && judge.Symbols[refs[1]] != ""
 				labels.Set(name, judge.Symbols[refs[1]])
 			}
 			if len(one.Histograms) > 0 { // of other tests

@@ -1,9 +1,9 @@
 package plaintext
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,34 +90,15 @@ func Whole(text string) string {
 	return digits[:split]
 }
 
+// words are the numbers that JSON does not have, and texts, in which they mean nothing.
+var words = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+
 // QuoteWords puts NaN, Infinity and -Infinity into quotes where they stand outside of texts.
 func QuoteWords(body []byte) []byte {
-	var out []byte
-	for at := 0; at < len(body); {
-		if body[at] == '"' {
-			end := at + 1
-			for end < len(body) && body[end] != '"' {
-				if body[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(body))
-			out, at = append(out, body[at:end]...), end
-			continue
+	return words.ReplaceAllFunc(body, func(word []byte) []byte {
+		if word[0] == '"' {
+			return word
 		}
-		word := ""
-		for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
-			if bytes.HasPrefix(body[at:], []byte(w)) {
-				word = w
-			}
-		}
-		if word == "" {
-			out, at = append(out, body[at]), at+1
-			continue
-		}
-		out = append(append(append(out, '"'), word...), '"')
-		at += len(word)
-	}
-	return out
+		return fmt.Appendf(nil, "%q", word)
+	})
 }

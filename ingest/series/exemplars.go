@@ -37,7 +37,7 @@ func (w *Writer) Latest() carbonara.Timestamp {
 	if w.Ingester.MaxFuture != 0 {
 		most = min(most, w.Ingester.MaxFuture)
 	}
-	return carbonara.FromTime(w.now()).Add(most)
+	return carbonara.FromTime(w.Ingester.Now()).Add(most)
 }
 
 // KeepExemplars keeps exemplars of a creator's series, and returns how many.

@@ -60,9 +60,9 @@ func (w *Writer) Store(ctx context.Context, creator, protocol string, batch *Bat
 	}
 	push := Push{Creator: creator, Rights: ingest.Unrestricted{}, Protocol: protocol, Rows: batch,
 		MaxFuture: ingest.MaxFutureOfSenders}
-	outcome, err := w.Append(ctx, &push, &batch.Named)
-	if err == nil && Temporary(outcome.First) {
-		err = outcome.First
+	first, err := w.Append(ctx, &push, &batch.Named)
+	if err == nil && Temporary(first) {
+		err = first
 	}
 	return err
 }

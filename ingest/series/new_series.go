@@ -21,7 +21,7 @@ func (r *rights) CreateSeries(metrics []*model.Metric) error {
 	if err := r.Rights.CreateSeries(metrics); err != nil || len(metrics) == 0 {
 		return err
 	}
-	if most := r.writer.NewSeries; !r.writer.newSeries.admit(r.project, len(metrics), most, r.writer.now()) {
+	if most := r.writer.NewSeries; !r.writer.newSeries.admit(r.project, len(metrics), most, r.writer.Ingester.Now()) {
 		return &NewSeriesError{most, model.Widest(metrics)}
 	}
 	return nil

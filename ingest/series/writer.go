@@ -48,8 +48,6 @@ func NewWriter(o Options) (*Writer, error) {
 	return w, w.metadata.load(o.Ingester.Index)
 }
 
-func (w *Writer) now() time.Time { return w.Ingester.Now() }
-
 // A Push is one request's series.
 type Push struct {
 	Creator   string        // of new series
@@ -58,19 +56,13 @@ type Push struct {
 	Scope     string        // of the rows' keys, beside the protocol
 	MaxFuture time.Duration // how far ahead of the clock measures may be; 0: as the ingester says
 	Rows      ingest.Rows
-	// Drop is called for each row of which measures are refused. nil: Outcome says enough.
+	// Drop is called for each row of which so many measures are refused. nil: the first error says enough.
 	Drop func(row, measures int, err error)
 }
 
-// An Outcome says which rows of a push were refused.
-type Outcome struct {
-	Rows, Refused int
-	First         error // of the first refused row; an error that another attempt may mend goes first
-}
-
-// Append makes the measures of a push durable. Its error concerns the whole push; the outcome names refused rows.
-func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatch) (Outcome, error) {
-	o := Outcome{Rows: push.Rows.Len()}
+// Append makes the measures of a push durable. err concerns the whole push. first is of the first refused row; an error
+// that another attempt may mend goes first.
+func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatch) (first, err error) {
 	timestamps, _ := push.Rows.Columns()
 	accepted := len(timestamps)
 	project := model.ProjectOf(push.Creator)
@@ -81,10 +73,9 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 	p.Kind = func(name string) string { return w.metadata.kind(project, name) }
 	refuse := func(row, measures int, reason string, err error) {
 		// A sender does not repeat what was refused as invalid.
-		if o.First == nil || errors.Is(o.First, model.ErrInvalid) && !errors.Is(err, model.ErrInvalid) {
-			o.First = err
+		if first == nil || errors.Is(first, model.ErrInvalid) && !errors.Is(err, model.ErrInvalid) {
+			first = err
 		}
-		o.Refused++
 		accepted -= measures
 		w.Refuse(push.Protocol, reason, measures, err.Error())
 		if push.Drop != nil {
@@ -100,9 +91,9 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		refuse(row, measures, "replaced", &model.FieldError{Field: "timestamps", Reason: fmt.Sprintf(
 			"%.200s: %d measures are replaced: the request has another value for their time later", of.Metric, measures)})
 	}
-	err := w.Ingester.AppendNamed(ctx, push.Creator, &rights{push.Rights, project, w}, push.Rows, &p, batch)
+	err = w.Ingester.AppendNamed(ctx, push.Creator, &rights{push.Rights, project, w}, push.Rows, &p, batch)
 	if err != nil {
-		return o, err
+		return first, err
 	}
 	w.instruments.pushed.WithLabelValues(push.Protocol).Add(float64(accepted))
 	if len(w.Replicas) == 0 && w.Pairs.Found() == "" {
@@ -111,7 +102,7 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 				"counters seem to fall; a label of each and --replica-labels make one of them count")
 		}
 	}
-	return o, nil
+	return first, nil
 }
 
 // Refuse counts elements that a protocol does not store. It logs the first refusal of each reason.

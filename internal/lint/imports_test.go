@@ -47,7 +47,7 @@ var layers = table(
 	"query/promql: internal/budget internal/compensated internal/parallel query query/postings query/promql/columns model carbonara",
 	"query/promql/columns:",
 	"rules: ingest internal metricd/changes model carbonara query storage/index",
-	"rules/handlers: api/auth api/web ingest internal/budget model query rules",
+	"rules/handlers: api/auth api/text api/web ingest internal/budget model query rules",
 	"cluster: backup cluster/peer cluster/datafolder query metricd storage model carbonara internal",
 	"cluster/datafolder: internal/fulldisk storage model",
 	"cluster/peer: query/activity metricd/latetypes storage model carbonara internal",

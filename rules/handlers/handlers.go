@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/series"
@@ -83,8 +84,8 @@ func (a *Handlers) apply(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	if err != nil {
 		return err
 	}
-	if text := ""; strings.HasPrefix(string(body), `"`) && json.Unmarshal(body, &text) == nil {
-		body = []byte(text)
+	if file := ""; strings.HasPrefix(string(body), `"`) && json.Unmarshal(body, &file) == nil && !text.HasLoneSurrogate(body) {
+		body = []byte(file)
 	}
 	groups, alerts, err := rules.Parse(body, a.engine.Parser())
 	if err != nil {

@@ -79,7 +79,7 @@ func TestRemoteWrite2(t *testing.T) {
 			{LabelsRefs: refs(s, "__name__", "beside"), Samples: []*writev2.Sample{{Value: 7, Timestamp: now}}},
 		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "native histograms were refused, everything else was stored: native: invalid") ||
+	if err == nil || !strings.Contains(err.Error(), "native histograms: native: invalid") ||
 		stats.Samples != 1 {
 		t.Errorf("%+v, %v", stats, err)
 	}
