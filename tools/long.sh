@@ -54,8 +54,9 @@ for kind in $kinds; do
         try "planted: each bug in 4000 simulations of claims and $n of a cluster" test_of ./tests/simulation -run '^TestPlanted$' -sim.tries "$n" ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
-            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
-        try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^TestImportsLoseNothingSilently$' ;;
+            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
+        try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^TestImportsLoseNothingSilently$'
+        try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^TestImportedFilesLoseNothingSilently$' ;;
     damage) n=$(rounds 500)
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)

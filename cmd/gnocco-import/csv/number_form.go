@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unsafe"
 
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -41,7 +43,7 @@ func IsGap(text []byte) bool {
 // Parse returns the value of a cell that is no gap.
 func (f *NumberForm) Parse(text []byte) (float64, bool) {
 	if *f == (NumberForm{}) {
-		return model.ParseNumber(view(text))
+		return ParseNumber(view(text))
 	}
 	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
 	if f.thousands != 0 {
@@ -56,7 +58,18 @@ func (f *NumberForm) Parse(text []byte) (float64, bool) {
 		}
 		text = bytes.Replace(text, []byte{f.point}, []byte{'.'}, 1)
 	}
-	return model.ParseNumber(view(text))
+	return ParseNumber(view(text))
+}
+
+// ParseNumber is model.ParseNumber without numbers that would become another one: too large, or so small that it would
+// be 0.
+func ParseNumber(text string) (float64, bool) {
+	value, ok := model.ParseNumber(text)
+	if ok && (value == 0 || math.IsInf(value, 0)) {
+		_, err := plaintext.ParseValue(strings.ReplaceAll(strings.TrimSpace(text), "_", ""))
+		ok = !errors.Is(err, plaintext.ErrRange)
+	}
+	return value, ok
 }
 
 // String describes the form where it is not the plain one.

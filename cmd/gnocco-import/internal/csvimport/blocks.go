@@ -165,9 +165,16 @@ func (b *block) series(ref storage.SeriesRef) error {
 	maps.Copy(set, b.labels)
 	name := withLabels(set)
 	if err := name.check(); err != nil {
-		b.result.Rejected++
-		b.options.Reject(b.folder, 0, err.Error())
-		return nil
+		samples, fault := 0, error(nil)
+		for _, meta := range b.metas {
+			chunk, _, err := b.chunks.ChunkOrIterable(meta)
+			if fault = errors.Join(fault, err); err == nil {
+				samples += chunk.NumSamples()
+			}
+		}
+		b.result.Rejected += int64(max(samples, 1)) // also of a series without any
+		b.options.Reject(b.folder, 0, fmt.Sprintf("%d samples: %v", samples, err))
+		return fault
 	}
 	number := b.number(name, nil)
 	deleted, err := b.deleted.Get(ref)

@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
+	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
-	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 )
 
 // maxLine is the longest line of JSON: a metric with all its measures.
@@ -21,17 +22,44 @@ const maxLine = 1 << 30
 
 // lineOfJSON is a metric as VictoriaMetrics exports it. Gnocco's own export says more of it.
 type lineOfJSON struct {
-	Metric     map[string]string `json:"metric"`
-	Values     json.RawMessage   `json:"values"`
-	Timestamps json.RawMessage   `json:"timestamps"`
-	Gnocco     struct {
+	metric             map[string]string
+	values, timestamps []byte
+	gnocco             struct {
 		Resource    string  `json:"resource"`
 		Name        string  `json:"name"`
 		Unit        string  `json:"unit"`
 		Type        string  `json:"type"`
 		Policy      string  `json:"archive_policy"`
 		Granularity float64 `json:"granularity"`
-	} `json:"gnocco"`
+	}
+}
+
+// field reads a field of a line.
+func (l *lineOfJSON) field(key string, value []byte) error {
+	switch key {
+	case "metric":
+		l.metric = map[string]string{}
+		return plaintext.EachKey(value, func(name string, value []byte) error {
+			var text string
+			if value[0] != '"' || json.Unmarshal(value, &text) != nil {
+				return fmt.Errorf("label %.100q is not text", name)
+			}
+			if name == "" && text != "" {
+				return errors.New("a label has no name")
+			}
+			l.metric[name] = text
+			return nil
+		})
+	case "values":
+		l.values = value
+	case "timestamps":
+		l.timestamps = value
+	case "gnocco":
+		if json.Unmarshal(value, &l.gnocco) != nil {
+			return errors.New("gnocco is not what an export writes")
+		}
+	}
+	return nil
 }
 
 // Lines reads a file of JSON lines to its end: of each metric its labels, its values and their times in milliseconds.
@@ -63,7 +91,7 @@ func (i *Importer) Lines(name string, source io.Reader) error {
 			return refusal("%s line %d is longer than a gibibyte", name, number)
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if fault := i.line(line); fault != nil {
+			if fault := i.line(name, number, line); fault != nil {
 				var refused *csv.LineError
 				if !errors.As(fault, &refused) {
 					return fault
@@ -79,43 +107,52 @@ func (i *Importer) Lines(name string, source io.Reader) error {
 	}
 }
 
-// line adds the measures of a line. A *csv.LineError says why it is rejected as a whole.
-func (i *Importer) line(text []byte) error {
+// line adds the measures of a line. An odd one costs itself. A *csv.LineError says why the line is rejected as a whole.
+func (i *Importer) line(file string, n int, line []byte) error {
 	reject := func(format string, args ...any) error { return &csv.LineError{Reason: fmt.Sprintf(format, args...)} }
 	var in lineOfJSON
-	if err := json.Unmarshal(text, &in); err != nil {
+	if !utf8.Valid(line) || text.HasLoneSurrogate(line) {
+		return reject("not valid UTF-8")
+	}
+	if err := plaintext.EachKey(line, in.field); err != nil {
 		return reject("%v", err)
 	}
-	name := seriesName{resource: in.Gnocco.Resource, name: in.Gnocco.Name}
+	name := seriesName{resource: in.gnocco.Resource, name: in.gnocco.Name}
 	if name.resource == "" {
-		name = withLabels(in.Metric)
+		name = withLabels(in.metric)
 	}
 	if err := name.check(); err != nil {
 		return reject("%v", err)
 	}
+	const none = carbonara.Timestamp(-1) // of null, and of what is odd
 	var times []carbonara.Timestamp
 	var values []float64
-	err := eachElement(in.Timestamps, func(text string) error {
+	odd, first := 0, error(nil)
+	isOdd := func(format string, args ...any) {
+		odd, first = odd+1, cmp.Or(first, fmt.Errorf(format, args...))
+	}
+	err := eachElement(in.timestamps, func(text string) {
 		t, err := csv.ParseNumberSince(text, time.Millisecond)
 		if err == nil && t > i.latest {
 			err = fmt.Errorf("is more than %v ahead of the clock", maxFuture)
 		}
+		if err != nil {
+			isOdd("timestamp %.40q %w", text, err)
+			t = none
+		}
 		times = append(times, t)
-		return err
 	})
 	if err != nil {
 		return reject("timestamps: %v", err)
 	}
-	if err = eachElement(in.Values, func(text string) error {
-		value, ok := model.ParseNumber(text)
+	if err = eachElement(in.values, func(text string) {
+		value, ok := csv.ParseNumber(text)
 		values = append(values, value)
-		if !ok && text != "null" {
-			return errors.New("is not a number")
+		if at := len(values) - 1; !ok && at < len(times) && times[at] != none {
+			if times[at] = none; text != "null" {
+				isOdd("value %.40q is not a number", text)
+			}
 		}
-		if text == "null" && len(values) <= len(times) {
-			times[len(values)-1] = -1
-		}
-		return nil
 	}); err != nil {
 		return reject("values: %v", err)
 	}
@@ -123,17 +160,21 @@ func (i *Importer) line(text []byte) error {
 		return reject("has %d timestamps and %d values", len(times), len(values))
 	}
 	number := i.number(name, func(m *metric) {
-		m.unit, m.policy, m.granularity = in.Gnocco.Unit, cmp.Or(m.policy, in.Gnocco.Policy), in.Gnocco.Granularity
-		m.valueType = in.Gnocco.Type
+		m.unit, m.policy, m.granularity = in.gnocco.Unit, cmp.Or(m.policy, in.gnocco.Policy), in.gnocco.Granularity
+		m.valueType = in.gnocco.Type
 	})
 	m := i.metrics[number]
-	if m.granularity != in.Gnocco.Granularity {
+	if m.granularity != in.gnocco.Granularity {
 		return reject("metric %s has other lines of granularity %g s: import one of an export's granularities", m, m.granularity)
 	}
-	last, repeated := carbonara.Timestamp(-1), carbonara.Timestamp(0)
+	if odd > 0 {
+		i.result.Rejected += int64(odd)
+		i.options.Reject(file, n, fmt.Sprintf("%d of its %d measures: %v", odd, len(times), first))
+	}
+	last, repeated := none, carbonara.Timestamp(0)
 	for j, t := range times {
-		if t < 0 {
-			continue // null
+		if t == none {
+			continue
 		}
 		if repeated++; t != last { // else it is another measure of the same ms
 			last, repeated = t, 0
@@ -149,21 +190,17 @@ func (i *Importer) line(text []byte) error {
 }
 
 // eachElement calls use with each element of an array: a number, or a word such as NaN, with quotes or without.
-func eachElement(array json.RawMessage, use func(text string) error) error {
-	inner := bytes.TrimSpace(array)
-	if len(inner) < 2 || inner[0] != '[' {
+func eachElement(array []byte, use func(text string)) error {
+	inner, begun := bytes.CutPrefix(array, []byte{'['})
+	inner, ended := bytes.CutSuffix(inner, []byte{']'})
+	if !begun || !ended {
 		return errors.New("lack an array")
 	}
-	if inner = bytes.TrimSpace(inner[1 : len(inner)-1]); len(inner) == 0 {
+	if inner = bytes.TrimSpace(inner); len(inner) == 0 {
 		return nil
 	}
-	n := 0
 	for element := range bytes.SplitSeq(inner, []byte{','}) {
-		text := view(bytes.Trim(element, " \t\r\""))
-		if err := use(text); err != nil {
-			return fmt.Errorf("element %s, %.40q, %w", strconv.Itoa(n), text, err)
-		}
-		n++
+		use(view(bytes.Trim(element, " \t\r\"")))
 	}
 	return nil
 }

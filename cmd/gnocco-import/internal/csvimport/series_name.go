@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // seriesName says which metric measures belong to: one of a resource, or the series with labels.
@@ -23,8 +25,11 @@ func (s seriesName) String() string {
 	return s.name
 }
 
-// maxName is the most characters that a server takes of a metric's name.
-const maxName = 255
+// maxName is the most characters that a server takes of a metric's name, and maxLabels the most bytes of labels.
+const (
+	maxName   = 255
+	maxLabels = 16 << 10
+)
 
 // check returns an error if no server would take the name.
 func (s seriesName) check() error {
@@ -36,6 +41,16 @@ func (s seriesName) check() error {
 	}
 	if s.labels != "" && s.name == "" {
 		return fmt.Errorf("series %s has no name", s.labels)
+	}
+	if len(s.name)+len(s.labels) > maxLabels { // as text they are a little longer
+		var encoded []byte
+		labels, err := s.labelMap()
+		for name, value := range labels {
+			encoded = model.AppendLabel(encoded, name, value)
+		}
+		if err != nil || len(encoded) > maxLabels {
+			return fmt.Errorf("the labels of series %.40s%.100s… are longer than %d bytes", s.name, s.labels, maxLabels)
+		}
 	}
 	return nil
 }
