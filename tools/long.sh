@@ -75,7 +75,8 @@ for kind in $kinds; do
     memory) n=$(rounds 300)
         try "memory: attacked for $n s" test_of ./tests/memory -run '^TestMemory(OfQueries)?StaysBounded$' -memory.seconds "$n" -memory.p99 500ms ;;
     senders) n=$(rounds 600)
-        try "senders: 10,000 series of a Prometheus for $n s" test_of ./tests/senders -run '^TestActiveSeries$' -scrape.for "${n}s" ;;
+        try "senders: 10,000 series of a Prometheus for $n s" test_of ./tests/senders -run '^TestActiveSeries$' -scrape.for "${n}s"
+        try "senders: rules beside those of Prometheus and vmalert" test_of ./tests/senders -run '^TestLateRules$' -senders.late ;;
     console) n=$(rounds 40)
         try "console: every page $n times, with 100,000 metrics" go -C tests/console test -count=1 -timeout 0 -run '^TestSpeed$' -speed.visits "$n" ;;
     dist) made=$(mktemp -d)
