@@ -25,8 +25,8 @@
 // # Use
 //
 // A query that has a rule's expression as a part, at multiples of the interval, reads the recorded values and has the
-// same answer (use.go): cells that are not recorded, to do again, failed or not kept singly are evaluated. It hears of
-// a change as late as the rules do, at most unheardFor after it can be read.
+// same answer (use.go): cells that are not recorded, to do again, failed or not kept singly are evaluated, once for all
+// who ask at the same time. It hears of a change as late as the rules do, at most unheardFor after it can be read.
 //
 // # Crashes
 //

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/promql/parser"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -55,6 +56,8 @@ type Manager struct {
 	byExpr map[string][]*Rule
 	polled time.Time // zero: never
 	loaded bool
+
+	flights singleflight.Group // of queries
 
 	seen       []uint64 // numbers of the last answers of the sacks; the fields from here on are of Run's goroutine
 	lastChange uint64   // of labels; see storage/index.Store.ChangesSince

@@ -48,8 +48,8 @@ func (r *Rule) answers(expr parser.Expr) bool {
 	added := func(name string) bool { return name == model.LabelName || r.Labels[name] != "" }
 	switch e := expr.(type) {
 	case *parser.AggregateExpr:
-		return slices.Contains(foldings, e.Op) && (e.Without && len(r.Labels) == 0 ||
-			!e.Without && !slices.ContainsFunc(e.Grouping, added))
+		folds := !e.Op.IsAggregatorWithParam() || e.Op == parser.QUANTILE // the others have labels of their own
+		return folds && (e.Without && len(r.Labels) == 0 || !e.Without && !slices.ContainsFunc(e.Grouping, added))
 	case *parser.BinaryExpr:
 		v := e.VectorMatching
 		return len(r.Labels) == 0 && !e.Op.IsComparisonOperator() && !e.Op.IsSetOperator() &&
@@ -60,14 +60,7 @@ func (r *Rule) answers(expr parser.Expr) bool {
 	return false
 }
 
-// foldings are the aggregations whose results have the labels that they name.
-var foldings = []parser.ItemType{parser.SUM, parser.AVG, parser.MIN, parser.MAX, parser.COUNT, parser.STDDEV,
-	parser.STDVAR, parser.GROUP, parser.QUANTILE}
-
 // Use lets a query read the results of the rules of those groups whose owners see the same series as the user.
-//
-// A cell is read if it is recorded and not to do again, and the archives of all results keep it by itself. The others
-// are evaluated. Changes of inputs count once the sacks have told them, unheardFor after they can be read at most.
 func (m *Manager) Use(q *promql.Query, seesSame func(*Group) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +76,7 @@ func (m *Manager) Use(q *promql.Query, seesSame func(*Group) bool) {
 			u := &use{Manager: m, rule: r, query: *q, cells: cells{carbonara.Timestamp(at.Start) * 1e6,
 				cmp.Or(time.Duration(at.Step)*time.Millisecond, every), at.N}}
 			if u.first.Floor(every) == u.first && u.step%every == 0 && seesSame(r.group) && u.choose() {
-				return &promql.Recording{Name: r.group.Name + "/" + r.Record, Read: u.read}
+				return &promql.Recording{Name: r.group.Name + "/" + r.Record, Read: u.readOnce}
 			}
 		}
 		return nil
@@ -138,6 +131,22 @@ func (u *use) keeps(p *model.ArchivePolicy, t carbonara.Timestamp) bool {
 		return every%g == 0 || whole
 	}
 	return false
+}
+
+// readOnce is read, once for all queries that ask for the same cells at the same time: they see the same series, and
+// change no points. If the one that reads for others fails, each of them reads.
+func (u *use) readOnce(ctx context.Context) (upstream.Matrix, annotations.Annotations, error) {
+	q := &u.query
+	key := fmt.Sprintf("%p %p %t %t %d", u.rule, q.Staleness, q.Repeats, q.Origins, u.cells)
+	read, err, shared := u.flights.Do(key, func() (any, error) {
+		matrix, notes, err := u.read(ctx)
+		return upstream.Result{Value: matrix, Warnings: notes}, err
+	})
+	if err != nil && shared {
+		return u.read(ctx)
+	}
+	one := read.(upstream.Result)
+	return slices.Clone(one.Value.(upstream.Matrix)), maps.Clone(one.Warnings), err
 }
 
 // read returns the results at all cells.
