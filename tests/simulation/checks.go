@@ -68,6 +68,9 @@ func (w *World) prepareMore() {
 	if !a.ok() && a.status != http.StatusConflict {
 		w.breach("no resource type: %d %s", a.status, a.body)
 	}
+	if a := w.clients[0].untilOK(http.MethodPost, "/v1/rules", ruleFile, time.Minute); !a.ok() {
+		w.breach("no recording rules: %d %s", a.status, a.body)
+	}
 	for range 2 {
 		a := w.clients[0].untilOK(http.MethodPost, "/v1/metric", map[string]any{"archive_policy_name": sharedPolicy.name},
 			time.Minute)
@@ -138,6 +141,9 @@ func (w *World) finish() {
 		}
 	}
 	w.settleShared(limit)
+	if !w.options.Plain {
+		w.settleRules(limit)
+	}
 	for _, s := range w.slots {
 		s.hold(true)
 	}

@@ -28,6 +28,7 @@ type client struct {
 
 	things     []*thing
 	goneThings []string           // paths
+	ruled      []*ruled           // by n
 	numbers    int                // given to things
 	turn       int                // of writes to shared metrics
 	written    map[int64]struct{} // timestamps of shared metrics
@@ -143,6 +144,8 @@ func (c *client) useMore() {
 		c.useThings()
 	case dice < 10 && len(c.metrics) > 0:
 		c.readSketch(c.metrics[c.rand.IntN(len(c.metrics))])
+	case dice < 14:
+		c.useRuled()
 	default:
 		c.useShared()
 	}
@@ -203,7 +206,7 @@ func (c *client) write(m *metric) {
 	sent := m.next(c.rand)
 	var a *answer
 	if m.label != "" {
-		a = c.writeRemote(m, sent)
+		a = c.pushRemote("__name__=written,n="+m.label, sent)
 		m.sent(c.w, sent, a)
 		if a.status != 0 && !a.ok() && a.status < 500 {
 			c.w.breach("%s: remote write of %s: %d %s", c.name, m.label, a.status, a.body)

@@ -10,6 +10,7 @@
 //   - a group never shows more than was sent, and less than before only after a crash;
 //   - a metric or resource is there until it is deleted, and then never again, and so are measures (takeout.go);
 //   - a resource has its last acknowledged state, is found by it, and its history has all of them;
+//   - in the end, each recorded cell of a rule is its expression over all measures (ruled.go);
 //   - a healthy process answers in time;
 //   - in the end all processes run, all metrics are read again, and fsck finds nothing.
 //

@@ -169,6 +169,13 @@ var planted = []bug{
 		apply()
 	}
 `}}},
+	{name: "rules do not hear of late measures", edits: []edit{{"metricd/changed.go", "if t <= horizon {",
+		"if t <= horizon && !(PLANTED) {"}}},
+	{name: "a cell that is evaluated twice has two measures", edits: []edit{{"rules/recorder.go",
+		"return w.at(i).Add(-resultBefore) }", `if PLANTED {
+		return w.at(i).Add(-resultBefore - time.Duration(w.now.Unix()%1000)*time.Millisecond)
+	}
+	return w.at(i).Add(-resultBefore) }`}}},
 	{name: "clocks that jumped go on", kinds: "clock jump,restart", edits: []edit{{"cluster/clock_jumps.go",
 		"	if latest.least <=", "	if PLANTED || latest.least <="}}},
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -109,11 +110,12 @@ func groupsOf(rows [][3]any) (map[int64]float64, error) {
 	return groups, nil
 }
 
-// writeRemote sends measures by Prometheus' remote write.
-func (c *client) writeRemote(m *metric, sent []sentMeasure) *answer {
+// pushRemote sends measures of a series by Prometheus' remote write. Its labels are separated by commas.
+func (c *client) pushRemote(labels string, sent []sentMeasure) *answer {
 	var series []byte
-	for _, label := range [][2]string{{"__name__", "written"}, {"n", m.label}} {
-		series = field(series, 1, field(field(nil, 1, []byte(label[0])), 2, []byte(label[1])))
+	for label := range strings.SplitSeq(labels, ",") {
+		name, value, _ := strings.Cut(label, "=")
+		series = field(series, 1, field(field(nil, 1, []byte(name)), 2, []byte(value)))
 	}
 	for _, s := range sent {
 		sample := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(s.Value))

@@ -31,7 +31,7 @@ var (
 	trace   = flag.Bool("sim.trace", false, "log packets")
 	logFile = flag.String("sim.log", "", "file for the log of all processes")
 	answers = flag.String("sim.answers", "", "file for a line of each answer")
-	gc      = flag.Duration("sim.gc", 15*time.Minute, "virtual time between two collections of garbage")
+	gc      = flag.Duration("sim.gc", time.Minute, "virtual time between two collections of garbage")
 	stop    = flag.Bool("sim.stop", false, "end with the first breach")
 	folder  = flag.String("sim.folder", "", "for the data folder")
 	nodes   = flag.Int("sim.nodes", 3, "machines, at most 26: two have an API, all a metricd")
