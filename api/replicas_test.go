@@ -1,18 +1,25 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/prompb"
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/quota"
+	"github.com/gnocco-db/gnocco/model"
 )
 
 // A replicaDoor sends a sample of the series x of a replica.
@@ -160,5 +167,125 @@ func TestPairsAreNoticed(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A pair counts as one series for quotas, counts of series, the ledger and exports. Measures a second count as they
+// arrive.
+func TestPairsCountAsOneSeries(t *testing.T) {
+	for _, d := range replicaDoors {
+		t.Run(d.name, func(t *testing.T) {
+			s := newServer(t, func(o *api.Options) {
+				o.Limits.ReplicaLabels = []string{"prometheus_replica", "__replica__"}
+				o.Quota = model.Quota{Series: 1, Measures: 1000}
+				o.Quotas = &quota.Book{Now: func() time.Time { return time.Unix(1000, 0) }}
+			})
+			for i := range 40 {
+				d.send(t, s, "prometheus-0", doorMillis(i), float64(10*i))
+				d.send(t, s, "prometheus-1", doorMillis(i)+7000, float64(10*i+4))
+			}
+			s.refreshAll(t, "foobar")
+			if u := s.usage(t); u.Series != 1 || u.Measures != 8 {
+				t.Errorf("usage: %+v", u)
+			}
+			s.want(t, "GET /api/v1/series_count?match[]=x", "", 200, `~"total":1`)
+			s.want(t, "GET /api/v1/status/tsdb", "", 200, `~"seriesCountByMetricName":[{"name":"x","value":1}]`)
+			times := fmt.Sprintf("&start=%d&end=%d", doorMillis(0)/1000-60, doorMillis(40)/1000)
+			exported := s.want(t, "GET /api/v1/export?match[]=x"+times, "", 200, "~").Body.String()
+			var one struct {
+				Metric     map[string]string
+				Timestamps []int64
+			}
+			check(t, json.Unmarshal([]byte(exported), &one)) // a line
+			if len(one.Timestamps) != 40 || len(one.Metric) != 2 {
+				t.Errorf("exported: %d measures of %v", len(one.Timestamps), one.Metric)
+			}
+			copied := newServer(t, nil)
+			copied.want(t, "POST /api/v1/import", exported, 204, "")
+			copied.refreshAll(t, "foobar")
+			if again := copied.call(t, "GET /api/v1/export?match[]=x"+times, "").Body.String(); again != exported {
+				t.Errorf("a copy has %s, want %s", again, exported)
+			}
+			s.want(t, "POST /api/v1/admin/tsdb/delete_series?match[]=x"+times, "", 204, "", "user", "admin")
+			s.want(t, "GET /v1/ledger", "", 200, `~"metrics": 1,`, "user", "admin")
+		})
+	}
+}
+
+// The parts of a native histogram of a pair are of one scrape each, and its counts those of one sender that was never
+// down, to within a scrape for each change of replica.
+func TestPairsOfNativeHistograms(t *testing.T) {
+	const count, begin = 5.0, int64(doorsAt-3600) * 1000 // a second; ms
+	at := func(millis int64) *histogram.Histogram {
+		n := uint64(float64(millis-begin) / 1000 * count)
+		h := &histogram.Histogram{Schema: 0, Count: n, Sum: float64(n)}
+		// Buckets appear one after the other, and the first ones stop.
+		var last int64
+		for k := range uint64(6) {
+			in := min(n, 400*(k+1)) - min(n, 400*k)
+			if k == 5 {
+				in = n - min(n, 400*k)
+			}
+			if in == 0 {
+				break
+			}
+			if k == 0 {
+				h.PositiveSpans = []histogram.Span{{Offset: 0, Length: 0}}
+			}
+			h.PositiveSpans[0].Length++
+			h.PositiveBuckets = append(h.PositiveBuckets, int64(in)-last)
+			last = int64(in)
+		}
+		return h
+	}
+	s := newServer(t, func(o *api.Options) { o.Limits.ReplicaLabels = []string{"__replica__"} })
+	for i := range 80 {
+		for k, replica := range []string{"a", "b"} {
+			down := i >= 20+25*k && i < 33+25*k
+			if millis := (begin + 15_000*int64(i)) + 7000*int64(k); !down {
+				body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
+					Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
+					Histograms: []prompb.Histogram{prompb.FromIntHistogram(millis, at(millis))}}}}).Marshal()
+				check(t, err)
+				s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+			}
+		}
+	}
+	s.refreshAll(t, "foobar")
+	value := func(expr string, millis int64) float64 {
+		w := s.want(t, "GET /api/v1/query?query="+url.QueryEscape(expr)+fmt.Sprintf("&time=%.3f", float64(millis)/1000), "",
+			200, "~")
+		var answer struct {
+			Data struct{ Result []struct{ Value [2]any } }
+		}
+		check(t, json.Unmarshal(w.Body.Bytes(), &answer))
+		if len(answer.Data.Result) != 1 {
+			t.Fatalf("%s at %d: %s", expr, millis, w.Body)
+		}
+		v, err := strconv.ParseFloat(fmt.Sprint(answer.Data.Result[0].Value[1]), 64)
+		check(t, err)
+		return v
+	}
+	const series = `h{__histogram__=~"positive.*"}`
+	for i := 5; i < 80; i++ {
+		millis := (begin + 15_000*int64(i)) + 8000
+		whole, parts := value("histogram_count(h)", millis), value("sum("+series+")", millis)
+		if whole != parts || whole != value("histogram_sum(h)", millis) {
+			t.Errorf("scrape %d: a count of %v, and %v in buckets", i, whole, parts)
+		}
+		if want := float64(at(millis).Count); whole > want || whole < want-2*15*count {
+			t.Errorf("scrape %d: a count of %v, want %v", i, whole, want)
+		}
+	}
+	end := (begin + 15_000*79) + 8000
+	if got := value("histogram_count(increase(h[15m]))", end); math.Abs(got-900*count) > 4*15*count {
+		t.Errorf("increase: %v, want %v", got, 900*count)
+	}
+	if got := value("resets(h[19m])", end); got != 0 {
+		t.Errorf("%v resets", got)
+	}
+	scrapes := value(`count_over_time(h{__histogram__="count"}[15m])`, end)
+	if buckets := value(`min(count_over_time(`+series+`[1m]))`, end); scrapes < 55 || scrapes > 61 || buckets != 4 {
+		t.Errorf("%v scrapes of 15 min, %v of a minute in buckets", scrapes, buckets)
 	}
 }
