@@ -10,6 +10,7 @@ import { picture } from "./export_png";
 import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
 import { localZone, readRange, refreshEvery, zoneOf } from "./range";
+import { Keep } from "./recordings";
 import { change, route } from "./router";
 import { useHidden, type Row } from "./legend";
 import { DataTable, figures, label, Summary } from "./table";
@@ -107,6 +108,7 @@ export function QueryView() {
                 Table
               </button>
               <AxisMenu axis={axis} />
+              {lang === "promql" && <Keep query={query} />}
               <button
                 type="button"
                 onClick={() =>

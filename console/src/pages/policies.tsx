@@ -7,6 +7,7 @@ import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
 import { PolicyEditor } from "../policy_editor";
 import { Rebuilds } from "../rebuilds";
+import { Recordings } from "../recordings";
 import { link, route } from "../router";
 
 interface Rule {
@@ -72,6 +73,7 @@ export function Policies() {
       )}
       <Rebuilds started={changed} />
       <List all={value.all} chosen={chosen} readOnly={value.hidden} />
+      <Recordings />
       {rules.value && rules.value.length > 0 && (
         <Panel
           title="Rules"

@@ -1,1 +1,0 @@
-import"./chunk-O2JOPZLO.js";import"./chunk-SIXJBQHM.js";

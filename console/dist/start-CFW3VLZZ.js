@@ -1,0 +1,1 @@
+import"./chunk-HMVSD4LV.js";import"./chunk-SIXJBQHM.js";
