@@ -6,6 +6,7 @@
 //
 //   - A score is a distance between distributions, in standard deviations of the window before. Values in the outer
 //     tenth of a window do not count, however far off they are.
-//   - A series that moves as it moved at this hour of an earlier day or week did not move. Seasons only lower a score.
+//   - A series that moves as it moved at this hour of an earlier day or week did not move.
+//   - A series that stands still where it moved alike at this hour of all earlier days, two at least, did move.
 //   - The movement counts, and not the level: a deploy or a trend since that day hides nothing.
 package anomaly

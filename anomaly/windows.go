@@ -48,6 +48,28 @@ func (w *Windows) Since(then *Windows) float64 {
 	return w.distance(&then.after, w.before.median()-then.before.median())
 }
 
+// Unusual is the least of Since for earlier days, and the median that the most similar day lets expect. If the days are
+// fewer than two or moved in different directions, the hour before counts as well: one day alone does not say that a
+// movement is missing.
+func (w *Windows) Unusual(days []*Windows) (score, usual float64) {
+	score, rose, fell := math.Inf(1), 0, 0
+	for _, day := range days {
+		before, after := day.Medians()
+		if since := w.Since(day); since < score {
+			score, usual = since, w.before.median()+after-before
+		}
+		if after > before {
+			rose++
+		} else if after < before {
+			fell++
+		}
+	}
+	if hour := w.Score(); hour < score && (len(days) < 2 || max(rose, fell) < len(days) || score > math.MaxFloat64) {
+		score, usual = hour, w.before.median()
+	}
+	return score, usual
+}
+
 // distance is the score relative to other deciles, which are shifted.
 func (w *Windows) distance(from *deciles, shift float64) float64 {
 	distance, largest := 0.0, 0.0

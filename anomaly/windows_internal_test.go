@@ -65,6 +65,51 @@ func TestSince(t *testing.T) {
 	f("to the level before a deploy", windows(20, 10), windows(10, 10), 9, 11)
 }
 
+// Earlier days say how a series usually moves. That it does not move is unusual where two days or more moved alike.
+func TestUnusual(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	windows := func(rise float64) *Windows {
+		var all [2][]float64
+		level := 10 * random.Float64()
+		for i := range all {
+			for range 120 {
+				all[i] = append(all[i], level+rise*float64(i)+random.NormFloat64())
+			}
+		}
+		return NewWindows(all[0], all[1])
+	}
+	f := func(name string, now float64, days []float64, least, most, usual float64) {
+		t.Helper()
+		w, all := windows(now), make([]*Windows, len(days))
+		for i, rise := range days {
+			all[i] = windows(rise)
+		}
+		before, _ := w.Medians()
+		got, median := w.Unusual(all)
+		if !(got >= least && got <= most) || math.Abs(median-before-usual) > 0.6 {
+			t.Errorf("%s: %v and %v, want %v to %v and %v", name, got, median-before, least, most, usual)
+		}
+	}
+	f("no day is known", 6, nil, 5, 8, 0)
+	f("as every day", 6, []float64{6, 6, 6}, 0, 0.7, 6)
+	f("as a day of last week", 6, []float64{0, 0, 6}, 0, 0.7, 6)
+	f("a Saturday", 0, []float64{6, 6, 0}, 0, 0.7, 0)
+	f("as no day", 6, []float64{0, 0, 0}, 5, 8, 0)
+	f("it stands still", 0, []float64{6, 6, 6}, 5, 8, 6)
+	f("it falls as far as it rises else", -3, []float64{6, 6}, 8, 11, 6)
+	f("one day says nothing", 0, []float64{6}, 0, 0.7, 0)
+	f("days that do not agree say nothing", 0, []float64{6, -6}, 0, 0.7, 0)
+	f("quiet", 0, []float64{0, 0}, 0, 0.7, 0)
+	f("noise alone", 0, nil, 0, 0.7, 0)
+	huge := func(after float64) *Windows {
+		return NewWindows([]float64{0, 0}, []float64{after, after})
+	}
+	days := []*Windows{huge(-math.MaxFloat64), huge(-math.MaxFloat64)}
+	if got, _ := huge(1e300).Unusual(days); !(got <= math.MaxFloat64) {
+		t.Errorf("a distance that is no number: %v", got)
+	}
+}
+
 // The onset is where the level changes. Outliers do not shift it.
 func TestOnset(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))

@@ -24,6 +24,7 @@ type changes struct {
 		Labels               map[string]string
 		Granularity          float64
 		Score, Before, After float64
+		Usual                float64
 		PerSecond            bool `json:"per_second"`
 		Quantile             *float64
 		MovedAt              string `json:"moved_at"`
@@ -109,8 +110,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A series that moves at this hour of every day did not change, also from another level. The answer says which series
-// of a fleet moved, when, and with which days they were compared.
+// A series that moves at this hour of every day did not change, also from another level. One that stands still for once
+// did. The answer says which series of a fleet moved, when, and with which days they were compared.
 func TestChangesBySeason(t *testing.T) {
 	s := newServer(t, nil)
 	s.create(t, "/v1/archive_policy", `{"name":"prometheus","back_window":10000,"aggregation_methods":["mean"],
@@ -130,7 +131,8 @@ func TestChangesBySeason(t *testing.T) {
 				}
 				samples = append(samples, fmt.Sprintf("load %d %d host=h%d,flavor=m1.%d", v, 60_000*(d*day+i+1), host, host%3))
 			}
-			samples = append(samples, fmt.Sprintf("daily %d %d", noise+40*(i/minutes), 60_000*(d*day+i+1)))
+			samples = append(samples, fmt.Sprintf("daily %d %d", noise+40*(i/minutes), 60_000*(d*day+i+1)),
+				fmt.Sprintf("missing %d %d", noise+40*(i/minutes)*min(1, days-1-d), 60_000*(d*day+i+1)))
 		}
 	}
 	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
@@ -138,14 +140,18 @@ func TestChangesBySeason(t *testing.T) {
 	start := 60 * ((days-1)*day + minutes + 1)
 	got := decode[changes](t, s.want(t, "POST /v1/changes", fmt.Sprintf(`{"start":%d,"stop":%d}`, start, start+60*minutes),
 		http.StatusOK, "~").Body.String())
-	if len(got.Changes) != 2 || got.Changes[0].Labels["__name__"] != "load" || got.Changes[1].Score > 0.5 {
+	if len(got.Changes) != 3 || got.Changes[1].Labels["__name__"] != "load" || got.Changes[2].Score > 0.5 {
 		t.Fatalf("%+v", got)
 	}
-	if c := got.Changes[0]; c.Score < 4 || c.Series != 12 || c.Moved != 4 || fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
+	if c := got.Changes[0]; c.Labels["__name__"] != "missing" || c.Score < 4 || c.Moved != 1 || c.After > c.Before+4 ||
+		c.Usual < c.Before+36 || c.Usual > c.Before+44 || len(c.Seasons) != 3 {
+		t.Errorf("a rise that did not come: %+v", c)
+	}
+	if c := got.Changes[1]; c.Score < 4 || c.Series != 12 || c.Moved != 4 || fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
 		fmt.Sprint(c.Seasons) != "[1970-01-07T00:31:00+00:00 1970-01-06T00:31:00+00:00 1970-01-01T00:31:00+00:00]" {
 		t.Errorf("%+v", c)
 	}
-	if c := got.Changes[0]; c.MovedAt < "1970-01-08T00:31" || c.MovedAt > "1970-01-08T00:37" {
+	if c := got.Changes[1]; c.MovedAt < "1970-01-08T00:31" || c.MovedAt > "1970-01-08T00:37" {
 		t.Errorf("moved at %s", c.MovedAt)
 	}
 }

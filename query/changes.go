@@ -39,8 +39,9 @@ func (r *ChangesRead) Before() carbonara.Timestamp { return r.From - (r.To - r.F
 type Change struct {
 	Metric        *model.Metric
 	Granularity   time.Duration
-	Score         float64               // the least of all comparisons
+	Score         float64               // relative to the window before, and to earlier days
 	Before, After float64               // medians of the windows
+	Usual         float64               // the median that After would be by the most similar day, or Before
 	Onset         carbonara.Timestamp   // of the group at which it left its level
 	Seasons       []carbonara.Timestamp // when the earlier windows begin that it was also compared with
 	Series        int                   // metrics of its name that were compared
@@ -49,33 +50,34 @@ type Change struct {
 	Quantile      float64               // of a histogram, with Metric as a bucket: they are those of this; else 0
 
 	windows *anomaly.Windows
+	days    []*anomaly.Windows // of Seasons
 }
 
-// movedScore is the score from which on a metric counts as moved, and is compared with earlier days.
+// movedScore is the score from which on a metric counts as moved.
 const movedScore = 2
 
 // seasons are how much earlier windows are that changes are compared with.
 var seasons = []time.Duration{24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour}
 
-// readsAtOnce is how many metrics are asked of other processes at once.
-const readsAtOnce = 4096
+// readsAtOnce and histogramsAtOnce are how many metrics and histograms are asked of other processes at once.
+const readsAtOnce, histogramsAtOnce = 4096, 128
 
 // Changes returns the metrics that moved most, and how many were compared. Of a histogram it compares the rate of all
-// measures and a quantile, and not each bucket. Metrics that moved are compared with the same hour of earlier days as
-// well, as far as archives go.
+// measures and a quantile, and not each bucket.
 func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
 	if read.TypeOf == nil {
 		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
 	}
 	read.asked = read.To
 	names := make(map[string]*Change, 64) // the largest change of each
-	add := func(c Change) {
+	add := func(c *Change) {
+		compared++
 		if c.Series = 1; c.Score >= movedScore {
 			c.Moved = map[uuid.UUID]bool{c.Metric.ID: true}
 		}
 		name := c.Metric.SeriesName()
 		if read.EachSeries || name == "" {
-			if changes = append(changes, c); len(changes) >= 2*read.Most+100 {
+			if changes = append(changes, *c); len(changes) >= 2*read.Most+100 {
 				slices.SortFunc(changes, largerChange)
 				changes = changes[:read.Most] // the others cannot be among the largest
 			}
@@ -86,52 +88,31 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 				largest.Moved = c.Moved
 			}
 			maps.Copy(largest.Moved, c.Moved)
-			if c.Moved = largest.Moved; largerChange(*largest, c) < 0 {
+			if c.Moved = largest.Moved; largerChange(*largest, *c) < 0 {
 				largest.Series = c.Series
 				return
 			}
 		}
-		names[name] = &c
+		names[name] = c
 	}
-	var mu sync.Mutex
-	moved := make(map[changeKey]*Change)
-	metrics, histograms := read.comparable()
-	if err := r.compareAll(ctx, read, metrics, histograms, func(c Change) {
-		mu.Lock()
-		defer mu.Unlock()
-		if compared++; c.Score < movedScore {
-			add(c)
-			return
-		}
-		moved[c.key()] = &c
-	}); err != nil {
-		return nil, 0, err
-	}
-	for _, season := range seasons {
-		earlier := *read
-		if earlier.From, earlier.To = read.From.Add(-season), read.To.Add(-season); earlier.Before() < 0 {
-			break
-		}
-		still := func(m *model.Metric, quantile float64) bool {
-			c := moved[changeKey{m, quantile}]
-			return c != nil && c.Score >= movedScore
-		}
-		metrics = slices.DeleteFunc(metrics, func(o Operand) bool { return !still(o.Metric, 0) })
-		histograms = slices.DeleteFunc(histograms, func(b []bucket) bool {
-			return !still(b[len(b)-1].metric, comparedQuantile)
-		})
-		if err := r.compareAll(ctx, &earlier, metrics, histograms, func(then Change) {
-			mu.Lock()
-			defer mu.Unlock()
-			if c := moved[then.key()]; c.PerSecond == then.PerSecond {
-				c.Score, c.Seasons = min(c.Score, c.windows.Since(then.windows)), append(c.Seasons, earlier.From)
-			}
-		}); err != nil {
+	metrics, ways, histograms := read.comparable()
+	for part := range slices.Chunk(runsOf(r.Archives, metrics), readsAtOnce/runLength) {
+		if err := read.compareSeasons(part, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
+			return r.compareRuns(ctx, read, metrics, ways, runs, add)
+		}, add); err != nil {
 			return nil, 0, err
 		}
 	}
-	for _, c := range moved {
-		add(*c)
+	for part := range slices.Chunk(histograms, histogramsAtOnce) {
+		each := make([][]int32, len(part))
+		for i := range each {
+			each[i] = []int32{int32(i)}
+		}
+		if err := read.compareSeasons(each, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
+			return r.compareHistograms(ctx, read, part, runs, add)
+		}, add); err != nil {
+			return nil, 0, err
+		}
 	}
 	for _, change := range names {
 		changes = append(changes, *change)
@@ -140,49 +121,94 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 	return changes[:min(len(changes), read.Most)], compared, nil
 }
 
-// changeKey is a metric, or a quantile of it.
-type changeKey struct {
-	*model.Metric
-	quantile float64
+// compareSeasons compares subjects, which runs name by number: the window with the one before, then with the same hours
+// of earlier days, as long as that may change what is said of a subject. It keeps the runs.
+func (r *ChangesRead) compareSeasons(runs [][]int32,
+	compare func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error, add func(*Change)) error {
+	var mu sync.Mutex
+	changes := make(map[int32]*Change, len(runs)*runLength)
+	if err := compare(r, runs, func(subject int32, c *Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		changes[subject] = c
+	}); err != nil {
+		return err
+	}
+	for tried, season := range seasons {
+		earlier := *r
+		if earlier.From, earlier.To = r.From.Add(-season), r.To.Add(-season); earlier.Before() < 0 {
+			break
+		}
+		for i := range runs {
+			runs[i] = slices.DeleteFunc(runs[i], func(subject int32) bool {
+				c := changes[subject]
+				return c == nil || !c.open(tried)
+			})
+		}
+		runs = slices.DeleteFunc(runs, func(run []int32) bool { return len(run) == 0 })
+		if err := compare(&earlier, runs, func(subject int32, then *Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			if c := changes[subject]; c.PerSecond == then.PerSecond {
+				c.days, c.Seasons = append(c.days, then.windows), append(c.Seasons, earlier.From)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		c.Score, c.Usual = c.windows.Unusual(c.days)
+		add(c)
+	}
+	return nil
 }
 
-func (c *Change) key() changeKey { return changeKey{c.Metric, c.Quantile} }
+// open reports whether another day may change what is said of a metric, after so many. One that did not move since the
+// hour before counts as moved only if it differs from each of these days.
+func (c *Change) open(tried int) bool {
+	return (c.Score >= movedScore || len(c.days) == tried) &&
+		!slices.ContainsFunc(c.days, func(day *anomaly.Windows) bool { return c.windows.Since(day) < movedScore })
+}
 
-// comparable returns the metrics and the histograms that are compared.
-func (r *ChangesRead) comparable() (operands []Operand, histograms [][]bucket) {
+// A way is how a metric is compared.
+type way struct {
+	method                    carbonara.Method
+	grows, unknown, histogram bool // its type
+}
+
+// comparable returns the metrics, each with its way, and the histograms that are compared, their buckets ascending.
+func (r *ChangesRead) comparable() (operands []Operand, ways []way, histograms [][]bucket) {
 	names := make(map[string]bool, 64)
 	for _, metric := range r.Metrics {
 		names[metric.SeriesName()] = true
 	}
+	byCommon := make(map[string][]bucket)
 	for _, metric := range r.Metrics {
-		family, classic := strings.CutSuffix(metric.SeriesName(), "_bucket")
-		counted := names[family+"_count"]
-		b, common := bucketOf(metric)
-		all := classic && !counted && math.IsInf(b.upper, 1)
-		if t, _ := r.TypeOf(metric); t == model.HistogramType && (common != "" && !all || classic && counted) {
+		if !metric.ArchivePolicy.Answers(r.Method) {
 			continue
 		}
-		if metric.ArchivePolicy.Answers(r.Method) {
-			operands = append(operands, Operand{Metric: metric})
+		family, classic := strings.CutSuffix(metric.SeriesName(), "_bucket")
+		counted := names[family+"_count"]
+		w := r.wayOf(metric)
+		b, common := bucketOf(metric)
+		if common != "" && w.grows {
+			byCommon[common] = append(byCommon[common], b)
+		}
+		all := classic && !counted && math.IsInf(b.upper, 1)
+		if !w.histogram || (common == "" || all) && !(classic && counted) {
+			operands, ways = append(operands, Operand{Metric: metric}), append(ways, w)
 		}
 	}
-	return operands, r.histograms()
-}
-
-// compareAll compares the windows of metrics and histograms. It calls add from several goroutines.
-func (r *Reader) compareAll(ctx context.Context, read *ChangesRead, metrics []Operand, histograms [][]bucket,
-	add func(Change)) error {
-	for part := range slices.Chunk(runsOf(r.Archives, metrics), readsAtOnce/runLength) {
-		if err := r.compareRuns(ctx, read, metrics, part, add); err != nil {
-			return err
-		}
+	histograms = slices.Collect(maps.Values(byCommon))
+	for _, buckets := range histograms {
+		slices.SortFunc(buckets, func(a, b bucket) int { return cmp.Compare(a.upper, b.upper) })
 	}
-	return r.compareHistograms(ctx, read, histograms, add)
+	return operands, ways, histograms
 }
 
 // compareRuns compares the windows of operands, which runs name by number. It calls add from several goroutines.
-func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []Operand, runs [][]int32,
-	add func(Change)) error {
+func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []Operand, ways []way, runs [][]int32,
+	add func(int32, *Change)) error {
 	var all []model.Read
 	byRun := make([][]model.Read, len(runs))
 	for i, run := range runs {
@@ -190,8 +216,7 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 		for j, operand := range run {
 			metric := operands[operand].Metric
 			granularity := read.granularity(metric.ArchivePolicy)
-			method, _ := read.methodOf(metric)
-			byRun[i][j] = ReadOf(metric, granularity, method, read.Before(), read.To)
+			byRun[i][j] = ReadOf(metric, granularity, ways[operand].method, read.Before(), read.To)
 		}
 		all = append(all, byRun[i]...)
 	}
@@ -201,8 +226,9 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 	}
 	compareRun := func(ctx context.Context, s *seriesReader, run, _ int) error {
 		return archives.EachGroups(ctx, byRun[run], read.Staleness, &s.groups, func(i int) error {
-			if change, ok := read.compare(ctx, s, &byRun[run][i]); ok {
-				add(change)
+			operand := runs[run][i]
+			if change, ok := read.compare(ctx, s, &byRun[run][i], ways[operand]); ok {
+				add(operand, change)
 			}
 			return nil
 		})
@@ -210,14 +236,14 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)), compareRun)
 }
 
-// methodOf returns the method by which a metric is compared: increases of a known counter, where its archive policy has
-// them. Grows reports whether its type is one that grows.
-func (r *ChangesRead) methodOf(metric *model.Metric) (m carbonara.Method, grows bool) {
+// wayOf returns how a metric is compared: by increases of a known counter, where its archive policy has them.
+func (r *ChangesRead) wayOf(metric *model.Metric) way {
 	t, _ := r.TypeOf(metric)
-	if grows = t.Grows() && r.Method.IsLevel(); grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
-		return carbonara.Increase, true
+	w := way{r.Method, t.Grows() && r.Method.IsLevel(), t == model.UnknownType, t == model.HistogramType}
+	if w.grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
+		w.method = carbonara.Increase
 	}
-	return r.Method, grows
+	return w
 }
 
 // largerChange orders changes, the largest first. Equal ones it orders by ID: the answer must not depend on which was
@@ -231,11 +257,10 @@ func (r *ChangesRead) granularity(policy *model.ArchivePolicy) time.Duration {
 }
 
 // compare scores a metric by the groups of both windows, if there are enough.
-func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read) (change Change, ok bool) {
+func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Read, by way) (change *Change, ok bool) {
 	budget.Of(ctx).Release(budget.Answers, int64(s.groups.Bytes()))
-	method, grows := r.methodOf(of.Metric)
 	var values []float64
-	s.starts, values = s.groups.Aggregate(method, s.starts[:0], s.values[:0])
+	s.starts, values = s.groups.Aggregate(by.method, s.starts[:0], s.values[:0])
 	s.values = values
 	n, first := 0, 0 // groups with a value, and those of the window before
 	for i, start := range s.starts {
@@ -248,16 +273,14 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 		}
 	}
 	starts, values := s.starts[:n], values[:n]
-	change = Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: grows}
-	if t, _ := r.TypeOf(of.Metric); t == model.UnknownType && method.IsLevel() {
-		change.PerSecond = model.GrowsByValues(values, first)
-	}
-	if change.PerSecond {
-		values, first = anomaly.Rates(starts, values, first, method == carbonara.Increase)
+	grows := by.grows || by.unknown && by.method.IsLevel() && model.GrowsByValues(values, first)
+	if grows {
+		values, first = anomaly.Rates(starts, values, first, by.method == carbonara.Increase)
 	}
 	if first < leastGroups || len(values)-first < leastGroups {
-		return change, false
+		return nil, false
 	}
+	change = &Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: grows}
 	s.sorted = append(s.sorted[:0], values...)
 	change.score(s.sorted[:first], s.sorted[first:])
 	change.Onset = starts[change.windows.Onset(values)]

@@ -1,9 +1,7 @@
 package query
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -70,64 +68,41 @@ func (b *bucket) bound(part model.HistogramPart) bool {
 	return true
 }
 
-// histograms returns the buckets of each histogram that can be compared, ascending.
-func (r *ChangesRead) histograms() [][]bucket {
-	byCommon := make(map[string][]bucket)
-	for _, m := range r.Metrics {
-		if _, grows := r.methodOf(m); !grows || !m.ArchivePolicy.Answers(r.Method) {
-			continue
-		}
-		if b, common := bucketOf(m); common != "" {
-			byCommon[common] = append(byCommon[common], b)
+// compareHistograms compares quantiles of histograms, which runs name by number. It calls add from several goroutines.
+func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, all [][]bucket, runs [][]int32,
+	add func(int32, *Change)) error {
+	var reads []model.Read
+	for _, run := range runs {
+		for _, b := range all[run[0]] {
+			reads = append(reads, read.readOf(b.metric))
 		}
 	}
-	all := slices.Collect(maps.Values(byCommon))
-	for _, buckets := range all {
-		slices.SortFunc(buckets, func(a, b bucket) int { return cmp.Compare(a.upper, b.upper) })
+	archives, err := r.Archives.Prefetch(ctx, reads, read.Staleness)
+	if err != nil {
+		return err
 	}
-	return all
+	return readAtOnce(ctx, len(runs), 1, 1, func(ctx context.Context, s *seriesReader, i, _ int) error {
+		change, ok, err := read.compareHistogram(ctx, s, archives, all[runs[i][0]])
+		if ok {
+			add(runs[i][0], change)
+		}
+		return err
+	})
 }
 
-// compareHistograms compares quantiles of histograms. It calls add from several goroutines.
-func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, all [][]bucket, add func(Change)) error {
-	for len(all) > 0 {
-		n, reads := 0, []model.Read(nil)
-		for ; n < len(all) && (n == 0 || len(reads)+len(all[n]) <= readsAtOnce); n++ {
-			for _, b := range all[n] {
-				method, _ := read.methodOf(b.metric)
-				granularity := read.granularity(b.metric.ArchivePolicy)
-				reads = append(reads, ReadOf(b.metric, granularity, method, read.Before(), read.To))
-			}
-		}
-		archives, err := r.Archives.Prefetch(ctx, reads, read.Staleness)
-		if err != nil {
-			return err
-		}
-		part := all[:n]
-		all = all[n:]
-		if err := readAtOnce(ctx, n, 1, 1, func(ctx context.Context, s *seriesReader, i, _ int) error {
-			change, ok, err := read.compareHistogram(ctx, s, archives, part[i])
-			if ok {
-				add(change)
-			}
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+// readOf asks for the groups of both windows of a bucket.
+func (r *ChangesRead) readOf(metric *model.Metric) model.Read {
+	return ReadOf(metric, r.granularity(metric.ArchivePolicy), r.wayOf(metric).method, r.Before(), r.To)
 }
 
 // compareHistogram scores a histogram by its quantiles in the groups of both windows.
 func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, archives GroupReader, buckets []bucket) (
-	change Change, ok bool, err error) {
+	change *Change, ok bool, err error) {
 	counts := make(map[carbonara.Timestamp][]float64) // by group, of each bucket
-	granularity := r.granularity(buckets[0].metric.ArchivePolicy)
 	for i, b := range buckets {
-		method, _ := r.methodOf(b.metric)
-		of := ReadOf(b.metric, granularity, method, r.Before(), r.To)
-		if err := archives.Groups(ctx, of, r.Staleness, &s.groups); err != nil {
-			return change, false, err
+		method := r.wayOf(b.metric).method
+		if err := archives.Groups(ctx, r.readOf(b.metric), r.Staleness, &s.groups); err != nil {
+			return nil, false, err
 		}
 		budget.Of(ctx).Release(budget.Answers, int64(s.groups.Bytes()))
 		s.starts, s.values = s.groups.Aggregate(method, s.starts[:0], s.values[:0])
@@ -156,9 +131,10 @@ func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, arc
 		}
 	}
 	if len(windows[0]) < leastGroups || len(windows[1]) < leastGroups {
-		return change, false, nil
+		return nil, false, nil
 	}
-	change = Change{Metric: buckets[len(buckets)-1].metric, Granularity: granularity, Quantile: comparedQuantile,
+	last := buckets[len(buckets)-1].metric
+	change = &Change{Metric: last, Granularity: r.granularity(last.ArchivePolicy), Quantile: comparedQuantile,
 		Onset: r.From}
 	change.score(windows[0], windows[1])
 	return change, true, nil

@@ -32,6 +32,7 @@ type shownChange struct {
 	Score       text.Seconds   `json:"score"`
 	Before      text.Seconds   `json:"before"`
 	After       text.Seconds   `json:"after"`
+	Usual       text.Seconds   `json:"usual"`
 	PerSecond   bool           `json:"per_second"`
 	Quantile    *float64       `json:"quantile"`
 	MovedAt     string         `json:"moved_at"`
@@ -80,8 +81,8 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 		compared, []shownChange{}}
 	for _, c := range changes {
 		change := shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
-			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), c.PerSecond, nil,
-			web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved),
+			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), text.Seconds(c.Usual), c.PerSecond,
+			nil, web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved),
 			separate(&c, shown, named[c.Metric.SeriesName()])}
 		for _, from := range c.Seasons {
 			change.Seasons = append(change.Seasons, web.ShowTime(from))
