@@ -78,6 +78,7 @@ var layers = table(
 	"bench: bench/pattern bench/report storage model internal",
 	"bench/correlation: bench/report cmd/gnocco-correlate/csv correlate gpu/correlate gpu/device",
 	"bench/device: bench/pattern bench/report bench/device/kernels carbonara gpu/cu gpu/device gpu/resample query/aggregates",
+	"bench/incidents: anomaly carbonara",
 	"bench/formats: bench/pattern bench/report carbonara",
 	"bench/pattern:",
 	"bench/report: internal/version",
