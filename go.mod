@@ -28,7 +28,6 @@ require (
 	golang.org/x/crypto v0.59.0
 	golang.org/x/sync v0.25.0
 	golang.org/x/sys v0.50.0
-	golang.org/x/term v0.48.0
 	google.golang.org/protobuf v1.36.12
 )
 

@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"golang.org/x/term"
 )
 
 const (
@@ -69,8 +67,9 @@ func (m *Meter) Close() {
 	}
 }
 
-// IsTerminal reports whether w shows progress to somebody.
+// IsTerminal reports whether w shows progress to somebody: a terminal, or another device of characters.
 func IsTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	file, _ := w.(*os.File)
+	info, err := file.Stat() // an error for none
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
