@@ -42,7 +42,6 @@ func (w *accountWriter) WriteHeader(status int) {
 		bytes, _ := strconv.Atoi(length[0])
 		if err := w.Admit(bytes); err != nil {
 			w.refused = true
-			w.Header().Del("Content-Encoding")
 			w.refuse(w.ResponseWriter, w.request, err)
 			return
 		}

@@ -78,7 +78,8 @@ func New(options Options) (*Handler, error) {
 		Timeout: appendTimeout, Now: a.Now})
 	router := chi.NewRouter()
 	allowed := origins(options.CORSOrigins)
-	router.Use(a.Observe, a.account, allowed.cors, allowed.protect(env), a.requireText, normalizePath, web.AllowStale)
+	router.Use(a.Observe, web.Compress, a.account, allowed.cors, allowed.protect(env), a.requireText, normalizePath,
+		web.AllowStale)
 	asked := &operators.Handlers{Env: env, Incoming: options.Incoming, Cluster: options.Cluster,
 		Backups: options.Backups, NotReady: options.NotReady, Missing: options.Missing,
 		LastMeasures: options.Archives.LastMeasures, OtherActivity: options.OtherActivity, Gatherer: options.Gatherer,

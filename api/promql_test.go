@@ -213,8 +213,7 @@ func TestPromQL(t *testing.T) {
 	for _, end := range []string{"3:09", "3:05", "3:08"} {
 		w := s.call(t, "GET /api/v1/query_range?query=used&start=2026-01-02T03:00:00Z&end=2026-01-02T0"+end+":00Z&step=1",
 			"", append(slices.Clone(admin), "Accept-Encoding", "gzip")...)
-		if got := w.Header().Get("Content-Length"); w.Header().Get("Content-Encoding") != "gzip" ||
-			got != strconv.Itoa(w.Body.Len()) {
+		if got := w.Header().Get("Content-Length"); w.Header().Get("Content-Encoding") != "gzip" || got != "" {
 			t.Errorf("headers %v of %d bytes", w.Header(), w.Body.Len())
 		}
 		z, err := gzip.NewReader(w.Body)

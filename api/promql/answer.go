@@ -1,16 +1,11 @@
 package promql
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
@@ -64,7 +59,7 @@ const answerBegins = `{"status":"success","data":`
 
 // Write sends an answer.
 func (a *Answer) Write(w http.ResponseWriter, r *http.Request) error {
-	out := &stream{w: w, r: r, kind: "application/json"}
+	out := &stream{w: w, kind: "application/json"}
 	switch {
 	case a.result != nil:
 		defer a.result.close()
@@ -126,73 +121,18 @@ func (a *Answer) writeRows(out *stream, kind string) error {
 }
 
 // Write sends an error.
-func (e *Error) Write(w http.ResponseWriter, r *http.Request) {
+func (e *Error) Write(w http.ResponseWriter) {
 	body := append([]byte(`{"status":"error","errorType":"`), e.Type...)
 	body = appendText(append(body, `","error":`...), e.Error())
 	if e.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	write(w, r, e.Status, "application/json", append(body, '}'))
+	begin(w, "application/json")
+	web.WriteBody(w, e.Status, append(body, '}'))
 }
 
-// minGzip is from which size on an answer is worth compressing.
-const minGzip = 1400
-
-// packers are *gzip.Writer. A new one takes 1.2 MB, more than most answers. Against zstd they are as fast or faster.
-var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is known
-	return z
-}}
-
-// packTo returns a packer.
-func packTo(w io.Writer) *gzip.Writer {
-	z := packers.Get().(*gzip.Writer)
-	z.Reset(w)
-	return z
-}
-
-// endPacked ends what a packer writes.
-func endPacked(z *gzip.Writer) error {
-	defer packers.Put(z)
-	return z.Close()
-}
-
-// begin writes the header of an answer that begins with so many bytes, and reports whether it is packed.
-func begin(w http.ResponseWriter, r *http.Request, kind string, bytes int) bool {
-	header := w.Header()
-	header.Set("Content-Type", kind)
-	header.Add("Vary", "Accept")
-	header.Add("Vary", "Accept-Encoding")
-	packed := bytes >= minGzip && acceptsGzip(r)
-	if packed {
-		header.Set("Content-Encoding", "gzip")
-	}
-	return packed
-}
-
-func write(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
-	if begin(w, r, kind, len(body)) {
-		var packed bytes.Buffer
-		z := packTo(&packed)
-		_, _ = z.Write(body) // into memory
-		_ = endPacked(z)
-		body = packed.Bytes()
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
-}
-
-func acceptsGzip(r *http.Request) bool {
-	for _, line := range r.Header.Values("Accept-Encoding") {
-		for part := range strings.SplitSeq(line, ",") {
-			name, parameters, _ := strings.Cut(strings.TrimSpace(part), ";")
-			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-				weight, given := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
-				q, err := strconv.ParseFloat(weight, 64)
-				return !given || err == nil && q > 0
-			}
-		}
-	}
-	return false
+// begin sets what an answer is.
+func begin(w http.ResponseWriter, kind string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Add("Vary", "Accept")
 }

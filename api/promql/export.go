@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
 
@@ -25,11 +23,10 @@ import (
 // stream is an answer that is sent while it is made. A short one goes out whole, with its length.
 type stream struct {
 	w       http.ResponseWriter // nil: the body stays here
-	r       *http.Request
 	kind    string
-	release func()    // of the turn; nil: it is over
-	body    []byte    // not yet sent
-	to      io.Writer // nil: all is in body
+	release func() // of the turn; nil: it is over
+	body    []byte // not yet sent
+	begun   bool   // a part was sent
 }
 
 // streamedBytes is from which size on a part of an answer is sent.
@@ -37,7 +34,7 @@ const streamedBytes = 64 << 10
 
 // stream returns an answer of a kind.
 func (r *request) stream(kind string) *stream {
-	return &stream{w: r.w, r: r.Request, kind: kind, release: r.release}
+	return &stream{w: r.w, kind: kind, release: r.release}
 }
 
 // piece sends what was made so far, if that is enough.
@@ -46,14 +43,12 @@ func (s *stream) piece() error {
 		return nil
 	}
 	s.endTurn()
-	if s.to == nil {
-		s.to = s.w
-		if begin(s.w, s.r, s.kind, len(s.body)) {
-			s.to = packTo(s.w)
-		}
+	if !s.begun {
+		s.begun = true
+		begin(s.w, s.kind)
 		s.w.WriteHeader(http.StatusOK)
 	}
-	_, err := s.to.Write(s.body)
+	_, err := s.w.Write(s.body)
 	s.body = s.body[:0]
 	return s.fault(err)
 }
@@ -68,20 +63,18 @@ func (s *stream) endTurn() {
 // end sends the rest.
 func (s *stream) end() error {
 	s.endTurn()
-	if s.to == nil {
-		write(s.w, s.r, http.StatusOK, s.kind, s.body)
+	if !s.begun {
+		begin(s.w, s.kind)
+		web.WriteBody(s.w, http.StatusOK, s.body)
 		return nil
 	}
-	_, err := s.to.Write(s.body)
-	if z, ok := s.to.(*gzip.Writer); ok {
-		err = errors.Join(err, endPacked(z))
-	}
+	_, err := s.w.Write(s.body)
 	return s.fault(err)
 }
 
 // fault returns err, or cuts the answer off where a part of it is sent.
 func (s *stream) fault(err error) error {
-	if err != nil && s.to != nil {
+	if err != nil && s.begun {
 		panic(http.ErrAbortHandler)
 	}
 	return err

@@ -117,7 +117,7 @@ func (a Handlers) serve(h handler) http.HandlerFunc {
 		if failed.Status >= http.StatusInternalServerError && r.Context().Err() == nil {
 			a.LogFailure(r, &web.Error{Status: failed.Status, Err: err}, err)
 		}
-		failed.Write(w, r)
+		failed.Write(w)
 	}
 }
 
@@ -139,7 +139,7 @@ func errorOf(err error) *Error {
 }
 
 // Refuse is web.Refuse in Prometheus' form.
-func Refuse(w http.ResponseWriter, r *http.Request, err error) { errorOf(err).Write(w, r) }
+func Refuse(w http.ResponseWriter, _ *http.Request, err error) { errorOf(err).Write(w) }
 
 func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) error {
 	who, err := a.Authenticate(w, r)

@@ -66,7 +66,6 @@ func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", f.caching)
 	header.Set("ETag", f.tag)
-	header.Add("Vary", "Accept-Encoding")
 	if r.Header.Get("If-None-Match") == f.tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
