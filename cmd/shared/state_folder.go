@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,15 +9,16 @@ import (
 
 // StateUsage is the help of a flag for datafolder.Terms.State.
 const StateUsage = "folder of this machine that remembers which cluster the data folder holds, to notice a missing mount " +
-	"(default: gnocco-node in ~/.local/state, but for temporary data)"
+	"(none: no folder; default: gnocco-node in ~/.local/state, but for temporary data)"
 
-// StateOf returns the folder that remembers the cluster of a data folder; given is the one that a flag names.
+// StateOf returns the folder that remembers the cluster of a data folder, "" for none; given is what a flag says.
 func StateOf(given, data string) string {
-	if data, err := filepath.Abs(data); given != "" || err == nil &&
-		strings.HasPrefix(data, filepath.Clean(os.TempDir())+"/") {
-		return given
+	path, err := filepath.Abs(data)
+	temporary := err == nil && strings.HasPrefix(path, filepath.Clean(os.TempDir())+"/")
+	if given == "none" || given == "" && temporary {
+		return ""
 	}
-	return StateFolder("gnocco-node")
+	return cmp.Or(given, StateFolder("gnocco-node"))
 }
 
 // StateFolder is where a user's data lies unless told otherwise: name below the XDG state folder. It is "" without a
