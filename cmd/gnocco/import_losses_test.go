@@ -113,11 +113,11 @@ func oddLines() (lines []string) {
 	return append(lines, `{`, `[]`, `5`, `{"metric":{"__name__":"u"},"values":[1],"timestamps":[600000]`)
 }
 
-// fileCounts are the numbers of what the archives do not have.
+// fileCounts are the numbers of measures that the archives do not have.
 var fileCounts = []*regexp.Regexp{regexp.MustCompile(`rejected (\d+),`), regexp.MustCompile(`dropped by the server (\d+),`),
 	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures have the time of a later line`)}
 
-// blocksOf writes lines of a series, seconds and a value as blocks. What has the series and time of an earlier line
+// blocksOf writes lines of a series, seconds and a value as blocks. A line with the series and time of an earlier one
 // goes into a later block.
 func blocksOf(t *testing.T, body string) string {
 	t.Helper()

@@ -69,7 +69,8 @@ func TestRatesOfMeasures(t *testing.T) {
 					ofEngine = vector[0].F
 				}
 			}
-			same := math.Float64bits(w) == math.Float64bits(ofEngine) || math.IsNaN(w) && math.IsNaN(ofEngine) && withNaN
+			bothNaN := math.IsNaN(w) && math.IsNaN(ofEngine)
+			same := math.Float64bits(w) == math.Float64bits(ofEngine) || bothNaN && withNaN
 			if !same || ok && math.Float64bits(w) != math.Float64bits(got[i]) {
 				t.Fatalf("%s at %d: %v directly (%t), %v of samples, %v of the engine", name, at.At(i), got[i], ok, w,
 					ofEngine)

@@ -124,7 +124,7 @@ func (i *Importer) line(file string, n int, line []byte) error {
 	if err := name.check(); err != nil {
 		return reject("%v", err)
 	}
-	const none = carbonara.Timestamp(-1) // of null, and of what is odd
+	const none = carbonara.Timestamp(-1) // of null, and of odd times
 	var times []carbonara.Timestamp
 	var values []float64
 	odd, first := 0, error(nil)
