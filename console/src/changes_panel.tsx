@@ -1,6 +1,7 @@
 import { read } from "./api";
 import { duration, moment, show, unitOf, whole } from "./format";
 import { find, selector } from "./paths";
+import { Scroll } from "./scroll";
 import { Notice, Panel, useLoad } from "./widgets";
 import { readWindow, zoneOf } from "./range";
 import { change, link, route } from "./router";
@@ -12,6 +13,7 @@ interface Change {
   score: number;
   before: number;
   after: number;
+  usual: number;
   per_second: boolean;
   quantile: number | null;
   moved_at: string;
@@ -101,7 +103,7 @@ export function Changed() {
       {!value && loading && <p class="hint">Comparing …</p>}
       {value && value.changes.length === 0 && <p class="hint">There is nothing to compare at this time.</p>}
       {value && value.changes.length > 0 && (
-        <div class="scroll">
+        <Scroll>
           <table id="changes">
             <thead>
               <tr>
@@ -142,7 +144,7 @@ export function Changed() {
                         {c.quantile && `${c.quantile}-quantile `}
                         {place(c.labels)}
                       </small>
-                      <small class="why">{why(c, w.from)}</small>
+                      <small class="why">{why(c, w.from, show(c.usual, unit) + per)}</small>
                     </td>
                     <td class="number" data-figure="before" data-value={c.before}>
                       {show(c.before, unit)}
@@ -176,19 +178,19 @@ export function Changed() {
               })}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </Panel>
   );
 }
 
 // why says what is unusual about a change, since when, and which series of its name moved.
-function why(c: Change, from: number): string {
+function why(c: Change, from: number, usual: string): string {
   if (!c.moved) return "";
   const day = new Date(from * 1000).toLocaleString("en", { weekday: "long", timeZone: zoneOf() }),
     hour = new Date(from * 1000).toLocaleString("en-GB", { hour: "numeric", timeZone: zoneOf() }),
     weeks = c.seasons.some((s) => (from * 1000 - Date.parse(s)) % (7 * 86400e3) === 0);
-  const unusual = c.seasons.length ? `unusual for ${weeks ? "a " + day : "a day"} at ${+hour}` : "";
+  const unusual = c.seasons.length ? `unusual for ${weeks ? "a " + day : "a day"} at ${+hour}, usually ${usual}` : "";
   const moved = c.series > 1 ? `${whole(c.moved)} of ${whole(c.series)} moved` : "moved";
   const where = c.where.map((p) => `${p.label}=${p.value}`).join(", "),
     last = c.where.at(-1);

@@ -11,7 +11,6 @@ import {
   newestBefore,
   newestKnown,
   readColumns,
-  readRaw,
   readShown,
   shownUnit,
   standardSpan,
@@ -24,7 +23,7 @@ import {
 import { quote } from "./paths";
 import { Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { RangeBar } from "./range_bar";
-import { localZone, readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
+import { endsFreely, localZone, readRange, readWindow, refreshEvery, zoneOf, type Range, type Window } from "./range";
 import { change, link, route } from "./router";
 import { useHidden, type Row } from "./legend";
 
@@ -83,18 +82,22 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
         const [columns, before, raw] = await Promise.all([
           read(methods, from, to),
           on("cmp") ? read([method], from - span, from) : [],
-          on("raw") && !tooMany ? Promise.all(metrics.map((m) => readRaw(m.id, from, to, signal))) : [],
+          on("raw") && !tooMany
+            ? Promise.all(metrics.map(async (m) => (await parts()).readRaw(m.id, from, to, signal)))
+            : [],
         ]);
         return { range, columns, before, raw, method, tooMany, newest };
       };
-      const range = readRange(params, standard),
+      const range =
+          (params.get("from") === "all" && (await (await parts()).wholeSpan(metrics, signal))) ||
+          readRange(params, standard),
         shown = await draw(range, null);
       if (shown.columns.some((c) => c.times.length)) return shown;
-      // An address without a time shows the newest measures; another one says when they were.
+      // An address that leaves the end open shows the newest measures; another one says when they were.
       const newest = await newestBefore(metrics, range.from, signal);
-      if (!newest || params.has("from")) return { ...shown, newest };
+      if (!newest || !endsFreely(params)) return { ...shown, newest };
       const end = newest + finest; // the newest group with its width
-      return draw({ ...range, from: end - range.span, to: end }, newest);
+      return draw({ ...range, from: end - range.span, to: end, live: false }, newest);
     },
     [metrics, method, rated, wanted, ...["from", "to", "live", "cmp", "pct", "raw"].map((n) => params.get(n))],
     range.live ? refreshEvery(params, Math.min(30, Math.max(1, finest))) : 0,
@@ -141,7 +144,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
     );
   return (
     <>
-      <RangeBar range={shown}>
+      <RangeBar range={shown} all>
         <span class="aside">
           <label>
             Show{" "}
@@ -331,7 +334,7 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
     columns.map((c) => {
       const used = method in c.values ? method : (Object.keys(c.values)[0] ?? method);
       if (used === "rate")
-        return `rate a second, by ${duration(c.item.granularity)} (archive policy ${c.metric.policy.name})`;
+        return `rate a second, by ${duration(c.item.granularity)}${c.window! > c.item.granularity ? `, each over ${duration(c.window!)}` : ""} (archive policy ${c.metric.policy.name})`;
       return `${used} of ${duration(c.item.granularity)}, kept for ${duration(c.item.timespan)} (archive policy ${c.metric.policy.name})`;
     }),
   );

@@ -1,7 +1,7 @@
 import { address } from "./api";
 import { promqlOf } from "./combined_chart";
 import type { Columns, Metric } from "./metrics";
-import { Copy } from "./widgets";
+import { Copy } from "./copy";
 
 // CopyButtons copies what a chart of metrics shows, as a command or a program.
 export function CopyButtons({

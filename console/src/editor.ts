@@ -167,6 +167,7 @@ export function mountEditor(
     parent: root,
     state: EditorState.create({
       doc: text,
+      selection: { anchor: text.length },
       extensions: [
         Prec.highest(
           keymap.of([

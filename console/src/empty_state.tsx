@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { address, session } from "./api";
-import { Copy, Notice, Panel } from "./widgets";
+import { Copy } from "./copy";
+import { Notice, Panel } from "./widgets";
 import { sendSample } from "./sample";
 
 // First is what an empty server shows: how to send. The page goes on by itself when something has come in.

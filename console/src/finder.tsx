@@ -124,6 +124,17 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         )),
     [names, series, chosen, shownOfList, text, labels.join("\n")],
   );
+  const found = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    const load = () =>
+      void import("./arrows").then(
+        ({ walk }) => (stop = found.current ? walk(found.current) : undefined),
+        () => (stop = whenIdle(load, 1000)), // the server restarts
+      );
+    stop = whenIdle(load, 250);
+    return () => stop?.();
+  }, []);
   const [open, setOpen] = useState(false); // hundreds of options, which no chart waits for
   useEffect(() => whenIdle(() => setOpen(true), 500), []);
   const facets = useMemo(
@@ -171,7 +182,7 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
           {count(counts.total, "metric")}
         </p>
       )}
-      <ul class="found">
+      <ul class="found" ref={found}>
         {valuesFirst && known}
         {list}
         {!valuesFirst && known}

@@ -321,15 +321,17 @@ export function archiveFor(policy: Policy, from: number, to: number, pixels: num
   return policy.items.reduce((a, b) => (b.timespan > a.timespan ? b : a));
 }
 
-// Columns are the aggregates of a metric: a column for each method, null where it has no value.
+// Columns are the aggregates of a metric: a column for each method, null where it has no value. Rates are over a window
+// of seconds.
 export interface Columns {
+  window?: number;
   metric: Metric;
   item: Item;
   times: number[];
   values: Record<string, (number | null)[]>;
 }
 
-type Rows = [string, number, number | null][];
+export type Rows = [string, number, number | null][];
 
 // readColumns reads aggregates of many metrics, by one request for each archive policy and granularity. Methods that a
 // metric's policy does not have are left out.
@@ -415,8 +417,10 @@ export interface Matrix {
   data: { result: { metric: Labels; values: [number, string][] }[] };
 }
 
-// readRates reads what counters grow by in a second, by one request for each name. It is of a minute, or of a group, or
-// of five minutes where measures are too rare for that.
+const windows = new Map<string, number>(); // over which rates are read
+
+// readRates reads what counters grow by in a second, by one request for each name. It is over one group, or over the
+// shortest of some windows that has enough measures for a rate at most steps.
 export async function readRates(
   metrics: Metric[],
   from: number,
@@ -433,7 +437,7 @@ export async function readRates(
     group.metrics.push(metric);
   }
   const all = await Promise.all(
-    [...groups.values()].map(async ({ item, metrics }) => {
+    [...groups].map(async ([key, { item, metrics }]) => {
       const step = item.granularity,
         selected = `{metric_id=~${quote(metrics.map((m) => m.id).join("|"))}}`;
       const ask = async (window: number) =>
@@ -450,15 +454,29 @@ export async function readRates(
             signal,
           )
         ).data.result;
-      const first = Math.max(60, 2 * step);
-      let result = await ask(first);
-      if (!result.length && first < 300) result = await ask(300);
+      let result: Matrix["data"]["result"] = [],
+        window = 0,
+        had = 0;
+      for (const w of windows.has(key) ? [windows.get(key)!] : [step, 2 * step, 60, 300]) {
+        if (w < window) continue;
+        const next = await ask(w);
+        let values = 0,
+          steps = 0;
+        for (const { values: v } of next) {
+          values += v.length;
+          steps += (v[v.length - 1][0] - v[0][0]) / step + 1;
+        }
+        if (values > 1.25 * had) [result, window, had] = [next, w, values];
+        if (next.length === metrics.length && values > 0.8 * steps) break;
+      }
+      if (had) windows.set(key, window);
       const found = new Map(result.map(({ metric, values }) => [placeOf(metric), values]));
       return metrics.map((metric) => {
         const values = found.get(metric.resource ?? placeOf(metric.place)) ?? [];
         return {
           metric,
           item,
+          window,
           times: values.map(([time]) => time),
           values: { rate: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
         };
@@ -540,7 +558,11 @@ const newest = new Map<string, { read: number; time: number | null }>();
 
 // newestBefore returns the time of the newest measure of some metrics if it is before a time, else null. It asks about
 // the first few, and not again for some seconds.
-export async function newestBefore(metrics: Metric[], before: number, signal?: AbortSignal): Promise<number | null> {
+export async function newestBefore(
+  metrics: { id: string }[],
+  before: number,
+  signal?: AbortSignal,
+): Promise<number | null> {
   const times = await Promise.all(
     metrics.slice(0, 8).map(async ({ id }) => {
       const had = newest.get(id);
@@ -558,26 +580,3 @@ export async function newestBefore(metrics: Metric[], before: number, signal?: A
 // newestKnown is the newest measure of some metrics as far as newestBefore has asked: archives reach back from there.
 export const newestKnown = (metrics: Metric[]) =>
   Math.max(...metrics.map(({ id }) => newest.get(id)?.time ?? 0)) || undefined;
-
-// readRaw reads a metric's raw measures, as far as they are kept.
-export async function readRaw(
-  id: string,
-  from: number,
-  to: number,
-  signal?: AbortSignal,
-): Promise<{ times: number[]; values: number[] }> {
-  const { raw } = await readArchive(id, signal);
-  const start = Math.max(from, raw.kept_from ? Date.parse(raw.kept_from) / 1000 : Infinity);
-  if (start >= to) return { times: [], values: [] };
-  const query = new URLSearchParams({
-    query: `{metric_id=${quote(id)}}[${Math.ceil((to - start) * 1000)}ms]`,
-    time: to.toFixed(3),
-  });
-  const answer = await read<{ data: { result: { values: [number, string][] }[] } }>(
-    "/api/v1/query?" + query,
-    undefined,
-    signal,
-  );
-  const values = (answer.data.result[0]?.values ?? []).filter(([, v]) => Number.isFinite(+v));
-  return { times: values.map(([t]) => t), values: values.map(([, v]) => +v) };
-}

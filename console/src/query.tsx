@@ -5,12 +5,16 @@ import type { Editor as Rich } from "./editor";
 import { axisOf } from "./axis";
 import { AxisMenu } from "./axis_menu";
 import { duration, moment, show, unitOf, unitOfQuery, whole, type Unit } from "./format";
-import { Copy, Menu, Notice, Panel, save, useLoad } from "./widgets";
+import { Scroll } from "./scroll";
+import { Copy } from "./copy";
+import { Menu, Notice, Panel, save, useLoad } from "./widgets";
 import { picture } from "./export_png";
 import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
-import { localZone, readRange, refreshEvery, zoneOf } from "./range";
 import { Keep } from "./recordings";
+import { listSeries, newestBefore } from "./metrics";
+import { quote, seriesPath } from "./paths";
+import { endsFreely, localZone, readRange, refreshEvery, zoneOf, type Range } from "./range";
 import { change, route } from "./router";
 import { useHidden, type Row } from "./legend";
 import { DataTable, figures, label, Summary } from "./table";
@@ -45,21 +49,29 @@ export function QueryView() {
     instant = lang === "promql" && params.get("view") === "instant";
   const { value, error, loading } = useLoad(
     async (signal) => {
-      const range = readRange(params, 3600);
-      if (!queries.length) return { range, ...nothing };
+      let range = readRange(params, 3600),
+        newest: number | null = null;
+      if (!queries.length) return { range, queries, ...nothing };
       if (lang === "aggregates")
-        return { range, ...nothing, ...(await aggregates(query, range.from, range.to, wanted, signal)) };
-      const answer = instant
-        ? join(await Promise.all(queries.map((q) => promqlAt(q, range.to, signal))))
-        : await evaluate(queries, range.from, range.to, signal);
+        return { range, queries, ...nothing, ...(await aggregates(query, range.from, range.to, wanted, signal)) };
+      const ask = async ({ from, to }: Range) =>
+        instant
+          ? join(await Promise.all(queries.map((q) => promqlAt(q, to, signal))))
+          : evaluate(queries, from, to, signal);
+      let answer = await ask(range);
+      if (isEmpty(answer) && endsFreely(params)) {
+        newest = await newestOf(queries, range.from, signal).catch(() => null);
+        const to = newest && newest + step;
+        if (to) answer = await ask((range = { ...range, from: to - range.span, to, live: false }));
+      }
       if (query.trim()) remember(query);
-      return { range, ...answer };
+      return { range, queries, newest, ...answer };
     },
     [queries.join("\0"), lang, instant, wanted, params.get("from"), params.get("to"), params.get("live")],
     range.live && queries.length ? refreshEvery(params, Math.min(30, Math.max(2, step))) : 0,
   );
   const rows = value?.rows ?? noRows,
-    axis = axisOf(params, lang === "promql" ? unitOfQueries(queries) : ""),
+    axis = axisOf(params, lang === "promql" ? unitOfQueries(value?.queries ?? queries) : ""),
     legend = useHidden(rows),
     table = params.get("view") === "table";
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
@@ -147,6 +159,7 @@ export function QueryView() {
                 : `; the first ${rows.length} of ${whole(value.total)}`
               : ""}
           </p>
+          {value?.newest && <Notice>Newest measure {moment(value.newest, zone)}, and none since</Notice>}
           {value?.notes.map((note) => (
             <p class="hint note" key={note}>
               {note}
@@ -165,13 +178,13 @@ export function QueryView() {
                 height={320}
                 {...axis}
                 zone={zone}
-                title={query}
+                title={value.queries[0] ?? query}
                 onZoom={look}
                 onPan={look}
               />
             ))}
           {!value && loading && <p class="hint">Evaluating …</p>}
-          {value && !error && rows.every((r) => r.values.every((v) => v === null)) && (
+          {value && !error && isEmpty(value) && (
             <p class="hint">
               The answer is empty for this time{rows.length ? ": without observations there are no quantiles." : "."}
             </p>
@@ -193,7 +206,29 @@ export interface Answer {
   total: number;
   notes: string[];
 }
-const nothing: Answer = { rows: noRows, total: 0, notes: [] };
+const nothing: Answer & { newest: number | null } = { rows: noRows, total: 0, notes: [], newest: null };
+const isEmpty = ({ rows }: Answer) => rows.every((r) => r.values.every((v) => v === null));
+
+// newestOf is the time of the newest measure that expressions read, as far as the first series of each selector tell,
+// if that is before a time.
+async function newestOf(queries: string[], before: number, signal: AbortSignal): Promise<number | null> {
+  const trees = await Promise.all(
+    queries.map((query) =>
+      read<{ data: unknown }>("/api/v1/parse_query?" + new URLSearchParams({ query }), undefined, signal),
+    ),
+  );
+  const found = await Promise.all(selectorsIn(trees).map((match) => listSeries(seriesPath([match], 4), signal)));
+  return newestBefore(found.flat(), before, signal);
+}
+
+// selectorsIn are those of Prometheus' tree of an expression.
+function selectorsIn(tree: unknown): string[] {
+  if (typeof tree !== "object" || tree === null) return [];
+  const { type, matchers } = tree as { type?: string; matchers?: { name: string; type: string; value: string }[] };
+  if (matchers && /Selector$/.test(type ?? ""))
+    return [`{${matchers.map((m) => quote(m.name) + m.type + quote(m.value)).join()}}`];
+  return Object.values(tree).flatMap(selectorsIn);
+}
 
 interface Reply {
   data: {
@@ -302,7 +337,7 @@ function join(answers: Answer[]): Answer {
 function Values({ rows, unit }: { rows: Row[]; unit: Unit }) {
   const sorted = [...rows].sort((a, b) => (b.values[0] ?? -Infinity) - (a.values[0] ?? -Infinity));
   return (
-    <div class="scroll">
+    <Scroll>
       <table id="instant">
         <tbody>
           {sorted.map((row) => (
@@ -315,7 +350,7 @@ function Values({ rows, unit }: { rows: Row[]; unit: Unit }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -392,7 +427,8 @@ function Editor({ query, others, lang }: { query: string; others: string[]; lang
     editor.current?.set(query);
   }, [query]);
   useEffect(() => {
-    if (!query) plain.current?.focus();
+    // ƒ(x) hands its focus over, with the caret at the end of what it wrote.
+    if (!query || document.activeElement?.matches(".search button")) plain.current?.focus();
   }, []);
   useEffect(() => {
     if (lang !== "promql") return;

@@ -47,32 +47,6 @@ export function spanOf(text: string): number {
   return [...text.matchAll(/(\d+)([smhdwy])/g)].reduce((sum, [, n, unit]) => sum + +n * units[unit], 0);
 }
 
-// parseTimes reads the field of times, "FROM to TO", "FROM", or a day, into parameters of the address; null if it
-// cannot.
-export function parseTimes(text: string, now = Date.now() / 1000): { from: string; to: string | null } | null {
-  const today = Date.parse(moment(now, zoneOf()).slice(0, 10)),
-    [first, last] = text
-      .trim()
-      .replace(/^(?:today|(yesterday))\b/, (_, before) =>
-        new Date(today - (before ? 864e5 : 0)).toISOString().slice(0, 10),
-      )
-      .split(/\s+(?:to|until|–|-)\s+|(?<=^[^T]*:\d\d)[-–](?=\d?\d:\d\d$)/);
-  if (last === undefined) {
-    if (spanOf(first) > 0) return { from: first, to: null };
-    if (/^now-/.test(first) && timeOf(first, now) < now) return { from: first, to: null };
-    const from = timeOf(first, now);
-    if (Number.isNaN(from)) return null;
-    return { from: String(from), to: String(/:/.test(first) ? now : from + 86400) };
-  }
-  // "2026-11-24 14:00 to 15:00" is on one day.
-  const day = /^\d{4}-\d\d-\d\d/.exec(first)?.[0];
-  const from = timeOf(first, now),
-    to = timeOf(day && /^\d{1,2}:/.test(last) ? day + " " + last : last, now);
-  if (!(from < to)) return null;
-  const keep = (part: string, time: number) => (part.startsWith("now") ? part.replaceAll(" ", "") : String(time));
-  return { from: keep(first, from), to: last === "now" && first.startsWith("now") ? null : keep(last, to) };
-}
-
 // readRange returns the time that the address names. Standard is the span of an address that names none.
 export function readRange(params: URLSearchParams, standard = 300, now = Date.now() / 1000): Range {
   const first = params.get("from") ?? "",
@@ -84,6 +58,10 @@ export function readRange(params: URLSearchParams, standard = 300, now = Date.no
   if (!(from < to)) return { from: now - standard, to: now, live, span: standard };
   return { from, to, live, span: to - from };
 }
+
+// endsFreely reports whether the address leaves open when its time ends: where measures ended earlier, there.
+export const endsFreely = (params: URLSearchParams) =>
+  !params.has("from") || (spanOf(params.get("from")!) > 0 && !params.has("to"));
 
 // refreshEvery is how many seconds a live chart waits: those of the address, else as many as suit it.
 export const refreshEvery = (params: URLSearchParams, suits: number) => +(params.get("live") ?? 0) || suits;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { duration, moment } from "./format";
-import { parseTimes, spans, zoneOf, type Range } from "./range";
+import { spans, zoneOf, type Range } from "./range";
 import { lazy, parts } from "./lazy";
 import { change, route } from "./router";
 
@@ -23,7 +23,7 @@ function writtenOf(range: Range): string {
 }
 
 // RangeBar chooses the time that is shown. A phone has one row, whose first button says the time and opens the rest.
-export function RangeBar({ range, children }: { range: Range; children?: ComponentChildren }) {
+export function RangeBar({ range, all, children }: { range: Range; all?: boolean; children?: ComponentChildren }) {
   const { page, params } = route.use();
   const named = params.get("from") ?? spans.find(([, span]) => span === range.span)?.[0];
   const move = (share: number, by = share) =>
@@ -40,7 +40,7 @@ export function RangeBar({ range, children }: { range: Range; children?: Compone
           {range.live ? "Last " + duration(Math.round(range.span)) : writtenOf(range).replace(/:\d\d(?= |$)/g, "")}
         </button>
         <div class="group">
-          {spans.map(([name]) => (
+          {[...spans, ...(all ? [["all"] as const] : [])].map(([name]) => (
             <button
               type="button"
               key={name}
@@ -50,7 +50,7 @@ export function RangeBar({ range, children }: { range: Range; children?: Compone
                 change({ from: name, to: null });
               }}
             >
-              {name}
+              {name === "all" ? "All" : name}
             </button>
           ))}
         </div>
@@ -103,11 +103,13 @@ function Times({ range }: { range: Range }) {
   const submit = (e: Event) => {
     e.preventDefault();
     if (typed === null) return;
-    const times = parseTimes(typed);
-    setWrong(!times);
-    if (!times) return;
-    setTyped(null);
-    change(times);
+    void parts().then(({ parseTimes }) => {
+      const times = parseTimes(typed);
+      setWrong(!times);
+      if (!times) return;
+      setTyped(null);
+      change(times);
+    });
   };
   return (
     <form class="times" onSubmit={submit}>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { APIError, read, request } from "./api";
 import { count, moment, whole } from "./format";
+import { Scroll } from "./scroll";
 import { Notice, Panel, useLoad } from "./widgets";
 import { rebuildsPath } from "./paths";
 import { zoneOf } from "./range";
@@ -52,7 +53,7 @@ export function Rebuilds({ started }: { started: number }) {
   return (
     <Panel title="Rebuilds" id="rebuilds" aside={running && <span>under way</span>}>
       {failed && <Notice bad>{failed}</Notice>}
-      <div class="scroll">
+      <Scroll>
         <table>
           <thead>
             <tr>
@@ -137,7 +138,7 @@ export function Rebuilds({ started }: { started: number }) {
             })}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {value.length > mostShown && <p class="hint">and {count(value.length - mostShown, "earlier one")}</p>}
     </Panel>
   );

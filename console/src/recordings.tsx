@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { read, request } from "./api";
 import { whole } from "./format";
+import { Scroll } from "./scroll";
 import { Menu, Notice, Panel, useLoad } from "./widgets";
 
 interface Group {
@@ -40,11 +41,11 @@ export function Recordings() {
   return (
     <Panel title="Recording rules" id="recordings">
       {error && <Notice bad>{error}</Notice>}
-      <div class="scroll">
+      <Scroll>
         <table>
           <tbody>{value.map((g) => g.rules.map((r, i) => row(g, r, i)))}</tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   );
 }

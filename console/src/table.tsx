@@ -4,6 +4,7 @@ import { breakable } from "./finder";
 import { moment, show, whole, type Unit } from "./format";
 import type { Row, useHidden } from "./legend";
 import { nth } from "./quickselect";
+import { Scroll } from "./scroll";
 import { Panel, save } from "./widgets";
 
 // label is a row's label, of which a line holds whole words, and of a long name parts.
@@ -65,7 +66,7 @@ export function Summary({
   if (by) all.sort((a, b) => (b.figures[by] ?? -Infinity) - (a.figures[by] ?? -Infinity));
   return (
     <Panel title="Statistics">
-      <div class="scroll">
+      <Scroll>
         <table id="summary">
           <thead>
             <tr>
@@ -130,7 +131,7 @@ export function Summary({
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   );
 }
@@ -178,7 +179,7 @@ export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit;
           CSV
         </button>
       </p>
-      <div class="scroll">
+      <Scroll>
         <table id="values">
           <thead>
             <tr>
@@ -203,7 +204,7 @@ export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit;
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   );
 }

@@ -18,7 +18,7 @@ import {
   type Series,
 } from "./metrics";
 import { Notice, useLoad } from "./widgets";
-import { readRange, refreshEvery, zoneOf, type Range } from "./range";
+import { endsFreely, readRange, refreshEvery, zoneOf, type Range } from "./range";
 import { RangeBar } from "./range_bar";
 import { link, route } from "./router";
 
@@ -58,7 +58,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
         );
         const found = new Map(columns.map((c) => [c.metric.id, c]));
         const drawn = tiles.map((tile): Drawn => ({ range, columns: tile.flatMap((m) => found.get(m.id) ?? []) }));
-        if (now || params.has("from")) return drawn;
+        if (now || !endsFreely(params)) return drawn;
         const air = range.span / 60,
           ends = new Map<number, number[]>();
         await Promise.all(
@@ -73,7 +73,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
         await Promise.all(
           [...ends].map(async ([to, which]) => {
             const old = which.map((i) => tiles[i]);
-            (await draw(old, { ...range, from: to - range.span, to }, to - air)).forEach(
+            (await draw(old, { from: to - range.span, to, live: false, span: range.span }, to - air)).forEach(
               (d, k) => (drawn[which[k]] = d),
             );
           }),
@@ -95,7 +95,11 @@ export function Tiles({ finder }: { finder: FinderState }) {
         } else if (tile.length) together.set(standardSpan(tile), [...(together.get(standardSpan(tile)) ?? []), tile]);
       }
       const drawn = await Promise.all([
-        ...[...together].map(([span, tiles]) => draw(tiles, readRange(params, span))),
+        ...[...together].flatMap(([span, tiles]) =>
+          params.get("from") === "all"
+            ? tiles.map(async (t) => draw([t], (await (await parts()).wholeSpan(t, signal)) ?? readRange(params, span)))
+            : [draw(tiles, readRange(params, span))],
+        ),
         ...histograms,
       ]);
       return new Map(drawn.flat().map((d) => [d.columns[0]?.metric.id ?? "", d]));
@@ -119,6 +123,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
       {error && <Notice bad>{error}</Notice>}
       {(finder.text || finder.labels.length > 0 || params.has("from")) && (
         <RangeBar
+          all
           range={[...(value?.values() ?? [])].map((d) => d.range).sort((a, b) => b.to - a.to)[0] ?? readRange(params)}
         />
       )}
@@ -189,7 +194,7 @@ function Tile({ name, drawn, more }: { name: string; drawn?: Drawn; more: boolea
       data-name={name}
     >
       <header>
-        <h3 title={name}>{name}</h3>
+        <h2 title={name}>{name}</h2>
         {columns.length < all.length && (
           <small class="of">
             the {columns.length} highest of {all.length}

@@ -53,46 +53,6 @@ export function Panel({
   );
 }
 
-export function Figure({ name, value, about, id }: { name: string; value: string; about?: string; id?: string }) {
-  return (
-    <div class="figure">
-      <dt>{name}</dt>
-      <dd id={id}>{value}</dd>
-      {about && <dd class="about">{about}</dd>}
-    </div>
-  );
-}
-
-export function Copy({ text, label = "Copy", title }: { text: string; label?: string; title?: string }) {
-  const [done, setDone] = useState(false);
-  useEffect(() => {
-    if (!done) return;
-    const timer = setTimeout(() => setDone(false), 1500);
-    return () => clearTimeout(timer);
-  }, [done]);
-  return (
-    <button type="button" title={title} onClick={() => void copy(text).then(setDone)}>
-      {done ? "Copied" : label}
-    </button>
-  );
-}
-
-async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // a page without TLS has no clipboard
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    return done;
-  }
-}
-
 // save lets the browser keep a file.
 export function save(content: Blob, name: string) {
   const link = document.createElement("a");
@@ -136,7 +96,8 @@ export interface Loaded<T> {
 }
 
 // useLoad loads again when something it depends on changes, and every so many seconds while the page is seen. What was
-// there stays until the new value is. It asks before the browser draws, so that the answer comes earlier.
+// there stays until the new value is, or until there is an error instead. It asks before the browser draws, so that the
+// answer comes earlier.
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[], every = 0): Loaded<T> {
   const [state, set] = useState<Loaded<T>>({ loading: true });
   const again = useRef(() => {
@@ -144,13 +105,16 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknow
   });
   useLayoutEffect(() => {
     const stop = new AbortController();
+    let answered = false; // else what is there answers another question
     again.current = () =>
       void load(stop.signal).then(
         (value) => {
-          if (!stop.signal.aborted) set({ value, loading: false });
+          if (stop.signal.aborted) return;
+          answered = true;
+          set({ value, loading: false });
         },
-        (error: Error) => {
-          if (!stop.signal.aborted) set((old) => ({ value: old.value, error: error.message, loading: false }));
+        ({ message: error }: Error) => {
+          if (!stop.signal.aborted) set((old) => ({ value: answered ? old.value : undefined, error, loading: false }));
         },
       );
     set((old) => (old.loading ? old : { ...old, loading: true }));

@@ -16,23 +16,29 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// accessible fails the test if axe-core finds something serious or critical on the page, in either theme.
+// accessible fails the test if axe-core finds something serious or critical on the page, or headings that leave out a
+// level, in either theme and as wide as a phone.
 func (b *tab) accessible(page string) {
 	b.t.Helper()
-	for _, theme := range []struct{ name, button string }{{"light", "☀"}, {"dark", "☾"}} {
+	defer b.size(1280, 860)
+	for _, theme := range []struct {
+		name, button string
+		width        int64
+	}{{"light", "☀", 1280}, {"dark", "☾", 1280}, {"dark", "☾", 390}} {
+		b.size(theme.width, 860)
 		if eval[string](b, "document.documentElement.dataset.theme") != theme.name {
 			b.click(".settings button", theme.button)
 		}
 		b.wait(fmt.Sprintf("document.documentElement.dataset.theme === %q", theme.name))
 		b.wait("document.getAnimations().length === 0") // a colour that is on its way is no finding
 		b.act(`(window.checked = undefined, axe.run(document, {resultTypes: ['violations'], preload: false}).then(
-			r => window.checked = r.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + n.failureSummary.slice(0, 300))),
+			r => window.checked = r.violations.filter(v => ['serious', 'critical'].includes(v.impact) || v.id === 'heading-order').flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + n.failureSummary.slice(0, 300))),
 			e => window.checked = ['axe: ' + e]))`)
 		b.wait("window.checked")
 		for _, finding := range eval[[]string](b, "window.checked") {
-			b.t.Errorf("%s, %s: %s", page, theme.name, finding)
+			b.t.Errorf("%s, %s, %d px: %s", page, theme.name, theme.width, finding)
 		}
-		b.picture("accessible-" + page + "-" + theme.name)
+		b.picture(fmt.Sprintf("accessible-%s-%s-%d", page, theme.name, theme.width))
 	}
 }
 

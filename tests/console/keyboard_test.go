@@ -11,7 +11,8 @@ import (
 // press presses a key as a person does: Enter also writes.
 func (b *tab) press(key string, modifiers int64) {
 	b.t.Helper()
-	code := map[string]int64{"Tab": 9, "Enter": 13, "ArrowDown": 40}[key]
+	code := map[string]int64{"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+		"ArrowDown": 40}[key]
 	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: key, Code: key,
 		WindowsVirtualKeyCode: code, Modifiers: modifiers}
 	up := down

@@ -35,7 +35,7 @@ func TestFirstContact(t *testing.T) {
 	b.visitHash("explore?tz=UTC&m=" + old)
 	b.waitText("Newest measure 2026-01-01 12:05:00, and none since")
 	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")
-	b.visitHash("explore?tz=UTC&from=10m&m=" + old)
+	b.visitHash("explore?tz=UTC&from=now-10m&m=" + old)
 	b.waitText("Newest measure 2026-01-01 12:05:00:")
 	b.click("#drawn .notice button", "Show it")
 	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '21.5'")

@@ -19,6 +19,7 @@ import { evaluate, queriesOf, unitOfQueries } from "../query";
 import { RangeBar } from "../range_bar";
 import { readRange, refreshEvery, zoneOf } from "../range";
 import { change, link, route } from "../router";
+import { Scroll } from "../scroll";
 import { Notice, Panel as Box, save, useLoad } from "../widgets";
 import { read } from "../api";
 
@@ -93,7 +94,7 @@ function List() {
           </p>
         )}
         {value && value.length > 0 && (
-          <div class="scroll">
+          <Scroll>
             <table>
               <thead>
                 <tr>
@@ -120,7 +121,7 @@ function List() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         )}
       </Box>
     </>

@@ -21,7 +21,9 @@ import {
 } from "../correlations";
 import { count, duration, moment, show, unitOf, whole } from "../format";
 import { HeatMap } from "../heat_map";
-import { Figure, Notice, Panel, useLoad, type Loaded } from "../widgets";
+import { Scroll } from "../scroll";
+import { Figure } from "../figure";
+import { type Loaded, Notice, Panel, useLoad } from "../widgets";
 import { resourcesPath, typesPath } from "../paths";
 import { zoneOf } from "../range";
 import { change, link, route } from "../router";
@@ -233,7 +235,7 @@ function Jobs({ jobs, chosen, onChange }: { jobs?: Job[]; chosen: string | null;
         <p class="hint">None yet. A job reads the aggregates of up to 2,000 metrics and correlates all pairs.</p>
       )}
       {!!jobs?.length && (
-        <div class="scroll">
+        <Scroll>
           <table class="stack">
             <thead>
               <tr>
@@ -280,7 +282,7 @@ function Jobs({ jobs, chosen, onChange }: { jobs?: Job[]; chosen: string | null;
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </Panel>
   );
@@ -425,7 +427,7 @@ function Done({ job }: { job: Job }) {
           />
         </Panel>
         <Panel title="The strongest pairs" id="strongest">
-          <div class="scroll">
+          <Scroll>
             <table>
               <thead>
                 <tr>
@@ -471,7 +473,7 @@ function Done({ job }: { job: Job }) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </Panel>
       </div>
       {chosen && (
@@ -658,7 +660,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
               <b>{bytes(value.finer_bytes)}</b>.
               {value.bytes === 0 && " Their measures have not been written to archives yet: they are in some minutes."}
             </p>
-            <div class="scroll">
+            <Scroll>
               <table>
                 <thead>
                   <tr>
@@ -719,7 +721,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
                   )}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
             {value.groups.length > 50 && <p class="hint">and {count(value.groups.length - 50, "more group")}</p>}
           </>
         ))}

@@ -4,7 +4,8 @@ import { Chart, type Mark } from "../chart";
 import { count, duration, moment, show, unitOf, whole } from "../format";
 import { called, changesOf, hidden, readLedger, words, type Attributes } from "../flags";
 import { readArchive, readMetric, type Item, type Metric } from "../metrics";
-import { Figure, Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
+import { Figure } from "../figure";
+import { Heading, Notice, Panel, useLoad, type Loaded } from "../widgets";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
 

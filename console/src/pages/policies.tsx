@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { APIError, read } from "../api";
 import { show, timespan, whole } from "../format";
 import { byName } from "../metrics";
+import { Scroll } from "../scroll";
 import { Notice, Panel, useLoad } from "../widgets";
 import { rulesPath } from "../paths";
 import { costOf, listPolicies, spell, type APIPolicy, type Cost } from "../policies";
@@ -84,7 +85,7 @@ export function Policies() {
             </span>
           }
         >
-          <div class="scroll">
+          <Scroll>
             <table>
               <thead>
                 <tr>
@@ -105,7 +106,7 @@ export function Policies() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </Panel>
       )}
     </>
@@ -135,7 +136,7 @@ function List({ all, chosen, readOnly }: { all: Listed[]; chosen: string | null;
         )
       }
     >
-      <div class="scroll">
+      <Scroll>
         <table class="stack">
           <thead>
             <tr>
@@ -214,7 +215,7 @@ function List({ all, chosen, readOnly }: { all: Listed[]; chosen: string | null;
             })}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {!readOnly && (
         <p class="hint">
           Bytes are those of keys and values in the archives, before blocks are compressed; measures of the last minutes

@@ -4,7 +4,9 @@ import { read, request } from "../api";
 import { Chart } from "../chart";
 import { duration, show, whole } from "../format";
 import { parseText, total, type Sample } from "../metrics_text";
-import { Figure, Notice, Panel, useLoad } from "../widgets";
+import { Scroll } from "../scroll";
+import { Figure } from "../figure";
+import { Notice, Panel, useLoad } from "../widgets";
 import { figuresPath, statusPath } from "../paths";
 import { zoneOf } from "../range";
 import { link, route } from "../router";
@@ -234,7 +236,7 @@ function State() {
           title="Members"
           aside={cluster.silent?.length ? <span>silent: {cluster.silent.join(", ")}</span> : undefined}
         >
-          <div class="scroll">
+          <Scroll>
             <table id="members">
               <thead>
                 <tr>
@@ -277,7 +279,7 @@ function State() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </Panel>
       )}
     </>

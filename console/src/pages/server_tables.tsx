@@ -8,6 +8,7 @@ import { ofResourcesPath, quote } from "../paths";
 import { zoneOf } from "../range";
 import { Rebuilds } from "../rebuilds";
 import { change, link, route } from "../router";
+import { Scroll } from "../scroll";
 import { Notice, Panel, useLoad } from "../widgets";
 
 // Table is a panel of rows, or says that there are none.
@@ -30,7 +31,7 @@ function Table({
     <Panel title={title} id={id} aside={aside && <span>{aside}</span>}>
       {rows && !rows.length && <p class="hint">{empty}</p>}
       {rows && rows.length > 0 && (
-        <div class="scroll">
+        <Scroll>
           <table class={columns.length > 3 ? "stack" : undefined}>
             <thead>
               <tr>
@@ -57,7 +58,7 @@ function Table({
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </Panel>
   );

@@ -1,1 +1,0 @@
-import"./chunk-HMVSD4LV.js";import"./chunk-SIXJBQHM.js";

@@ -1,0 +1,1 @@
+import"./chunk-GI7QWT62.js";import"./chunk-SIXJBQHM.js";
