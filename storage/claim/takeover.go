@@ -60,9 +60,12 @@ func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
 	case last > epoch:
 		return fmt.Errorf("%w, %d", ErrSuperseded, last)
 	case last == epoch:
-		return nil
+		return SyncFolder(fs, dir) // an earlier call may have failed at that
 	case last == 0:
-		return build(fs, dir, path, func(string) error { return nil })
+		if err := build(fs, dir, path, func(string) error { return nil }); err != nil {
+			return err
+		}
+		return SyncFolder(fs, fs.PathDir(dir)) // a process that made the folder may have ended before it did so
 	case slices.Contains(f.closed, last):
 		return rename(fs, dir, path, last)
 	}
