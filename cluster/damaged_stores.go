@@ -67,8 +67,8 @@ func newDamagedStores(logger *slog.Logger) *damagedStores {
 // isDamage reports whether an error of taking or opening a store is the fault of the store's files. An error that
 // another store would meet as well, or that passes, is not.
 func isDamage(err error) bool {
-	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, claim.ErrTooSlow,
-		context.Canceled, context.DeadlineExceeded} {
+	for _, other := range []error{claim.ErrHeld, claim.ErrLocked, claim.ErrLost, claim.ErrSuperseded, context.Canceled,
+		context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return false
 		}

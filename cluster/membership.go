@@ -57,9 +57,8 @@ func (m *membership) lookSoon() {
 	}
 }
 
-// staying returns the members that share the stores. Those of this process's name have ended (refuseNamesake), and
-// others may know so long before: with a share for them too, a sack would be given to this process that it does not
-// take.
+// staying returns the members that share the stores. Other members of this process's name have ended (refuseNamesake).
+// The rest of the cluster may know that first, and gives this process the sacks that it would leave to them.
 func (m *membership) staying(ctx context.Context) ([]claim.Member, error) {
 	members, err := m.session.Members(ctx)
 	own := m.session.Member()

@@ -105,8 +105,8 @@ func TestOwnersAfterARestart(t *testing.T) {
 	}
 }
 
-// A process that is started again has the share that others, who know of its predecessor's death, give it, also while it
-// takes the predecessor for alive itself, and whichever of their IDs is first.
+// A process that is started again sees the same share for itself as others, who know of its predecessor's death, also
+// while it takes the predecessor for alive. The order of their IDs does not matter.
 func TestSharesBesideAPredecessor(t *testing.T) {
 	for _, predecessor := range []string{"c.0", "c.2"} {
 		for held := range 6 { // by a, the rest by b
@@ -133,7 +133,7 @@ func TestSharesBesideAPredecessor(t *testing.T) {
 	}
 }
 
-// What a sack's giver tells is newer than a listing: the claim is looked at until it shows that, not believed for long.
+// News from a sack's giver is newer than a listing, so members look at the claim until it shows the change.
 func TestNewsIsNewerThanAListing(t *testing.T) {
 	name := datafolder.SackName(1)
 	for kind, tell := range map[string]func(*sackReconciler){

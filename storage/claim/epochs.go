@@ -221,15 +221,16 @@ func (s *session) highestFolder(name string, holder *Holder) (uint64, error) {
 
 func (s *session) storeDir(name string) string { return s.fs.PathJoin(s.root, name) }
 
-// ErrTooSlow is the error of a claim that took so long that others may have claimed meanwhile. It was given back.
-var ErrTooSlow = errors.New("the disk took longer than the TTL")
+// errTooSlow is the error of a claim that took so long that others may have claimed meanwhile. It is no fault of the
+// store's files.
+var errTooSlow = fmt.Errorf("the disk took longer than the TTL: %w", context.DeadlineExceeded)
 
 // confirm checks that the epoch is still the highest. Files of old epochs are removed one day, so a member that looked
 // long ago could get an epoch that was taken before.
 func (s *session) confirm(name string, epoch uint64, begun time.Duration) error {
 	n, err := s.epochs(name)
 	if err == nil && s.options.Clock.Now()-begun >= s.options.TTL {
-		err = ErrTooSlow
+		err = errTooSlow
 	}
 	if err == nil {
 		err = s.Err()

@@ -43,7 +43,7 @@ func TestEpochsAreConfirmedInTime(t *testing.T) {
 		t.Errorf("within the TTL: %v", err)
 	}
 	clock.now++
-	if err := s.confirm("sacks/1", 3, begun); !errors.Is(err, ErrTooSlow) {
+	if err := s.confirm("sacks/1", 3, begun); !errors.Is(err, errTooSlow) {
 		t.Errorf("after the TTL: %v", err)
 	}
 	var held *HeldError

@@ -32,7 +32,7 @@ type inode struct {
 	// overwritten is for a file whose bytes were changed in place. A cache may permanently show old bytes of such a
 	// file, as that of ceph-fuse does; names it always shows within maxStale.
 	overwritten bool
-	// What the power's end leaves: of a folder the names of its last sync, of a file the content.
+	// The end of the power leaves a folder the names of its last sync, and a file the content.
 	durable map[string]*inode
 	kept    string
 }
@@ -154,7 +154,7 @@ func (d *disk) sync(name string, i *inode) {
 	}
 }
 
-// powerCut is the end of the server: what was not synced is gone.
+// powerCut ends the server. Changes that were not synced are gone.
 func (d *disk) powerCut() {
 	d.cuts++
 	d.entries = make(map[string]*inode)

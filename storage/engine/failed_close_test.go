@@ -17,8 +17,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// failedClose is a disk on which one close of a written file or folder returns an error, as that of NFS does for what
-// it could not write. The file is closed nevertheless, and what was not synced is gone with the power.
+// failedClose is a disk on which one close of a written file or folder returns an error. NFS tells of failed writes
+// like that. The file is closed nevertheless, and data without a sync is gone with the power.
 type failedClose struct {
 	vfs.FS
 	fails  func(base string) bool
@@ -62,9 +62,8 @@ func (f *failedCloseFile) Close() error {
 	return err
 }
 
-// Whichever close fails, nothing that was acknowledged is lost, even if the power fails then; and an I/O error of a
-// file is told, by Fail or by what was called. A full disk has no more to say of a file that is synced, and a folder
-// has nothing left to write.
+// A close that fails loses nothing that was acknowledged, even if the power fails then. Fail or the caller is told of
+// an I/O error of a file. A full disk has no more to say of a file that is synced, and a folder has nothing to write.
 func TestFailedClose(t *testing.T) {
 	begins := func(text string) func(string) bool {
 		return func(base string) bool { return strings.HasPrefix(base, text) }
