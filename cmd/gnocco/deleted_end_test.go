@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A deletion of the newest measures leaves the older groups readable, at any time: the measures that are left do not say
-// which finer groups have expired.
+// A deletion of the newest measures leaves the older groups readable, at any time: the measures that are left do not
+// say which finer groups have expired.
 func TestHistoryWithoutItsEnd(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data", data)
