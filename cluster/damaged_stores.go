@@ -179,11 +179,20 @@ func (d *damagedStores) isWell(name string) {
 	}
 }
 
-// forget forgets a store that is another process's share from now on, or gone.
+// forget forgets a store that is another process's share from now on.
 func (d *damagedStores) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.stores, name)
+}
+
+// forgetGivenBack forgets a store that was given back, and that is another process's share.
+func (d *damagedStores) forgetGivenBack(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.stores[name]; known != nil && known.givenBack {
+		delete(d.stores, name)
+	}
 }
 
 // of returns a model.DamagedError for a store that is not served, else nil.

@@ -118,7 +118,8 @@ func TestLockedStoreIsTriedLessOften(t *testing.T) {
 	})
 }
 
-// A store that lacks what any store needs is tried as seldom as a locked one, for any files in the error.
+// A store that lacks what any store needs is tried as seldom as a locked one, for any files in the error. It is
+// forgotten like a locked one.
 func TestStoreWithoutRoomIsTriedLessOften(t *testing.T) {
 	for cause, words := range map[error]string{
 		syscall.ENOSPC: "no space left on device", syscall.EACCES: "permission denied", syscall.EMFILE: "too many open files",
@@ -143,20 +144,16 @@ func TestStoreWithoutRoomIsTriedLessOften(t *testing.T) {
 				damaged.Fault != model.StoreUnopened || damaged.Reason != words {
 				t.Errorf("%v: a request for it: %v", cause, err)
 			}
+			if r.environment.damaged.forgetGivenBack("sacks/000"); r.environment.damaged.of("sacks/000") != nil {
+				t.Errorf("%v: another's share is not forgotten", cause)
+			}
 		})
 	}
 }
 
 // A process forgets that the index was locked when another one holds it, and an incoming store when it is another's
-// share, or gone: else it would refuse requests that the other answers. So it does with any store that it could not
-// open and has no claim on; a damaged one that it has claimed stays known.
+// share: else it would refuse requests that the other answers.
 func TestLockedStoreIsForgotten(t *testing.T) {
-	for _, failure := range []error{claim.ErrLocked, errors.New("input/output error")} {
-		synctest.Test(t, func(t *testing.T) { testStoreIsForgotten(t, failure) })
-	}
-}
-
-func testStoreIsForgotten(t *testing.T, failure error) {
 	s, sacks, _ := newLocked()
 	s.holder = claim.Holder{Epoch: 1}
 	e := sacks.environment
@@ -164,40 +161,36 @@ func testStoreIsForgotten(t *testing.T, failure error) {
 	root := t.TempDir()
 	fatal.If(t, os.MkdirAll(filepath.Join(root, store), 0o700))
 	own := &incomingStores{environment: e, members: sacks.members, folder: &datafolder.Folder{Path: root}}
-	for _, name := range []string{datafolder.IndexName, store} {
-		_ = e.damaged.note(name, failure)
-	}
-	if err := own.lost(); !model.IsDamaged(err) {
-		t.Errorf("a refresh: %v", err)
-	}
-	time.Sleep(firstPause)
-	index := &indexReconciler{environment: e, members: sacks.members, shared: new(SharedIndex)}
-	if err := index.reconcile(t.Context()); err != nil || e.damaged.of(datafolder.IndexName) != nil {
-		t.Errorf("the index: %v, %v", err, e.damaged.of(datafolder.IndexName))
-	}
-	others := []claim.Member{{ID: "other", Weight: 1}}
-	if err := own.reconcile(t.Context(), others); err != nil || own.lost() != nil {
-		t.Errorf("another's share: %v, %v", err, own.lost())
-	}
-	_ = e.damaged.note(store, failure)
-	time.Sleep(firstPause)
-	if err := own.reconcile(t.Context(), s.members); err != nil || own.lost() != nil {
-		t.Errorf("held by another: %v, %v", err, own.lost())
-	}
-	_ = e.damaged.note(store, failure) // and not tried again yet
-	if err := own.reconcile(t.Context(), others); err != nil || own.lost() != nil {
-		t.Errorf("another's share, at once: %v, %v", err, own.lost())
-	}
-	_ = e.damaged.note(store, failure)
-	e.ownership.held[store] = held{Claim: claim.Claim{Name: store, Epoch: 1}}
-	if err := own.reconcile(t.Context(), others); err != nil || own.lost() == nil {
-		t.Errorf("claimed by this process: %v, %v", err, own.lost())
-	}
-	delete(e.ownership.held, store)
-	err := errors.Join(os.RemoveAll(filepath.Join(root, store)), own.reconcile(t.Context(), s.members))
-	if err != nil || own.lost() != nil {
-		t.Errorf("removed by another: %v, %v", err, own.lost())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, name := range []string{datafolder.IndexName, store} {
+			_ = e.damaged.note(name, s.err)
+		}
+		if err := own.lost(); !model.IsDamaged(err) {
+			t.Errorf("a refresh: %v", err)
+		}
+		time.Sleep(firstPause)
+		index := &indexReconciler{environment: e, members: sacks.members, shared: new(SharedIndex)}
+		if err := index.reconcile(t.Context()); err != nil || e.damaged.of(datafolder.IndexName) != nil {
+			t.Errorf("the index: %v, %v", err, e.damaged.of(datafolder.IndexName))
+		}
+		if err := own.reconcile(t.Context(), []claim.Member{{ID: "other", Weight: 1}}); err != nil || own.lost() != nil {
+			t.Errorf("another's share: %v, %v", err, own.lost())
+		}
+		_ = e.damaged.note(store, s.err)
+		time.Sleep(firstPause)
+		if err := own.reconcile(t.Context(), s.members); err != nil || own.lost() != nil {
+			t.Errorf("held by another: %v, %v", err, own.lost())
+		}
+		_ = e.damaged.note(store, s.err) // and not tried again yet
+		if err := own.reconcile(t.Context(), []claim.Member{{ID: "other", Weight: 1}}); err != nil || own.lost() != nil {
+			t.Errorf("another's share, at once: %v, %v", err, own.lost())
+		}
+		_ = e.damaged.note(store, s.err)
+		err := errors.Join(os.RemoveAll(filepath.Join(root, store)), own.reconcile(t.Context(), s.members))
+		if err != nil || own.lost() != nil {
+			t.Errorf("removed by another: %v, %v", err, own.lost())
+		}
+	})
 }
 
 // Each fault of a store has its own words, and only what is known to be damage is called so.

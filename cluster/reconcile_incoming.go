@@ -160,12 +160,12 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 	damaged := s.environment.damaged
 	for _, store := range damaged.list() {
 		if strings.HasPrefix(store.Name, datafolder.IncomingPrefix) && !slices.Contains(names, store.Name) {
-			s.forget(store.Name) // another process has drained and removed it
+			damaged.forgetGivenBack(store.Name) // another process has drained and removed it
 		}
 	}
 	for _, name := range names {
 		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
-			s.forget(name)
+			damaged.forgetGivenBack(name)
 			continue
 		}
 		if damaged.of(name) != nil {
@@ -183,14 +183,6 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// forget forgets that a store could not be opened, unless this process has the claim, as of a damaged one: others open
-// it, and need not tell.
-func (s *incomingStores) forget(name string) {
-	if _, holds := s.environment.ownership.holds(name); !holds {
-		s.environment.damaged.forget(name)
-	}
 }
 
 // incomingListing is a listing of the incoming stores.
