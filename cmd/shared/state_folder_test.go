@@ -8,8 +8,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared"
 )
 
-// A machine remembers the cluster of its data where it is told to, nowhere if it is told so, and by default unless the
-// data are temporary.
+// The state folder is the one that the flag names. With "none" there is none, and by default temporary data has none.
 func TestStateOf(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "/home/u/state")
 	temporary := filepath.Join(os.TempDir(), "data")

@@ -3,7 +3,7 @@ import { readArchive, type Metric, type Rows } from "./metrics";
 import { metricPath } from "./paths";
 import type { Range } from "./range";
 
-// wholeSpan is from the first group to the newest measure of some metrics, of which it asks about the first few.
+// wholeSpan returns the range from the oldest group of the first eight metrics to their newest measure.
 export async function wholeSpan(metrics: Metric[], signal?: AbortSignal): Promise<Range | null> {
   const spans = await Promise.all(
     metrics.slice(0, 8).map(async ({ id, policy }) => {

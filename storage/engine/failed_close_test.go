@@ -62,8 +62,8 @@ func (f *failedCloseFile) Close() error {
 	return err
 }
 
-// A close that fails loses nothing that was acknowledged, even if the power fails then. Fail or the caller is told of
-// an I/O error of a file. A full disk has no more to say of a file that is synced, and a folder has nothing to write.
+// A failed close loses no acknowledged write, even if the power fails afterwards. An I/O error of a file reaches Fail
+// or the caller. A full disk need not be reported for a synced file, nor any error for a folder, which writes nothing.
 func TestFailedClose(t *testing.T) {
 	begins := func(text string) func(string) bool {
 		return func(base string) bool { return strings.HasPrefix(base, text) }
