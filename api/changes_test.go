@@ -147,7 +147,8 @@ func TestChangesBySeason(t *testing.T) {
 		c.Usual < c.Before+36 || c.Usual > c.Before+44 || len(c.Seasons) != 3 {
 		t.Errorf("a rise that did not come: %+v", c)
 	}
-	if c := got.Changes[1]; c.Score < 4 || c.Series != 12 || c.Moved != 4 || fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
+	if c := got.Changes[1]; c.Score < 4 || c.Series != 12 || c.Moved != 4 ||
+		fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
 		fmt.Sprint(c.Seasons) != "[1970-01-07T00:31:00+00:00 1970-01-06T00:31:00+00:00 1970-01-01T00:31:00+00:00]" {
 		t.Errorf("%+v", c)
 	}

@@ -15,14 +15,15 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 	b := newBadInputServer(t, script)
 	var series, measures []string
 	for i := range 60 {
-		b.create(t, "/v1/archive_policy", fmt.Sprintf(`{"name":"p%d","definition":[{"granularity":60,"points":100}]}`, i),
-			"user", "admin")
-		b.create(t, "/v1/archive_policy_rule", fmt.Sprintf(`{"name":"r%d","archive_policy_name":"p0","metric_pattern":"q%d.*"}`,
-			i, i), "user", "admin")
-		b.create(t, "/v1/resource_type", fmt.Sprintf(`{"name":"t%d","attributes":{"a":{"type":"string"}}}`, i), "user", "admin")
-		b.create(t, "/v1/resource/host", fmt.Sprintf(`{"id":"h%d","rack":"r1","metrics":{"cpu":{"archive_policy_name":"p0"}}}`, i),
-			"user", "admin")
-		b.create(t, "/v1/boards", fmt.Sprintf(`{"name":"b%d","panels":[{"title":"a","view":"explore"}]}`, i), "user", "admin")
+		for _, made := range [][2]string{
+			{"/v1/archive_policy", `{"name":"p#","definition":[{"granularity":60,"points":100}]}`},
+			{"/v1/archive_policy_rule", `{"name":"r#","archive_policy_name":"p0","metric_pattern":"q#.*"}`},
+			{"/v1/resource_type", `{"name":"t#","attributes":{"a":{"type":"string"}}}`},
+			{"/v1/resource/host", `{"id":"h#","rack":"r1","metrics":{"cpu":{"archive_policy_name":"p0"}}}`},
+			{"/v1/boards", `{"name":"b#","panels":[{"title":"a","view":"explore"}]}`},
+		} {
+			b.create(t, made[0], strings.ReplaceAll(made[1], "#", fmt.Sprint(i)), "user", "admin")
+		}
 		series = append(series, fmt.Sprintf("up %d 1767323000000 job=j%d,instance=i%d,l%d=v", i, i, i, i))
 		measures = append(measures, fmt.Sprintf(`{"timestamp":%d,"value":%d}`, 1767310000+60*i, i))
 	}
