@@ -13,6 +13,7 @@ import (
 // A deletion of the newest measures leaves the older groups readable, at any time: the measures that are left do not
 // say which finer groups have expired.
 func TestHistoryWithoutItsEnd(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data", data)
 	const hours = 6

@@ -18,6 +18,7 @@ import (
 // Clients without credentials cannot use up the files that a process may open, at its port or at the one for other
 // processes: it keeps its lease, and serves others.
 func TestHalfRequestsLeaveFilesForStores(t *testing.T) {
+	t.Parallel()
 	t.Run("clients", func(t *testing.T) { requireFilesForStores(t, false) })
 	t.Run("peers", func(t *testing.T) { requireFilesForStores(t, true) })
 }

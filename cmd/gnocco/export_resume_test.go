@@ -21,6 +21,7 @@ import (
 
 // An export of each form that is interrupted says how to go on, and both outputs together are the whole.
 func TestExportsGoOn(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	server := func() *served {
 		s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
@@ -114,6 +115,7 @@ func uniqueLines(export string) string {
 
 // An export to a file that is killed goes on when it is run again: the file is that of an uninterrupted one.
 func TestKilledExportsGoOn(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	prepareServer(s)

@@ -14,6 +14,7 @@ const exportHeader = "timestamp,resource,metric,unit,archive_policy,value\n"
 // Metrics of resources, with units, and series with labels, each of its archive policy, go from one server to another
 // by files, and not a bit differs.
 func TestExportsOfEveryKind(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	policies := []string{secondsPolicy, `{"name":"fine","definition":[{"granularity":"0.00025s"},{"granularity":"1h"}],
 		"aggregation_methods":["last","count"]}`}
@@ -84,6 +85,7 @@ func TestExportsOfEveryKind(t *testing.T) {
 
 // The archives of two servers are equal if one has imported the other's export.
 func TestExportAndImport(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	first := serve(t, "--data", filepath.Join(t.TempDir(), "data"))

@@ -31,6 +31,7 @@ var listedBegin = regexp.MustCompile(`begun (\S+),`)
 // A server dies together with its folder at a random moment, while its follower goes on. The copy has everything that
 // was acknowledged before its newest backup began, nothing twice, and answers as a server that got the same measures.
 func TestKilledWithItsFolder(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	rounds, every := *killRounds, *killEvery
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))

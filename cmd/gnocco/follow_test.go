@@ -89,6 +89,7 @@ func TestCopyTakesThePlace(t *testing.T) {
 // A disk that dies damages the last backups first. The cluster that takes its place is made of the newest whole one.
 // The command says so, and --backup names another.
 func TestWholeBackupTakesThePlace(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	dir := t.TempDir()
 	data, to := filepath.Join(dir, "data"), filepath.Join(dir, "copy")

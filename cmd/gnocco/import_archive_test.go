@@ -12,6 +12,7 @@ import (
 // A file that was cut anywhere says so, with the line. Its whole metrics are imported, and the whole file completes
 // them.
 func TestCutArchivesAreImportedAgain(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	server := func() *served { return serve(t, "--data", filepath.Join(t.TempDir(), "data")) }
 	s := server()

@@ -125,6 +125,7 @@ func writeBlock(t *testing.T, folder string, series map[string][]blockSample, fr
 
 // Thanos' aggregates of an hour and of 5 minutes become groups, beside the samples of later blocks.
 func TestImportBlocksOfAggregates(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	series := make(map[string][]blockSample)

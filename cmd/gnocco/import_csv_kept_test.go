@@ -58,6 +58,7 @@ func minutes(n int) []string {
 
 // A file's lines, in any order, give the archive of sorted ones.
 func TestImportCSVInAnyOrder(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, `{"name": "minutes", "back_window": 0, "aggregation_methods": ["sum", "last", "rate:mean"],
 		"definition": [{"granularity": 60, "points": 100000}, {"granularity": 3600, "points": 100000}]}`)
 	lines := minutes(25_000)
@@ -83,6 +84,7 @@ func TestImportCSVInAnyOrder(t *testing.T) {
 
 // The import reports measures that a policy does not keep, or not at its finest granularity, and lines of equal times.
 func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, `{"name": "short", "back_window": 0, "aggregation_methods": ["count"],
 		"definition": [{"granularity": 60, "points": 10}, {"granularity": 3600, "points": 24}]}`)
 	lines := minutes(2 * 1440) // the newest at 23:59
@@ -111,6 +113,7 @@ func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
 // An import says how many groups archives have: of any times, in policies with one item or several, named or chosen.
 // Status 0 means that each measure is there by itself.
 func TestImportCSVSaysWhatIsKept(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, `{"name": "mixed", "aggregation_methods": ["mean", "count"], "definition": [
 		{"granularity": "1m", "timespan": "20m"}, {"granularity": "7m", "timespan": "70m"}, {"granularity": "1h", "timespan": "3h"}]}`,
 		`{"name": "ten", "aggregation_methods": ["mean", "count"], "definition": [{"granularity": "10s", "timespan": "1h"}]}`)
@@ -156,6 +159,7 @@ func TestImportCSVSaysWhatIsKept(t *testing.T) {
 
 // Files whose columns are odd are imported as far as they can be.
 func TestImportCSVOddColumns(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, secondsPolicy)
 	policy := []string{"--archive-policy", "seconds"}
 	s.csv(",time,v,\n0,2026-01-01,1,\n", policy, 0, "2 columns without a name are left out",
@@ -182,6 +186,7 @@ func TestImportCSVOddColumns(t *testing.T) {
 
 // History that is older than the measures of a live metric ends in its archive as if it had come first.
 func TestImportCSVHistory(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, `{"name": "live", "back_window": 0, "aggregation_methods": ["sum", "95pct", "std"],
 		"definition": [{"granularity": 60, "points": 1000000}, {"granularity": 3600, "points": 1000000}]}`)
 	policy := []string{"--archive-policy", "live", "--metric"}
@@ -258,6 +263,7 @@ func TestImportCSVLeavesNoEmptyMetrics(t *testing.T) {
 
 // A server takes requests of a mebibyte: more metrics are created by several.
 func TestImportCSVOfManyMetrics(t *testing.T) {
+	t.Parallel()
 	s := newImporter(t, secondsPolicy)
 	text := "time,v,n\n"
 	for i := range 2500 {

@@ -76,6 +76,7 @@ func TestImportCSVRefusesWhatIsFarAhead(t *testing.T) {
 }
 
 func TestImportCSVWide(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, "--data", filepath.Join(dir, "data"))
 	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)
@@ -113,6 +114,7 @@ func TestImportCSVWide(t *testing.T) {
 }
 
 func TestImportCSVFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, "--data", filepath.Join(dir, "data"))
 	f := func(wantStatus int, want, stdin string, args ...string) {
@@ -138,6 +140,7 @@ func TestImportCSVFails(t *testing.T) {
 // A dry run says how a file is read and what a policy keeps of it, and sends nothing. The policy auto, the default, is
 // the coarsest that keeps each measure in a group of its own.
 func TestImportCSVDryRun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, "--data", filepath.Join(dir, "data"))
 	path := filepath.Join(dir, "power.csv")

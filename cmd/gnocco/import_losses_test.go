@@ -24,6 +24,7 @@ import (
 // Each measure of a random file is stored, or equal to one that is, or counted in what the command prints, and then the
 // exit status is 2.
 func TestImportedFilesLoseNothingSilently(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	users := 0
 	// Series of one letter count. The times are ten minutes apart, so that no two share a group.

@@ -14,6 +14,7 @@ import (
 
 // An imported series is the one that a sender pushes: with its labels, archive policy and type, on a new server.
 func TestImportedSeriesArePushedSeries(t *testing.T) {
+	t.Parallel()
 	withoutCredentials(t)
 	const at = blocksFrom / 1000
 	samples := func(step float64) (all []blockSample) {

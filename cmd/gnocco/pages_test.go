@@ -14,6 +14,7 @@ import (
 
 // The commands of pages that are no tutorials work in place: a server's folder and address stand in for the page's.
 func TestCommandsOfPages(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("no curl")
 	}

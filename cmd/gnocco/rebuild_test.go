@@ -9,6 +9,7 @@ import (
 )
 
 func TestRebuild(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data", data)
 	s.call(http.MethodPost, "/v1/archive_policy",
@@ -68,6 +69,7 @@ func TestRebuild(t *testing.T) {
 
 // Counters of an older policy get one with increase and resets, which are exact as far as measures are kept.
 func TestRebuildOfCounters(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data", data)
 	s.call(http.MethodPost, "/v1/archive_policy", `{"name": "old", "back_window": 1, "definition": `+

@@ -16,6 +16,7 @@ import (
 const secondsPolicy = `{"name": "seconds", "back_window": 1, "aggregation_methods": ["sum", "count"], "definition": [{"granularity": 1, "points": 1000}]}`
 
 func TestServeKeepsWhatItAccepted(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := serve(t, "--data", data, "--sacks", "3")
 	s.call(http.MethodPost, "/v1/archive_policy", secondsPolicy, http.StatusCreated, nil)

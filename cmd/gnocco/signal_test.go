@@ -13,6 +13,7 @@ import (
 
 // All that serve end in order, with status 0, by Ctrl-C, by their supervisor, and when their terminal closes.
 func TestSignalsEndInOrder(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
 			continue // as under nohup, which these tests' processes would inherit

@@ -41,6 +41,7 @@ func sizes(t *testing.T, args ...string) map[string]float64 {
 
 // A server whose timespans are full has as many bytes on disk as were estimated.
 func TestSizeOfAServer(t *testing.T) {
+	t.Parallel()
 	const metrics, step, start = 40, 10, 216_000 * 8_000 // a split of each granularity begins at the start
 	folder := t.TempDir()
 	file := filepath.Join(folder, "policy.json")
