@@ -16,23 +16,13 @@ func (a Handlers) deleteSeries(r *request) (*Answer, error) {
 	if err := a.Enforce(r.who, "delete series", nil); err != nil {
 		return nil, &Error{http.StatusForbidden, Unauthorized, errors.New(`the rule "delete series" forbids it`)}
 	}
-	lists, err := a.matchers(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(lists) == 0 {
-		return nil, Bad(errors.New("no match[] parameter provided"))
-	}
-	start, err := r.Time("start", time.Unix(0, 0))
-	if err != nil {
-		return nil, err
-	}
-	end, err := r.Time("end", latest)
-	if err != nil {
-		return nil, err
-	}
+	lists := a.neededMatchers(r)
+	start, end := r.Time("start", time.Unix(0, 0)), r.Time("end", latest)
 	if end.Before(start) || end.Unix() < 0 {
-		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
+		r.refuse(invalid("end", errEndsEarly))
+	}
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	var metrics []uuid.UUID
 	for _, list := range lists {

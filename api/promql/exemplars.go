@@ -3,7 +3,6 @@ package promql
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	common "github.com/prometheus/common/model"
@@ -29,20 +28,13 @@ type exemplar struct {
 
 // exemplars answers with the exemplars of the series that an expression selects and the user sees.
 func (a Handlers) exemplars(r *request) (*Answer, error) {
-	start, err := r.Time("start", earliest)
-	if err != nil {
-		return nil, err
-	}
-	end, err := r.Time("end", latest)
-	if err != nil {
-		return nil, err
-	}
+	start, end := r.Time("start", earliest), r.Time("end", latest)
 	if end.Before(start) {
-		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start timestamp`))
+		r.refuse(invalid("end", errors.New("end timestamp must not be before start timestamp")))
 	}
-	expr, err := a.Engine.Parser().ParseExpr(r.Get("query"))
-	if err != nil {
-		return nil, Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+	expr := a.parseExpr(r)
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	found := []*ofSeries{}
 	span := exemplars.Span{Start: start.UnixMilli(), End: end.UnixMilli()}

@@ -2,7 +2,6 @@ package promql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -88,16 +87,13 @@ type selected struct {
 
 // selectSeries returns the series that match[] selects, by labels. A series keeps the matchers that say how to read it.
 func (a Handlers) selectSeries(r *request) ([]selected, error) {
-	lists, err := a.matchers(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(lists) == 0 {
-		return nil, Bad(errors.New("no match[] parameter provided"))
-	}
+	lists := a.neededMatchers(r)
 	raw, err := a.Engine.Parser().ParseMetricSelectors(r.Form["match[]"])
 	if err != nil {
-		return nil, Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
+		r.refuse(invalid("match[]", err))
+	}
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	var all []selected
 	seen := make(map[uuid.UUID]bool)
@@ -140,20 +136,13 @@ func (a Handlers) instant(ctx context.Context, r *request, q *evaluation.Query, 
 // export serves GET and POST /api/v1/export: all samples of series, an object a line, as VictoriaMetrics exports them.
 // The time of several measures of a ms repeats.
 func (a Handlers) export(r *request) (*Answer, error) {
-	start, err := r.Time("start", time.Unix(0, 0))
-	if err != nil {
-		return nil, err
-	}
-	end, err := r.Time("end", a.Now())
-	if err != nil {
-		return nil, err
-	}
+	start, end := r.Time("start", time.Unix(0, 0)), r.Time("end", a.Now())
 	if start.Unix() < 0 {
 		start = time.Unix(0, 0)
 	}
 	length := end.Sub(start).Milliseconds() + 2 // a range does not include its beginning, and one of its end alone
 	if length <= 1 {
-		return nil, Bad(errors.New(`invalid parameter "end": end timestamp must not be before start time`))
+		r.refuse(invalid("end", errEndsEarly))
 	}
 	all, err := a.selectSeries(r)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	upstream "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/stats"
 
 	"github.com/gnocco-db/gnocco/api/auth"
@@ -53,7 +54,7 @@ type Handlers struct {
 // request is a request with its parameters, and who sent it.
 type request struct {
 	*http.Request
-	Parameters
+	parameters
 	who  *auth.Identity
 	sees postings.Sees
 
@@ -166,10 +167,10 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 		}
 		return Bad(fmt.Errorf("the form could not be read: %w", err))
 	}
-	request := &request{r, Parameters(r.Form), who, a.VisibleSeries(who, "get measures"), w, nil}
-	timeout, err := request.Duration("timeout")
-	if err != nil {
-		return err
+	request := &request{r, parameters{Values: r.Form}, who, a.VisibleSeries(who, "get measures"), w, nil}
+	timeout := request.Duration("timeout")
+	if request.fault != nil {
+		return request.fault
 	}
 	bounded := request.Get("timeout") != "" // even if to no time at all
 	if limit := a.Limits.QueryTimeout; limit > 0 && (!bounded || limit < timeout) {
@@ -203,56 +204,42 @@ func (a Handlers) answer(w http.ResponseWriter, r *http.Request, h handler) erro
 }
 
 // parseQuery reads what both kinds of queries have.
-func (a Handlers) parseQuery(r *request) (q *evaluation.Query, limit int, err error) {
-	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: web.StalenessOf(r.Context()), Origins: true}
-	if q.Lookback, err = r.Duration("lookback_delta"); err != nil {
-		return nil, 0, err
-	}
+func (a Handlers) parseQuery(r *request) (q *evaluation.Query, limit int) {
+	q = &evaluation.Query{Expr: r.Get("query"), Sees: r.sees, Staleness: web.StalenessOf(r.Context()), Origins: true,
+		Lookback: r.Duration("lookback_delta")}
 	if r.Get("max_source_resolution") != "auto" {
-		if q.Granularity, err = r.Duration("max_source_resolution"); err != nil {
-			return nil, 0, err
-		}
+		q.Granularity = r.Duration("max_source_resolution")
 	}
 	a.UseRules(r.who, q)
-	limit, err = r.Limit("limit")
-	return q, limit, err
+	return q, r.Limit("limit")
 }
 
 func (a Handlers) query(r *request) (*Answer, error) {
-	at, err := r.Time("time", a.Now())
-	if err != nil {
-		return nil, err
-	}
-	q, limit, err := a.parseQuery(r)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := a.Engine.Instant(r.Context(), q, at)
-	return r.evaluate(q, prepared, err, limit)
+	at := r.Time("time", a.Now())
+	q, limit := a.parseQuery(r)
+	return r.evaluate(q, limit, func() (upstream.Query, error) { return a.Engine.Instant(r.Context(), q, at) })
 }
 
 func (a Handlers) queryRange(r *request) (*Answer, error) {
-	start, end, step, err := r.Range()
-	if err != nil {
-		return nil, err
-	}
-	q, limit, err := a.parseQuery(r)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := a.Engine.Range(r.Context(), q, start, end, step)
-	return r.evaluate(q, prepared, err, limit)
+	start, end, step := r.Range()
+	q, limit := a.parseQuery(r)
+	return r.evaluate(q, limit, func() (upstream.Query, error) {
+		return a.Engine.Range(r.Context(), q, start, end, step)
+	})
 }
 
-// evaluate answers a query, or the error of preparing it.
-func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err error,
-	limit int) (*Answer, error) {
+// evaluate answers a query.
+func (r *request) evaluate(q *evaluation.Query, limit int, prepare func() (upstream.Query, error)) (*Answer, error) {
+	if r.fault != nil {
+		return nil, r.fault
+	}
 	ctx := r.Context()
+	prepared, err := prepare()
 	if err != nil {
 		switch {
 		case errors.Is(err, evaluation.ErrTooManySteps): // 422, as for too many samples
 		case ctx.Err() == nil && !errors.Is(err, budget.ErrExhausted):
-			err = Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+			err = invalid("query", err)
 		}
 		return nil, err
 	}
@@ -282,47 +269,41 @@ func (r *request) evaluate(q *evaluation.Query, prepared upstream.Query, err err
 	return answer, err
 }
 
-// matchers reads match[]. Each of them has to ask for something, as in Prometheus.
-func (a Handlers) matchers(r *request) ([][]*labels.Matcher, error) {
-	lists, err := a.anyMatchers(r)
-	for _, list := range lists {
-		if !slices.ContainsFunc(list, func(m *labels.Matcher) bool { return !m.Matches("") }) {
-			const fault = `invalid parameter "match[]": match[] must contain at least one non-empty matcher`
-			return nil, Bad(errors.New(fault))
-		}
-	}
-	return lists, err
-}
-
-// anyMatchers reads match[], where {} is all series.
-func (a Handlers) anyMatchers(r *request) ([][]*labels.Matcher, error) {
+// matchers reads match[]. Each of them has to ask for something, as in Prometheus, unless {} is all series.
+func (a Handlers) matchers(r *request, all bool) [][]*labels.Matcher {
 	lists, err := a.Engine.Matchers(r.Form["match[]"]...)
 	if err != nil {
-		return nil, Bad(fmt.Errorf(`invalid parameter "match[]": %w`, err))
+		r.refuse(invalid("match[]", err))
+	}
+	for _, list := range lists {
+		if !all && !slices.ContainsFunc(list, func(m *labels.Matcher) bool { return !m.Matches("") }) {
+			r.refuse(invalid("match[]", errors.New("match[] must contain at least one non-empty matcher")))
+		}
 	}
 	// Labels are those of now, at any time: a resource's earlier names are in its history.
-	_, start := r.Time("start", time.Time{})
-	_, end := r.Time("end", time.Time{})
-	return lists, cmp.Or(start, end)
+	_, _ = r.Time("start", time.Time{}), r.Time("end", time.Time{})
+	return lists
+}
+
+// neededMatchers is matchers for requests that do nothing without.
+func (a Handlers) neededMatchers(r *request) [][]*labels.Matcher {
+	lists := a.matchers(r, false)
+	if len(lists) == 0 {
+		r.refuse(Bad(errors.New("no match[] parameter provided")))
+	}
+	return lists
 }
 
 func (a Handlers) listSeries(r *request) (*Answer, error) {
-	lists, err := a.matchers(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(lists) == 0 {
-		return nil, Bad(errors.New("no match[] parameter provided"))
-	}
-	limit, err := r.Limit("limit")
-	if err != nil {
-		return nil, err
-	}
-	ids := false
+	lists, limit, ids := a.neededMatchers(r), r.Limit("limit"), false
 	if text := r.Form.Get("ids"); text != "" {
+		var err error
 		if ids, err = strconv.ParseBool(text); err != nil {
-			return nil, Bad(fmt.Errorf(`invalid parameter "ids": %q is neither true nor false`, text))
+			r.refuse(invalid("ids", fmt.Errorf("%q is neither true nor false", text)))
 		}
+	}
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	most := 0
 	if limit > 0 {
@@ -367,18 +348,9 @@ func (a Handlers) describe(found []labels.Labels, sent map[string]series.Metadat
 
 // countSeries says how many series there are, and how many of them have each value of their labels.
 func (a Handlers) countSeries(r *request) (*Answer, error) {
-	lists, err := a.anyMatchers(r)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := r.Limit("limit")
-	if err != nil {
-		return nil, err
-	}
-	limit = cmp.Or(limit, 10)
-	since, err := r.Time("since", time.Time{})
-	if err != nil {
-		return nil, err
+	lists, limit, since := a.matchers(r, true), cmp.Or(r.Limit("limit"), 10), r.Time("since", time.Time{})
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	counts, err := a.Series.Counts(r.Context(), r.sees, limit, since, r.Form["label"], lists...)
 	if err != nil {
@@ -390,13 +362,9 @@ func (a Handlers) countSeries(r *request) (*Answer, error) {
 // list answers names or values.
 func (a Handlers) list(r *request, read func(lists [][]*labels.Matcher) ([]string, error)) (
 	*Answer, error) {
-	lists, err := a.matchers(r)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := r.Limit("limit")
-	if err != nil {
-		return nil, err
+	lists, limit := a.matchers(r, false), r.Limit("limit")
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	found, err := read(lists)
 	if err != nil {
@@ -421,13 +389,9 @@ func (a Handlers) listValues(r *request) (*Answer, error) {
 }
 
 func (a Handlers) metadata(r *request) (*Answer, error) {
-	limit, err := r.Limit("limit")
-	if err != nil {
-		return nil, err
-	}
-	perMetric, err := r.Limit("limit_per_metric")
-	if err != nil {
-		return nil, err
+	limit, perMetric := r.Limit("limit"), r.Limit("limit_per_metric")
+	if r.fault != nil {
+		return nil, r.fault
 	}
 	kinds, err := a.Series.Kinds(r.Context(), r.sees)
 	if err != nil {
@@ -473,17 +437,23 @@ func (a Handlers) metadata(r *request) (*Answer, error) {
 func (a Handlers) format(r *request) (*Answer, error) {
 	text, err := a.Engine.Format(r.Get("query"))
 	if err != nil {
-		return nil, Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+		return nil, invalid("query", err)
 	}
 	return &Answer{Data: text}, nil
 }
 
-func (a Handlers) parse(r *request) (*Answer, error) {
+// parseExpr reads the parameter query.
+func (a Handlers) parseExpr(r *request) parser.Expr {
 	expr, err := a.Engine.Parser().ParseExpr(r.Get("query"))
 	if err != nil {
-		return nil, Bad(fmt.Errorf(`invalid parameter "query": %w`, err))
+		r.refuse(invalid("query", err))
 	}
-	return &Answer{Data: Tree(expr)}, nil
+	return expr
+}
+
+func (a Handlers) parse(r *request) (*Answer, error) {
+	expr := a.parseExpr(r)
+	return &Answer{Data: Tree(expr)}, r.fault
 }
 
 // started is when this process began to serve.
@@ -501,11 +471,10 @@ func (a Handlers) runtimeInfo(*request) (*Answer, error) {
 
 // seriesStatus says which names and labels have the most series, of those that the user sees.
 func (a Handlers) seriesStatus(r *request) (*Answer, error) {
-	limit, err := r.Limit("limit")
-	if err != nil {
-		return nil, err
+	limit := cmp.Or(r.Limit("limit"), 10)
+	if r.fault != nil {
+		return nil, r.fault
 	}
-	limit = cmp.Or(limit, 10)
 	s, err := a.Series.Statistics(r.Context(), r.sees, limit)
 	if err != nil {
 		return nil, err

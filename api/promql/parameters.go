@@ -11,23 +11,30 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Parameters are those of a request, in its URL or in its form.
-type Parameters url.Values
+// parameters are those of a request, in its URL or in its form.
+type parameters struct {
+	url.Values
+	fault error // of the first that cannot be read
+}
 
-// Get returns a parameter, "" for none.
-func (p Parameters) Get(name string) string { return url.Values(p).Get(name) }
+// refuse notes a fault. After it the other parameters do not count.
+func (p *parameters) refuse(fault error) {
+	if p.fault == nil {
+		p.fault = fault
+	}
+}
 
 // Time returns a time, or what stands for none.
-func (p Parameters) Time(name string, none time.Time) (time.Time, error) {
+func (p *parameters) Time(name string, none time.Time) time.Time {
 	text := p.Get(name)
 	if text == "" {
-		return none, nil
+		return none
 	}
 	t, err := parseTime(text)
 	if err != nil {
-		return t, invalid(name, fmt.Errorf("invalid time value for '%s': %w", name, err))
+		p.refuse(invalid(name, fmt.Errorf("invalid time value for '%s': %w", name, err)))
 	}
-	return t, nil
+	return t
 }
 
 // Times that clients send for "from the beginning" and "to the end" lie beyond what a time in nanoseconds holds.
@@ -75,79 +82,71 @@ func parseTime(text string) (time.Time, error) {
 }
 
 // Duration returns a duration, zero for none: seconds, or as "5m".
-func (p Parameters) Duration(name string) (time.Duration, error) {
+func (p *parameters) Duration(name string) time.Duration {
 	text := p.Get(name)
 	if text == "" {
-		return 0, nil
+		return 0
 	}
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		ns := seconds * float64(time.Second)
 		if !(math.Abs(ns) < math.MaxInt64) {
-			return 0, invalid(name, fmt.Errorf("cannot parse %q to a valid duration. It overflows int64", text))
+			p.refuse(invalid(name, fmt.Errorf("cannot parse %q to a valid duration. It overflows int64", text)))
 		}
-		return time.Duration(ns), nil
+		return time.Duration(ns)
 	}
 	d, err := model.ParseDuration(text)
 	if err != nil {
-		return 0, invalid(name, fmt.Errorf("cannot parse %q to a valid duration", text))
+		p.refuse(invalid(name, fmt.Errorf("cannot parse %q to a valid duration", text)))
 	}
-	return time.Duration(d), nil
+	return time.Duration(d)
 }
 
 // Limit returns the most items of an answer, 0 for all.
-func (p Parameters) Limit(name string) (int, error) {
-	text := p.Get(name)
-	if text == "" {
-		return 0, nil
+func (p *parameters) Limit(name string) (n int) {
+	if text := p.Get(name); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err == nil && n < 0 {
+			err = errors.New("limit must be non-negative")
+		}
+		if err != nil {
+			p.refuse(invalid(name, err))
+		}
 	}
-	n, err := strconv.Atoi(text)
-	if err == nil && n < 0 {
-		err = errors.New("limit must be non-negative")
-	}
-	if err != nil {
-		return 0, invalid(name, err)
-	}
-	return n, nil
+	return n
 }
 
 // maxSteps is how many steps Prometheus lets a range query have.
 const maxSteps = 11000
 
+// errEndsEarly says that a range has no time.
+var errEndsEarly = errors.New("end timestamp must not be before start time")
+
 // Range returns the times of a range query.
-func (p Parameters) Range() (start, end time.Time, step time.Duration, err error) {
-	fail := func(err error) (time.Time, time.Time, time.Duration, error) { return start, end, step, err }
-	if start, err = p.needTime("start"); err != nil {
-		return fail(err)
-	}
-	if end, err = p.needTime("end"); err != nil {
-		return fail(err)
-	}
+func (p *parameters) Range() (start, end time.Time, step time.Duration) {
+	start, end = p.needTime("start"), p.needTime("end")
 	if end.Before(start) {
-		return fail(invalid("end", errors.New("end timestamp must not be before start time")))
+		p.refuse(invalid("end", errEndsEarly))
 	}
 	if p.Get("step") == "" {
-		return fail(invalid("step", errors.New(`cannot parse "" to a valid duration`)))
+		p.refuse(invalid("step", errors.New(`cannot parse "" to a valid duration`)))
 	}
-	if step, err = p.Duration("step"); err != nil {
-		return fail(err)
-	}
-	if step < time.Millisecond {
-		return fail(invalid("step", errors.New("zero or negative query resolution step widths are not accepted. "+
+	switch step = p.Duration("step"); {
+	case step < time.Millisecond:
+		p.refuse(invalid("step", errors.New("zero or negative query resolution step widths are not accepted. "+
 			"Try a positive integer")))
-	}
-	if end.Sub(start)/step > maxSteps {
-		return fail(Bad(errors.New("exceeded maximum resolution of 11,000 points per timeseries. " +
+	case end.Sub(start)/step > maxSteps:
+		p.refuse(Bad(errors.New("exceeded maximum resolution of 11,000 points per timeseries. " +
 			"Try decreasing the query resolution (?step=XX)")))
 	}
-	return start, end, step, nil
+	return start, end, step
 }
 
-func (p Parameters) needTime(name string) (time.Time, error) {
+func (p *parameters) needTime(name string) time.Time {
 	t, err := parseTime(p.Get(name))
 	if err != nil {
-		return t, invalid(name, err)
+		p.refuse(invalid(name, err))
 	}
-	return t, nil
+	return t
 }
 
 func invalid(name string, err error) *Error {
