@@ -169,7 +169,7 @@ func TestChangesComeOver(t *testing.T) {
 	if err != nil || len(part.Part) == 0 {
 		t.Errorf("content %+v, %v", part, err)
 	}
-	var refused *model.ContentError
+	var refused *model.RefusedError
 	cut := &model.ContentRequest{Metric: ids[0], Put: part.Part[1:]}
 	if _, err := o.router.Content(t.Context(), cut); !errors.As(err, &refused) {
 		t.Errorf("content that is cut off: %v", err)

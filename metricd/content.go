@@ -14,7 +14,7 @@ import (
 const contentBytes = 512 << 10
 
 // Content returns a part of the content of a metric's archive, or puts one into it. Its sack must be held. The put is
-// durable, and a repetition changes nothing. The error is a model.ContentError if the metric does not take the part.
+// durable, and a repetition changes nothing. The error is a model.RefusedError if the metric does not take the part.
 func (p *Metricd) Content(ctx context.Context, r *model.ContentRequest) (content model.Content, err error) {
 	s, err := p.sackOf(r.Metric)
 	if err != nil {
@@ -24,7 +24,7 @@ func (p *Metricd) Content(ctx context.Context, r *model.ContentRequest) (content
 	err = s.rewrite(ctx, ids, (*heads.Heads).IsDirty, &always, func(found []*model.Metric, c *archive.Checkpoint) (
 		changed []uuid.UUID, err error) {
 		if found[0] == nil {
-			return nil, model.ContentRefused("metric %s does not exist", r.Metric)
+			return nil, model.Refused("metric %s does not exist", r.Metric)
 		}
 		if r.Put == nil {
 			content, err = s.store.Content(r.Metric, r.Token, contentBytes)

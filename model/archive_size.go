@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,18 +37,4 @@ type Content struct {
 	Changed bool   `json:"changed,omitempty"` // measures came after the part before: begin again
 	Next    []byte `json:"next,omitempty"`    // token of the next part; nil: this was the last one
 	Written int    `json:"written,omitempty"` // values of the part that was put, without those that were there
-}
-
-// A ContentError says why a metric cannot take the content of another one's archive. It is an ErrInvalid.
-type ContentError struct{ Reason string }
-
-// Error returns the reason: it is the text that clients see.
-func (e *ContentError) Error() string { return e.Reason }
-
-// Unwrap returns ErrInvalid.
-func (e *ContentError) Unwrap() error { return ErrInvalid }
-
-// ContentRefused returns a ContentError.
-func ContentRefused(format string, args ...any) error {
-	return &ContentError{fmt.Sprintf(format, args...)}
 }

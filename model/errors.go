@@ -1,6 +1,9 @@
 package model
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // The kinds of errors that callers tell apart, by errors.Is. The api package gives each its status code.
 var (
@@ -23,6 +26,18 @@ func (e *FieldError) Error() string { return e.Reason }
 
 // Unwrap returns ErrInvalid.
 func (e *FieldError) Unwrap() error { return ErrInvalid }
+
+// A RefusedError says why an archive does not take content, or a correction. It is an ErrInvalid.
+type RefusedError struct{ Reason string }
+
+// Error returns the reason: it is the text that clients see.
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Unwrap returns ErrInvalid.
+func (e *RefusedError) Unwrap() error { return ErrInvalid }
+
+// Refused returns a RefusedError.
+func Refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
 // StoreFault says why a store of the data folder is not served. The zero value is StoreDamaged.
 type StoreFault string

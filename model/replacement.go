@@ -3,7 +3,6 @@ package model
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -179,18 +178,4 @@ func (r *Replaced) Add(other *Replaced) {
 	if r.Failed += other.Failed; r.Fault == "" {
 		r.Fault = other.Fault
 	}
-}
-
-// A ReplacementError says why measures cannot be corrected. It is an ErrInvalid.
-type ReplacementError struct{ Reason string }
-
-// Error returns the reason: it is the text that clients see.
-func (e *ReplacementError) Error() string { return e.Reason }
-
-// Unwrap returns ErrInvalid.
-func (e *ReplacementError) Unwrap() error { return ErrInvalid }
-
-// ReplacementRefused returns a ReplacementError.
-func ReplacementRefused(format string, args ...any) error {
-	return &ReplacementError{fmt.Sprintf(format, args...)}
 }

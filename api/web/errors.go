@@ -185,8 +185,7 @@ var answers = []func(error) *Error{
 	is(context.Canceled, http.StatusServiceUnavailable, tookTooLong),
 	is(model.ErrUnavailable, http.StatusServiceUnavailable, "Not available at the moment. Please try again."),
 	as(func(e *model.ObjectError) *Error { return &Error{Status: statusOf(e.Kind), Detail: e.Error()} }),
-	as(plainText[*model.ContentError]),
-	as(plainText[*model.ReplacementError]),
+	as(plainText[*model.RefusedError]),
 	as(plainText[*model.FieldError]),
 }
 

@@ -33,8 +33,7 @@ type errorKind struct {
 var errorKinds = []errorKind{
 	typedError[model.DamagedError]("damaged"),
 	sentinelError("elsewhere", ErrElsewhere),
-	typedError[model.ContentError]("content"),
-	typedError[model.ReplacementError]("replacement"),
+	typedError[model.RefusedError]("refused"),
 	{"other", func(err error) any { return err.Error() }, sentinelError("", ErrUnreachable).decode},
 }
 

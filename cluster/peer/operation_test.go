@@ -34,8 +34,7 @@ func TestErrorsTravel(t *testing.T) {
 		}
 		for _, sent := range []error{
 			&model.DamagedError{Store: "sacks/003", Fault: model.StoreMissing, Reason: "it was\nopen before"},
-			&model.ContentError{Reason: "\x00 „…“ \x7f"},
-			&model.ReplacementError{Reason: "too old"},
+			&model.RefusedError{Reason: "\x00 „…“ \x7f"},
 		} {
 			failure = fmt.Errorf("read: %w", sent)
 			_, err := ask()

@@ -69,12 +69,12 @@ func (f *filling) load() error {
 	}
 	policy := f.metric.ArchivePolicy
 	if f.plan.HasRate() {
-		return model.ReplacementRefused("archive policy %s has rate: methods, whose first difference in a block depends on "+
+		return model.Refused("archive policy %s has rate: methods, whose first difference in a block depends on "+
 			"the block before; it takes no history", policy.Name)
 	}
 	for _, g := range f.plan.Granularities {
 		if f.plan.Coarsest()%g != 0 {
-			return model.ReplacementRefused("granularity %v of archive policy %s does not divide %v; it takes no history", g,
+			return model.Refused("granularity %v of archive policy %s does not divide %v; it takes no history", g,
 				policy.Name, f.plan.Coarsest())
 		}
 	}

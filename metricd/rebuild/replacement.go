@@ -111,7 +111,7 @@ func (v *replacement) load() (err error) {
 	}
 	v.to = min(v.had.To, newest.Add(1))
 	if v.known > 0 && v.from < v.known && len(v.had.Timestamps) > 0 && v.plan.HasRate() {
-		return model.ReplacementRefused("archive policy %s has rate: methods, and the raw measures of metric %s begin at %s; "+
+		return model.Refused("archive policy %s has rate: methods, and the raw measures of metric %s begin at %s; "+
 			"earlier ones cannot be corrected", v.metric.ArchivePolicy.Name, v.metric.ID, v.known.Time().Format(time.RFC3339))
 	}
 	return nil
@@ -206,7 +206,7 @@ func (v *replacement) part(j int, start carbonara.Timestamp) error {
 		return nil
 	}
 	if len(v.had.Timestamps) > 0 {
-		return model.ReplacementRefused("metric %s: the range covers a part of the group of %v at %s, whose raw measures "+
+		return model.Refused("metric %s: the range covers a part of the group of %v at %s, whose raw measures "+
 			"are gone", v.metric.ID, g, start.Time().Format(time.RFC3339))
 	}
 	if v.endsWithFirstMoment(start) {
@@ -328,7 +328,7 @@ func (v *replacement) writePartial(c *archive.Checkpoint) error {
 			is.Rows = append(is.Rows, *row)
 			continue
 		case len(v.had.Timestamps) > 0:
-			return model.ReplacementRefused("metric %s: the raw measures of the group of %v at %s are gone in part",
+			return model.Refused("metric %s: the raw measures of the group of %v at %s are gone in part",
 				v.metric.ID, g, start.Time().Format(time.RFC3339))
 		case v.from <= start && had.Before <= v.to:
 			continue

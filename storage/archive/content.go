@@ -113,7 +113,7 @@ func contentValue(key, value []byte) ([]byte, error) {
 }
 
 // PutContent adds a part of the content of another metric's archive, of the same archive policy. Parts come in their
-// order. It returns how many values are new; the metric has the other ones. The error is a model.ContentError if the
+// order. It returns how many values are new; the metric has the other ones. The error is a model.RefusedError if the
 // part does not decode, or the metric has measures of its own.
 func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.Plan) (written int, err error) {
 	last, err := c.store.lastContent(metric)
@@ -122,11 +122,11 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 	}
 	entries, ok := contentEntries(metric, part)
 	if !ok {
-		return 0, model.ContentRefused("the content of the archive does not decode")
+		return 0, model.Refused("the content of the archive does not decode")
 	}
 	for i, entry := range entries {
 		if i > 0 && bytes.Compare(entry.key, entries[i-1].key) <= 0 || !entry.fits(plan) {
-			return 0, model.ContentRefused("the content of the archive is not of the metric's archive policy: %s",
+			return 0, model.Refused("the content of the archive is not of the metric's archive policy: %s",
 				KeyOf(entry.key))
 		}
 		known, err := engine.Get(c.store.reads(), entry.key)
@@ -142,7 +142,7 @@ func (c *Checkpoint) PutContent(metric uuid.UUID, part []byte, plan *carbonara.P
 			known, err = contentValue(entry.key, known)
 		}
 		if err != nil || !bytes.Equal(known, entry.value) {
-			return 0, model.ContentRefused("metric %s has other measures: delete it first", metric)
+			return 0, model.Refused("metric %s has other measures: delete it first", metric)
 		}
 	}
 	return written, nil
