@@ -25,7 +25,6 @@ type rebuildFlags struct {
 	definition, methods   []string
 	backWindow            int
 	preview, wait, cancel bool
-	counters              bool
 }
 
 func newRebuild() *cobra.Command {
@@ -45,7 +44,6 @@ Without --archive-policy and --metric, the command lists the rebuilds that are u
 The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 		Example: `  gnocco rebuild --archive-policy high --definition 1s:1h,1m:7d,1h:365d --preview
   gnocco rebuild --archive-policy high --aggregation-method mean,max,95pct --wait
-  gnocco rebuild --archive-policy prometheus --counters --wait
   gnocco rebuild --metric house/outside --archive-policy high --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,12 +54,6 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 			var backWindow *int
 			if cmd.Flags().Changed("back-window") {
 				backWindow = &flags.backWindow
-			}
-			if flags.counters {
-				if backWindow != nil || flags.definition != nil || flags.methods != nil {
-					return errors.New("--counters changes no archive policy")
-				}
-				return flags.moveCounters(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return flags.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr(), backWindow)
 		},
@@ -81,9 +73,6 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 	f.BoolVar(&flags.preview, "preview", false, "change nothing; print what would happen to the archives")
 	f.BoolVar(&flags.wait, "wait", false, "wait until the rebuild ends, and print its progress")
 	f.BoolVar(&flags.cancel, "cancel", false, "cancel the rebuild; archives that it has not reached stay as they are")
-	f.BoolVar(&flags.counters, "counters", false,
-		"move the counters of the archive policy NAME to NAME-counter, which also has increase and resets; it is created "+
-			"if need be")
 	return cmd
 }
 
