@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -19,16 +20,9 @@ import (
 // postAggregates answers what operations on the aggregates of metrics come to.
 func (a *api) postAggregates(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
-	useHistory, err := query.ParseBool(values, "use_history", false)
-	if err != nil {
-		return err
-	}
-	details, err := query.ParseBool(values, "details", false)
-	if err != nil {
-		return err
-	}
-	exact, err := query.ParseBool(values, "exact", false)
-	if err != nil {
+	var useHistory, details, exact bool
+	if err := cmp.Or(query.ParseBool(values, "use_history", &useHistory), query.ParseBool(values, "details", &details),
+		query.ParseBool(values, "exact", &exact)); err != nil {
 		return err
 	}
 	if exact && useHistory {

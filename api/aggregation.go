@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -215,9 +216,5 @@ func (a *api) parseAggregation(r *http.Request) (*aggregation, error) {
 	if read.resample, err = query.ParseGrouping(values.Get("resample"), values.Get("tz")); err != nil {
 		return nil, err
 	}
-	if read.exact, err = query.ParseBool(values, "exact", false); err != nil {
-		return nil, err
-	}
-	read.refresh, err = query.ParseBool(values, "refresh", false)
-	return read, err
+	return read, cmp.Or(query.ParseBool(values, "exact", &read.exact), query.ParseBool(values, "refresh", &read.refresh))
 }

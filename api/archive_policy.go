@@ -47,8 +47,8 @@ func (a policyHandlers) update(w http.ResponseWriter, r *http.Request, who *auth
 	if err := a.Enforce(who, "update archive policy", web.NameTarget(name)); err != nil {
 		return err
 	}
-	rebuild, err := query.ParseBool(r.URL.Query(), "rebuild", false)
-	if err != nil {
+	var rebuild bool
+	if err := query.ParseBool(r.URL.Query(), "rebuild", &rebuild); err != nil {
 		return err
 	}
 	if rebuild {

@@ -25,8 +25,8 @@ type batchHandlers struct{ *api }
 // post accepts measures of metrics that are named by resource and name: of all, or of none. With create_metrics it
 // creates metrics that do not exist.
 func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	create, err := query.ParseBool(r.URL.Query(), "create_metrics", false)
-	if err != nil {
+	var create bool
+	if err := query.ParseBool(r.URL.Query(), "create_metrics", &create); err != nil {
 		return err
 	}
 	return a.accept(w, r, who, func(s *incomingScratch, now carbonara.Timestamp) error {

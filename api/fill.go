@@ -44,8 +44,7 @@ func (a metricHandlers) fillMeasures(w http.ResponseWriter, r *http.Request, who
 		}
 	}
 	what := &model.Replacement{Empty: true, To: carbonara.MaxTimestamp}
-	var err error
-	if what.DryRun, err = query.ParseBool(values, "dry_run", false); err != nil {
+	if err := query.ParseBool(values, "dry_run", &what.DryRun); err != nil {
 		return err
 	}
 	body, err := a.readCorrection(w, r)

@@ -15,9 +15,11 @@ import (
 
 // getArchive serves GET /v1/metric/{id}/archive: the size of a metric's archive, in bytes.
 func (a *api) getArchive(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	if refresh, err := query.ParseBool(r.URL.Query(), "refresh", false); err != nil {
+	var refresh bool
+	if err := query.ParseBool(r.URL.Query(), "refresh", &refresh); err != nil {
 		return err
-	} else if refresh {
+	}
+	if refresh {
 		if err := a.reader.Refresh(r.Context(), metric); err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func (a rebuildHandlers) cancel(w http.ResponseWriter, r *http.Request, _ *auth.
 // shown.
 func (a *api) decodeChange(w http.ResponseWriter, r *http.Request,
 	names ...string) (preview bool, fields map[string]web.Node, err error) {
-	if preview, err = query.ParseBool(r.URL.Query(), "dry_run", false); err != nil {
+	if err := query.ParseBool(r.URL.Query(), "dry_run", &preview); err != nil {
 		return false, nil, err
 	}
 	fields, err = a.DecodeFields(w, r, names...)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -245,14 +246,8 @@ func (a metricHandlers) correctMeasures(w http.ResponseWriter, r *http.Request, 
 	if len(what.reason) > model.MostLedgerReason {
 		return web.BadArgument("reason", fmt.Sprintf("Must have %d bytes at most", model.MostLedgerReason))
 	}
-	err := query.ParseInstant(values, "start", now, &what.From)
-	if err == nil {
-		err = query.ParseInstant(values, "stop", now, &what.To)
-	}
-	if err == nil {
-		what.DryRun, err = query.ParseBool(values, "dry_run", false)
-	}
-	if err != nil {
+	if err := cmp.Or(query.ParseInstant(values, "start", now, &what.From),
+		query.ParseInstant(values, "stop", now, &what.To), query.ParseBool(values, "dry_run", &what.DryRun)); err != nil {
 		return err
 	}
 	if what.From >= what.To {

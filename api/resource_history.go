@@ -16,8 +16,8 @@ import (
 // history shows the states that a resource has been in. Faults of the query are reported before those of the resource.
 func (a resourceHandlers) history(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	values := r.URL.Query()
-	details, err := query.ParseBool(values, "details", false)
-	if err != nil {
+	var details bool
+	if err := query.ParseBool(values, "details", &details); err != nil {
 		return err
 	}
 	p, err := a.ParsePage(values, "revision_start:asc", "started_at:asc")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -68,10 +69,8 @@ func (a resourceHandlers) parseList(values url.Values, kind string, who *auth.Id
 	if list.kind, err = a.Index.ResourceType(kind); err != nil {
 		return nil, err
 	}
-	if list.details, err = query.ParseBool(values, "details", false); err != nil {
-		return nil, err
-	}
-	if list.history, err = query.ParseBool(values, "history", false); err != nil {
+	err = cmp.Or(query.ParseBool(values, "details", &list.details), query.ParseBool(values, "history", &list.history))
+	if err != nil {
 		return nil, err
 	}
 	if list.page, err = a.ParsePage(values, filter.DefaultOrder...); err != nil {

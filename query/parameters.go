@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,14 +49,13 @@ func ParseMetricRead(values url.Values, metric *model.Metric, now carbonara.Time
 			return nil, &AbsentAggregationError{metric.ID, name, granularity}
 		}
 	}
-	if read.Exact, err = ParseBool(values, "exact", false); err != nil {
+	if err := ParseBool(values, "exact", &read.Exact); err != nil {
 		return nil, err
 	}
 	if read.Exact && read.Resample == nil {
 		return nil, &ArgumentError{"exact", "Goes with resample: what is stored is exact"}
 	}
-	read.Refresh, err = ParseBool(values, "refresh", false)
-	return read, err
+	return read, ParseBool(values, "refresh", &read.Refresh)
 }
 
 // ParseRead reads the parameters of a request for aggregates across metrics. Staleness, Rows and Values are the
@@ -98,10 +98,7 @@ func methodName(values url.Values) string {
 
 // parseSpan reads start and stop, as far as they are given.
 func parseSpan(values url.Values, now carbonara.Timestamp, from, to *carbonara.Timestamp) error {
-	if err := ParseInstant(values, "start", now, from); err != nil {
-		return err
-	}
-	return ParseInstant(values, "stop", now, to)
+	return cmp.Or(ParseInstant(values, "start", now, from), ParseInstant(values, "stop", now, to))
 }
 
 // ParseInstant sets t, if the parameter is given.
@@ -125,18 +122,19 @@ func parseGranularity(values url.Values) (time.Duration, error) {
 	return granularity, nil
 }
 
-// ParseBool returns a boolean, absent if it is not given.
-func ParseBool(values url.Values, name string, absent bool) (bool, error) {
+// ParseBool sets is, if the parameter is given.
+func ParseBool(values url.Values, name string, is *bool) error {
 	if !values.Has(name) {
-		return absent, nil
+		return nil
 	}
 	switch text := strings.ToLower(values.Get(name)); text {
 	case "y", "yes", "t", "true", "on", "1":
-		return true, nil
+		*is = true
 	case "n", "no", "f", "false", "off", "0":
-		return false, nil
+		*is = false
 	default:
-		return false, &model.FieldError{Field: name,
+		return &model.FieldError{Field: name,
 			Reason: "Unable to parse `" + name + "': invalid truth value '" + text + "'"}
 	}
+	return nil
 }

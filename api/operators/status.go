@@ -30,8 +30,8 @@ type status struct {
 
 // getStatus serves GET /v1/status: how much waits to be processed.
 func (a *Handlers) getStatus(w http.ResponseWriter, r *http.Request, _ *auth.Identity) error {
-	details, err := query.ParseBool(r.URL.Query(), "details", true)
-	if err != nil {
+	details := true
+	if err := query.ParseBool(r.URL.Query(), "details", &details); err != nil {
 		return err
 	}
 	var answer status
