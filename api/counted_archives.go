@@ -22,13 +22,11 @@ func (a countedArchives) Prefetch(ctx context.Context, reads []model.Read, stale
 	return countedReader{reader}, nil
 }
 
-// Groups implements query.Archives.
 func (a countedArchives) Groups(ctx context.Context, read model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups) error {
 	return countedReader{a.Archives}.Groups(ctx, read, staleness, dst)
 }
 
-// EachGroups implements query.Archives.
 func (a countedArchives) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups, use func(i int) error) error {
 	return countedReader{a.Archives}.EachGroups(ctx, reads, staleness, dst, use)
@@ -45,7 +43,6 @@ func (r countedReader) Groups(ctx context.Context, read model.Read, staleness *q
 	return err
 }
 
-// EachGroups implements query.GroupReader.
 func (r countedReader) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups, use func(i int) error) error {
 	q := activity.Of(ctx)

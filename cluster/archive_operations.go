@@ -51,7 +51,6 @@ var lastMeasures = register(operation[nothing, []carbonara.Timestamp]{
 	},
 })
 
-// LastMeasures implements query.Archives.
 func (a *Router) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbonara.Timestamp, error) {
 	return lastMeasures.run(ctx, a, metrics, nothing{}, nil)
 }
@@ -76,7 +75,6 @@ var refresh = register(operation[nothing, nothing]{
 	},
 })
 
-// Refresh implements query.Archives.
 func (a *Router) Refresh(ctx context.Context, metrics []uuid.UUID) error {
 	_, err := refresh.run(ctx, a, oneOfEachSack(metrics, a.sacks), nothing{}, nil)
 	return err
@@ -89,7 +87,6 @@ var content = register(operation[*model.ContentRequest, model.Content]{
 	},
 })
 
-// Content implements query.Archives.
 func (a *Router) Content(ctx context.Context, r *model.ContentRequest) (model.Content, error) {
 	return content.run(ctx, a, []uuid.UUID{r.Metric}, r, nil)
 }
@@ -123,7 +120,6 @@ var replace = register(operation[*replacement, model.Replaced]{
 	},
 })
 
-// Replace implements query.Archives.
 func (a *Router) Replace(ctx context.Context, metrics []uuid.UUID, r *model.Replacement) (model.Replaced, error) {
 	sent := &replacement{Replacement: *r}
 	sent.Timestamps, _ = binary.Append(nil, binary.BigEndian, r.Timestamps) // they have a fixed size

@@ -101,7 +101,6 @@ func newClocks(folder *datafolder.Folder, bootID string, shift time.Duration, bo
 // Now implements peer.Clocks.
 func (c *clocks) Now() int64 { return c.own.Now() }
 
-// Measured implements peer.Clocks.
 func (c *clocks) Measured(address string, clock uuid.UUID, most, least int64) {
 	if clock == c.own.ID || clock == uuid.Nil {
 		return

@@ -36,7 +36,6 @@ func (a *Router) Groups(ctx context.Context, read model.Read, staleness *query.S
 	return a.fetch(ctx, model.Sack(read.Metric.ID, a.sacks), staleness, []model.Read{read}, []*carbonara.Groups{dst})
 }
 
-// EachGroups implements query.Archives.
 func (a *Router) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness, dst *carbonara.Groups,
 	use func(i int) error) error {
 	if a.local != nil {
@@ -62,7 +61,6 @@ func eachGroups(ctx context.Context, from query.GroupReader, reads []model.Read,
 	return nil
 }
 
-// Sack implements query.Archives.
 func (a *Router) Sack(metric uuid.UUID) int { return model.Sack(metric, a.sacks) }
 
 // fetch reads from the process that holds the sack, and waits a little while the sack is handed over. If no process

@@ -80,7 +80,6 @@ func (x *SharedIndex) Find(ctx context.Context, ids []uuid.UUID, found []*model.
 	return x.remote.Find(ctx, ids, found)
 }
 
-// Revive implements metricd.Index.
 func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp,
 	at carbonara.Timestamp) error {
 	if local := x.use(); local != nil {
@@ -90,7 +89,6 @@ func (x *SharedIndex) Revive(ctx context.Context, newest map[uuid.UUID]carbonara
 	return x.remote.Revive(ctx, newest, at)
 }
 
-// Growing implements metricd.Index.
 func (x *SharedIndex) Growing(ctx context.Context, ids []uuid.UUID) error {
 	if local := x.use(); local != nil {
 		defer local.release()
@@ -99,7 +97,6 @@ func (x *SharedIndex) Growing(ctx context.Context, ids []uuid.UUID) error {
 	return x.remote.Growing(ctx, ids)
 }
 
-// DeletedMetrics implements metricd.Index.
 func (x *SharedIndex) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	if local := x.use(); local != nil {
 		defer local.release()
@@ -108,7 +105,6 @@ func (x *SharedIndex) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUI
 	return x.remote.DeletedMetrics(ctx, limit)
 }
 
-// Expunge implements metricd.Index.
 func (x *SharedIndex) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	if local := x.use(); local != nil {
 		defer local.release()

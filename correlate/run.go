@@ -37,7 +37,6 @@ func (v Values) Rows() int64 {
 	return int64(len(v[0]))
 }
 
-// Read implements Source.
 func (v Values) Read(ctx context.Context, add func([][]float64) error) error {
 	const piece = 1 << 14
 	columns := make([][]float64, len(v))

@@ -119,15 +119,7 @@ type Unrestricted struct{}
 
 // CreateResource implements Rights, as all of these do.
 func (Unrestricted) CreateResource(*model.Resource) error { return nil }
-
-// UpdateResource is of Rights.
 func (Unrestricted) UpdateResource(*model.Resource) error { return nil }
-
-// CreateResourceType is of Rights.
-func (Unrestricted) CreateResourceType(string) error { return nil }
-
-// CreateSeries is of Rights.
-func (Unrestricted) CreateSeries([]*model.Metric) error { return nil }
-
-// PostMeasures is of Rights.
-func (Unrestricted) PostMeasures(*model.Metric) error { return nil }
+func (Unrestricted) CreateResourceType(string) error      { return nil }
+func (Unrestricted) CreateSeries([]*model.Metric) error   { return nil }
+func (Unrestricted) PostMeasures(*model.Metric) error     { return nil }

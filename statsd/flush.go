@@ -98,12 +98,9 @@ func (r *rows) measures(row int) int {
 }
 
 // Len implements ingest.Rows, as all of these do.
-func (r *rows) Len() int { return len(r.names) }
-
-// Columns is of ingest.Rows.
+func (r *rows) Len() int                                    { return len(r.names) }
 func (r *rows) Columns() ([]carbonara.Timestamp, []float64) { return r.times, r.values }
 
-// Span is of ingest.Rows.
 func (r *rows) Span(row int) (from, to int) {
 	if row > 0 {
 		from = r.ends[row-1]
@@ -111,10 +108,8 @@ func (r *rows) Span(row int) (from, to int) {
 	return from, r.ends[row]
 }
 
-// AppendKey is of ingest.Rows.
 func (r *rows) AppendKey(dst []byte, row int) []byte { return append(dst, r.names[row]...) }
 
-// Name is of ingest.Rows.
 func (r *rows) Name(row int) (*ingest.Name, error) {
 	return &ingest.Name{Resource: r.resource, Metric: r.names[row]}, nil
 }

@@ -19,13 +19,10 @@ func (Basic) Authenticate(r *http.Request) (*Identity, error) {
 	return newUser(user, userRoles(user)...), nil
 }
 
-// Open implements Authenticator.
 func (Basic) Open() bool { return true }
 
 // Challenge implements Authenticator: like Gnocchi, it asks for nothing.
-func (Basic) Challenge() string { return "" }
-
-// Credentials implements Authenticator.
+func (Basic) Challenge() string        { return "" }
 func (Basic) Credentials() Credentials { return NameOnly }
 
 // basicCredentials reads the Authorization header. It is laxer than http.Request.BasicAuth, as Gnocchi is.

@@ -169,13 +169,8 @@ func (h *Htpasswd) compare(ctx context.Context, hash, password string) error {
 	return ErrNoCredentials
 }
 
-// Open implements Authenticator.
-func (*Htpasswd) Open() bool { return false }
-
-// Challenge implements Authenticator.
-func (*Htpasswd) Challenge() string { return `Basic realm="gnocco", charset="UTF-8"` }
-
-// Credentials implements Authenticator.
+func (*Htpasswd) Open() bool               { return false }
+func (*Htpasswd) Challenge() string        { return `Basic realm="gnocco", charset="UTF-8"` }
 func (*Htpasswd) Credentials() Credentials { return NamePassword }
 
 // user finds a user in the file as it is now. A file that became unreadable leaves the users as they were.

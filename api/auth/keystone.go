@@ -146,15 +146,12 @@ func (k *Keystone) resume(r *http.Request, kept string) (*Identity, error) {
 	return k.Authenticate(sent.WithContext(r.Context()))
 }
 
-// Open implements Authenticator.
 func (*Keystone) Open() bool { return false }
 
-// Challenge implements Authenticator.
 func (k *Keystone) Challenge() string {
 	return `Keystone uri="` + strings.TrimSuffix(k.url, "/v3/auth/tokens") + `"`
 }
 
-// Credentials implements Authenticator.
 func (*Keystone) Credentials() Credentials { return Token }
 
 // keystoneToken is what counts of Keystone's answer.

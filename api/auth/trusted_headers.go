@@ -28,13 +28,8 @@ func (TrustedHeaders) Authenticate(r *http.Request) (*Identity, error) {
 	return newKeystoneUser(user, r.Header.Get("X-Project-Id"), r.Header.Get("X-Domain-Id"), roles), nil
 }
 
-// Open implements Authenticator.
-func (TrustedHeaders) Open() bool { return false }
-
-// Challenge implements Authenticator.
-func (TrustedHeaders) Challenge() string { return "" }
-
-// Credentials implements Authenticator.
+func (TrustedHeaders) Open() bool               { return false }
+func (TrustedHeaders) Challenge() string        { return "" }
 func (TrustedHeaders) Credentials() Credentials { return Nothing }
 
 // RemoteUser believes a header that a proxy in front sets after it has checked the user. The proxy removes the header
@@ -52,11 +47,6 @@ func (a RemoteUser) Authenticate(r *http.Request) (*Identity, error) {
 	return newUser(user, userRoles(user)...), nil
 }
 
-// Open implements Authenticator.
-func (RemoteUser) Open() bool { return true }
-
-// Challenge implements Authenticator.
-func (RemoteUser) Challenge() string { return "" }
-
-// Credentials implements Authenticator.
+func (RemoteUser) Open() bool               { return true }
+func (RemoteUser) Challenge() string        { return "" }
 func (RemoteUser) Credentials() Credentials { return Nothing }

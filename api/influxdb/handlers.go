@@ -217,26 +217,20 @@ type rows struct {
 // Len implements ingest.Rows, as all of these do.
 func (r *rows) Len() int { return r.lines.Len() }
 
-// Columns is of ingest.Rows.
 func (r *rows) Columns() ([]carbonara.Timestamp, []float64) {
 	return r.lines.Timestamps, r.lines.Values
 }
 
-// Span is of ingest.Rows.
-func (r *rows) Span(row int) (from, to int) { return row, row + 1 }
-
-// AppendKey is of ingest.Rows.
+func (r *rows) Span(row int) (from, to int)          { return row, row + 1 }
 func (r *rows) AppendKey(dst []byte, row int) []byte { return r.lines.AppendKey(dst, row) }
 
-// ListEnd is of ingest.ListedRows.
+// ListEnd implements ingest.ListedRows, as all of these do.
 func (r *rows) ListEnd(row int) int { return r.lines.LineEnd(row) }
 
-// AppendListKey is of ingest.ListedRows.
 func (r *rows) AppendListKey(dst []byte, row, end int) []byte {
 	return r.lines.AppendLineKey(dst, row, end)
 }
 
-// Name is of ingest.Rows.
 func (r *rows) Name(row int) (*ingest.Name, error) {
 	target, err := r.lines.Target(row, r.tag)
 	if err != nil {

@@ -318,20 +318,16 @@ func (r *rights) CreateResource(resource *model.Resource) error {
 	return r.Enforce(r.who, "create resource", ResourceTarget(resource))
 }
 
-// UpdateResource is of ingest.Rights.
 func (r *rights) UpdateResource(resource *model.Resource) error {
 	return r.Enforce(r.who, "update resource", ResourceTarget(resource))
 }
 
-// CreateResourceType is of ingest.Rights.
 func (r *rights) CreateResourceType(name string) error {
 	return r.Enforce(r.who, "create resource type", NameTarget(name))
 }
 
-// CreateSeries is of ingest.Rights.
 func (r *rights) CreateSeries([]*model.Metric) error { return r.Enforce(r.who, "create metric", nil) }
 
-// PostMeasures is of ingest.Rights.
 func (r *rights) PostMeasures(metric *model.Metric) error {
 	if !r.mayPost(metric) {
 		return model.ErrForbidden

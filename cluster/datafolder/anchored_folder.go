@@ -51,7 +51,6 @@ type anchoredFS struct {
 // Unwrap implements vfs.FS.
 func (a *anchoredFS) Unwrap() vfs.FS { return a.FS }
 
-// MkdirAll implements vfs.FS.
 func (a *anchoredFS) MkdirAll(dir string, perm os.FileMode) error {
 	for _, path := range a.paths {
 		if name, err := filepath.Rel(path, dir); err == nil && filepath.IsLocal(name) {

@@ -220,7 +220,6 @@ func (x *Index) policy(sent *index.ExactPolicy) (*model.ArchivePolicy, error) {
 	return made, nil
 }
 
-// Revive implements metricd.Index.
 func (x *Index) Revive(ctx context.Context, newest map[uuid.UUID]carbonara.Timestamp, at carbonara.Timestamp) error {
 	return x.callHolder(ctx, "revive", reviveRequest{newest, at}, nil)
 }
@@ -232,19 +231,16 @@ func (x *Index) callHolder(ctx context.Context, path string, request, answer any
 	})
 }
 
-// Growing implements metricd.Index.
 func (x *Index) Growing(ctx context.Context, ids []uuid.UUID) error {
 	return x.callHolder(ctx, "growing", idsRequest{ids}, nil)
 }
 
-// DeletedMetrics implements metricd.Index.
 func (x *Index) DeletedMetrics(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	var answer idsRequest
 	err := x.callHolder(ctx, "deleted", deletedRequest{limit}, &answer)
 	return answer.IDs, err
 }
 
-// Expunge implements metricd.Index.
 func (x *Index) Expunge(ctx context.Context, ids ...uuid.UUID) error {
 	return x.callHolder(ctx, "expunge", idsRequest{ids}, nil)
 }

@@ -125,7 +125,6 @@ func (s *Source) Follow(sack int, after uint64) {
 	s.ask()
 }
 
-// Unfollow implements metricd.RemoteSource.
 func (s *Source) Unfollow(sack int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +201,6 @@ func (s *Source) Acknowledge(sack int, upTo uint64) error {
 	return nil
 }
 
-// Fetch implements metricd.RemoteSource.
 func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 	s.mu.Lock()
 	k := s.sacks[sack]
@@ -225,7 +223,6 @@ func (s *Source) Fetch(ctx context.Context, sack int) (more bool, err error) {
 	return k.last < lasts[sack], nil
 }
 
-// Frontier implements metricd.Source.
 func (s *Source) Frontier(sack int, after uint64) (f incoming.Stamp, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,6 @@ func (j *chunkJob) Start(e *device.Engine, stream *device.Stream) error {
 	return j.launch(stream, rows, scratch, j.chunk.rows, j.chunk.history)
 }
 
-// Finish implements Job.
 func (*chunkJob) Finish(*device.Engine, *device.Stream) (bool, error) { return false, nil }
 
 // ExtraTime is what a small device may take for the products.

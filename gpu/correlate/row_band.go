@@ -95,7 +95,6 @@ func (b beginJob) Start(e *device.Engine, stream *device.Stream) error {
 	return stream.Publish(b.moments)
 }
 
-// Finish implements Job.
 func (beginJob) Finish(*device.Engine, *device.Stream) (bool, error) { return false, nil }
 
 // splitJob is the job that gives every pair a state of its own: from now on there are gaps.
@@ -139,5 +138,4 @@ func (b splitJob) Start(e *device.Engine, stream *device.Stream) error {
 	return stream.Publish(planes)
 }
 
-// Finish implements Job.
 func (splitJob) Finish(*device.Engine, *device.Stream) (bool, error) { return false, nil }

@@ -179,13 +179,9 @@ func (b *Batch) acquire() error {
 }
 
 // Len implements ingest.Rows, as all of these do.
-func (b *Batch) Len() int { return len(b.rows) }
-
-// Columns is of ingest.Rows.
+func (b *Batch) Len() int                                    { return len(b.rows) }
 func (b *Batch) Columns() ([]carbonara.Timestamp, []float64) { return b.timestamps, b.values }
-
-// Span is of ingest.Rows.
-func (b *Batch) Span(i int) (from, to int) { return b.rows[i].from, b.rows[i].to }
+func (b *Batch) Span(i int) (from, to int)                   { return b.rows[i].from, b.rows[i].to }
 
 // AppendKey is of ingest.Rows. No labels begin with 0, the length of a name.
 func (b *Batch) AppendKey(dst []byte, i int) []byte {
@@ -195,7 +191,6 @@ func (b *Batch) AppendKey(dst []byte, i int) []byte {
 	return append(dst, b.LabelsOf(i)...)
 }
 
-// Name is of ingest.Rows.
 func (b *Batch) Name(i int) (*ingest.Name, error) {
 	labels, err := b.readLabels(i)
 	if err != nil {

@@ -185,7 +185,6 @@ func (it *iterator) kind() chunkenc.ValueType {
 // milli is an int64 by a name of its own: vet takes a Seek of an int64 for io.Seeker's.
 type milli = int64
 
-// Seek is of chunkenc.Iterator.
 func (it *iterator) Seek(t milli) chunkenc.ValueType {
 	from, times := max(it.at, 0), it.shown()
 	if from < len(times) && times[from] < t {
@@ -196,7 +195,6 @@ func (it *iterator) Seek(t milli) chunkenc.ValueType {
 	return it.kind()
 }
 
-// At is of chunkenc.Iterator.
 func (it *iterator) At() (int64, float64) {
 	if it.marks != nil {
 		return it.marks[it.at], float64(it.marks[it.at])
@@ -207,7 +205,6 @@ func (it *iterator) At() (int64, float64) {
 	return it.times[it.at], it.values[it.at]
 }
 
-// AtT is of chunkenc.Iterator.
 func (it *iterator) AtT() int64 { return it.shown()[it.at] }
 
 // AtST is of chunkenc.Iterator: the start of counters is unknown.
@@ -218,10 +215,8 @@ func (it *iterator) AtHistogram(*histogram.Histogram) (int64, *histogram.Histogr
 	return it.AtT(), nil
 }
 
-// AtFloatHistogram is of chunkenc.Iterator.
 func (it *iterator) AtFloatHistogram(dst *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
 	return it.AtT(), it.native.histogramAt(it.native.at[it.at], dst)
 }
 
-// Err is of chunkenc.Iterator.
 func (it *iterator) Err() error { return it.err }

@@ -28,13 +28,8 @@ func (s *seriesSet) Next() bool {
 	return s.at < len(s.series)
 }
 
-// At implements storage.SeriesSet.
-func (s *seriesSet) At() storage.Series { return s.series[s.at] }
-
-// Err implements storage.SeriesSet.
-func (s *seriesSet) Err() error { return nil }
-
-// Warnings implements storage.SeriesSet.
+func (s *seriesSet) At() storage.Series                { return s.series[s.at] }
+func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return s.notes }
 
 // series is one metric, read by one method. Its samples are read when the engine asks for them, or a little earlier: a
@@ -60,7 +55,6 @@ type series struct {
 // Labels implements storage.Series.
 func (s *series) Labels() labels.Labels { return s.labels }
 
-// Iterator implements storage.Series.
 func (s *series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	ahead := s.selection.ahead
 	if done, ok := reuse.(*iterator); ok {
@@ -89,7 +83,6 @@ type computedSeries struct {
 // Labels implements storage.Series.
 func (s *computedSeries) Labels() labels.Labels { return s.of.matrix[s.place].Metric }
 
-// Iterator implements storage.Series.
 func (s *computedSeries) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
 	it, ok := reuse.(*iterator)
 	if !ok {

@@ -40,14 +40,12 @@ func (s *source) LabelNames(ctx context.Context, _ *storage.LabelHints, matchers
 	return names, nil, err
 }
 
-// LabelValues implements storage.Querier.
 func (s *source) LabelValues(ctx context.Context, name string, _ *storage.LabelHints, matchers ...*labels.Matcher) (
 	[]string, annotations.Annotations, error) {
 	values, err := s.engine.options.Series.Values(ctx, s.Sees, name, matchers)
 	return values, nil, err
 }
 
-// Select implements storage.Querier.
 func (s *source) Select(ctx context.Context, sorted bool, hints *storage.SelectHints,
 	matchers ...*labels.Matcher) storage.SeriesSet {
 	sel := s.newSelection(hints)

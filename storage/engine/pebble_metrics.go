@@ -134,7 +134,6 @@ func (c *PebbleCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (c *PebbleCollector) Collect(ch chan<- prometheus.Metric) {
 	values := make(map[string][]float64)
 	c.mu.Lock()

@@ -191,7 +191,6 @@ func (r *Recorder) removed(name string) {
 	}
 }
 
-// Create implements vfs.FS.
 func (r *Recorder) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	file, err := r.FS.Create(name, category)
 	return r.created(name, file, err)
@@ -205,7 +204,6 @@ func (r *Recorder) ReuseForWrite(oldname, newname string, category vfs.DiskWrite
 	return r.created(newname, file, err)
 }
 
-// Remove implements vfs.FS.
 func (r *Recorder) Remove(name string) error {
 	r.removed(name)
 	return r.FS.Remove(name)
@@ -258,19 +256,16 @@ func (f *recordedFile) syncing(sync func() (full bool, err error)) (full bool, e
 	return full, nil
 }
 
-// Sync implements vfs.File.
 func (f *recordedFile) Sync() error {
 	_, err := f.syncing(func() (bool, error) { return true, f.File.Sync() })
 	return err
 }
 
-// SyncData implements vfs.File.
 func (f *recordedFile) SyncData() error {
 	_, err := f.syncing(func() (bool, error) { return true, f.File.SyncData() })
 	return err
 }
 
-// SyncTo implements vfs.File.
 func (f *recordedFile) SyncTo(length int64) (fullSync bool, err error) {
 	return f.syncing(func() (bool, error) { return f.File.SyncTo(length) })
 }
