@@ -162,8 +162,7 @@ func parseLimit(field web.Node) (*float64, error) {
 	if err != nil {
 		return nil, field.Fault("not a valid value")
 	}
-	f := value.(float64)
-	return &f, nil
+	return new(value.(float64)), nil
 }
 
 // parseFill reads the options of an attribute.

@@ -74,8 +74,7 @@ func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 		if !values.Has(name) {
 			return nil
 		}
-		text := values.Get(name)
-		return &text
+		return new(values.Get(name))
 	}
 	if values.Has("id") {
 		id, err := model.ParseUUID(values.Get("id"))
@@ -95,8 +94,7 @@ func parseMetricFilters(values url.Values) (index.MetricQuery, error) {
 		}
 	}
 	if user, project := filter("user_id"), filter("project_id"); user != nil || project != nil {
-		creator := values.Get("user_id") + ":" + values.Get("project_id")
-		query.Creator = &creator
+		query.Creator = new(values.Get("user_id") + ":" + values.Get("project_id"))
 	}
 	switch status := filter("status"); {
 	case status == nil || *status == "active":

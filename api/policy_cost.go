@@ -142,8 +142,7 @@ func showPolicyCost(policy *model.ArchivePolicy, metrics int, cost *query.Policy
 			shown.BytesPerDay += g.BytesPerDay
 		}
 		if item.MeasuredOn > 0 {
-			on := model.FormatTimespan(item.MeasuredOn)
-			g.MeasuredOn = &on
+			g.MeasuredOn = new(model.FormatTimespan(item.MeasuredOn))
 		}
 		shown.Granularities = append(shown.Granularities, g)
 	}

@@ -106,8 +106,7 @@ func combineMoments(dst *Groups, sources []*Groups) {
 				c = combination{}
 				for i, g := range sources {
 					for row := from[i]; row < to[i]; row++ {
-						m := layouts[i].scaledAt(g, row)
-						c.add(&m, -1)
+						c.add(new(layouts[i].scaledAt(g, row)), -1)
 					}
 				}
 			}

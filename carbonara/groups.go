@@ -162,8 +162,7 @@ func (g *Groups) At(granularity time.Duration, starts []Timestamp) Groups {
 // Delete removes rows from to to (exclusive).
 func (g *Groups) Delete(from, to int) {
 	if len(g.means) > 0 {
-		gone := g.Slice(from, to)
-		g.forgetMeans(&gone)
+		g.forgetMeans(new(g.Slice(from, to)))
 	}
 	g.Starts = slices.Delete(g.Starts, from, to)
 	for i := range g.Values {

@@ -39,13 +39,11 @@ func (f *feeds) all() []*feed {
 }
 
 func (f *feeds) add(one *feed) {
-	list := append(slices.Clone(f.all()), one)
-	f.list.Store(&list)
+	f.list.Store(new(append(slices.Clone(f.all()), one)))
 }
 
 func (f *feeds) remove(one *feed) {
-	list := slices.DeleteFunc(slices.Clone(f.all()), func(other *feed) bool { return other == one })
-	f.list.Store(&list)
+	f.list.Store(new(slices.DeleteFunc(slices.Clone(f.all()), func(other *feed) bool { return other == one })))
 }
 
 // find returns the feed of a source, nil for none.

@@ -313,8 +313,7 @@ func (p *ArchivePolicy) MarshalJSON() ([]byte, error) {
 	for _, d := range p.Definition {
 		shown := item{Granularity: FormatTimespan(d.Granularity)}
 		if d.Timespan > 0 {
-			timespan := FormatTimespan(d.Timespan)
-			shown.Timespan, shown.Points = &timespan, &d.Points
+			shown.Timespan, shown.Points = new(FormatTimespan(d.Timespan)), &d.Points
 		}
 		out.Definition = append(out.Definition, shown)
 	}

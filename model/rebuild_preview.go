@@ -114,12 +114,10 @@ func (p *RebuildPreview) MarshalJSON() ([]byte, error) {
 	for _, i := range p.Items {
 		shown := item{Granularity: FormatTimespan(i.Granularity), Method: i.Method.String(), From: i.From}
 		if i.From == FromMoments {
-			of := FormatTimespan(i.Of)
-			shown.Of = &of
+			shown.Of = new(FormatTimespan(i.Of))
 		}
 		if i.Reach > 0 || i.From == FromRaw {
-			reach := FormatTimespan(i.Reach)
-			shown.Reach = &reach
+			shown.Reach = new(FormatTimespan(i.Reach))
 		}
 		out.Items = append(out.Items, shown)
 	}

@@ -202,8 +202,7 @@ func (c *costs) encoded(groups *carbonara.Groups) int {
 		if end := key.End(); end < carbonara.MaxTimestamp {
 			to = wanted.Search(end)
 		}
-		split := wanted.Slice(from, to)
-		c.buffer = carbonara.AppendSplit(c.buffer[:0], key, &split)
+		c.buffer = carbonara.AppendSplit(c.buffer[:0], key, new(wanted.Slice(from, to)))
 		bytes += len(c.buffer)
 		from = to
 	}

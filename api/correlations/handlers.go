@@ -212,8 +212,7 @@ func boundOf(t, none carbonara.Timestamp) *string {
 	if t == none {
 		return nil
 	}
-	text := t.Time().Format(time.RFC3339Nano)
-	return &text
+	return new(t.Time().Format(time.RFC3339Nano))
 }
 
 func showJob(j *correlations.Job, page page) *shownJob {

@@ -19,8 +19,7 @@ func ShowTimeOrNull(t *carbonara.Timestamp) *string {
 	if t == nil {
 		return nil
 	}
-	text := ShowTime(*t)
-	return &text
+	return new(ShowTime(*t))
 }
 
 // OrNull returns a text that JSON shows as null if it is empty.

@@ -67,8 +67,7 @@ func listRebuilds(ctx context.Context, c *client.Client) (all []rebuild, err err
 			return nil, err
 		}
 		for _, s := range found {
-			name := s.String()
-			of[s.ID].Metric = &name
+			of[s.ID].Metric = new(s.String())
 		}
 	}
 	return all, nil

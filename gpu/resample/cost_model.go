@@ -99,8 +99,7 @@ func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool
 	if before != nil && now.Before(*before) {
 		return false
 	}
-	until := now.Add(time.Duration(r.model.Load().CPU.of(&l)))
-	return r.making.CompareAndSwap(before, &until)
+	return r.making.CompareAndSwap(before, new(now.Add(time.Duration(r.model.Load().CPU.of(&l)))))
 }
 
 // wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.

@@ -112,8 +112,7 @@ func writeGroups(c *archive.Checkpoint, b *Batch, walk *archive.Walk, e entry, s
 	} else {
 		kept := groups
 		if from > 0 {
-			slice := groups.Slice(from, groups.Len())
-			kept = &slice
+			kept = new(groups.Slice(from, groups.Len()))
 		}
 		c.PutGroups(h.metric.ID, kept)
 	}
@@ -140,8 +139,7 @@ func writeTouched(c *archive.Checkpoint, b *Batch, e entry, series *carbonara.Se
 			}
 		}
 		if run < row {
-			part := groups.Slice(run, row)
-			c.PutGroups(e.head.metric.ID, &part)
+			c.PutGroups(e.head.metric.ID, new(groups.Slice(run, row)))
 		}
 		run = row + 1
 	}

@@ -229,15 +229,13 @@ func (v *archiveRebuild) freshGroups(j int) *carbonara.Groups {
 	fresh.Reset(g, v.plan.Columns)
 	if start := v.at.Floor(g); start < v.at && start < v.known {
 		if on := v.result.Groups(0, j); on.Len() > 0 && on.Starts[0] == start {
-			first := on.Slice(0, 1)
-			fresh.Append(&first)
+			fresh.Append(new(on.Slice(0, 1)))
 		} else if row := v.partial.Row(g); row != nil {
 			fresh.Append(row)
 		}
 	}
 	all := v.whole(j)
-	whole := all.Slice(all.Search(v.known), all.Len())
-	fresh.Append(&whole)
+	fresh.Append(new(all.Slice(all.Search(v.known), all.Len())))
 	return fresh
 }
 
@@ -278,8 +276,7 @@ func (v *archiveRebuild) build(c *archive.Checkpoint, g time.Duration, fresh *ca
 			return err
 		}
 	}
-	kept := fresh.Slice(fresh.Search(oldest), fresh.Len())
-	c.PutGroups(v.metric.ID, &kept)
+	c.PutGroups(v.metric.ID, new(fresh.Slice(fresh.Search(oldest), fresh.Len())))
 	return nil
 }
 

@@ -64,8 +64,7 @@ func (v *View) overlayHead(ctx context.Context, walk *archive.Walk, h *heads.Hea
 	err := v.resampleHead(ctx, walk, h, window, func(groups *carbonara.Groups, start carbonara.Timestamp,
 		scratch *carbonara.Groups) {
 		end := groups.Search(read.To)
-		part := groups.Slice(min(end, groups.Search(max(read.From, start))), end)
-		dst.Overlay(0, &part, scratch)
+		dst.Overlay(0, new(groups.Slice(min(end, groups.Search(max(read.From, start))), end)), scratch)
 	})
 	dst.DropGone(0)
 	if err != nil {

@@ -347,8 +347,7 @@ func (v *View) addAllPending(ctx context.Context, r *recentGroups) error {
 // overlay puts groups that start at start or later over those of r.
 func (r *recentGroups) overlay(groups *carbonara.Groups, start carbonara.Timestamp, scratch *carbonara.Groups) {
 	if from := groups.Search(max(start, r.from)); from > 0 {
-		part := groups.Slice(from, groups.Len())
-		groups = &part
+		groups = new(groups.Slice(from, groups.Len()))
 	}
 	r.groups.Overlay(0, groups, scratch)
 }

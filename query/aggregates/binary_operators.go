@@ -47,8 +47,7 @@ func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
 		}
 		count++
 		if out == nil {
-			copied := *o.columns
-			out = &copied
+			out = new(*o.columns)
 			continue
 		}
 		if out.granularity != o.columns.granularity || !slices.Equal(out.times, o.columns.times) {

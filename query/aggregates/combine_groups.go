@@ -79,8 +79,7 @@ func regroup(source *carbonara.Groups, by Grouping) (*carbonara.Groups, error) {
 		}
 	}
 	out := new(carbonara.Groups)
-	places := source.At(1, r.Times)
-	if err := carbonara.Coarsen(out, &places, r.Width); err != nil {
+	if err := carbonara.Coarsen(out, new(source.At(1, r.Times)), r.Width); err != nil {
 		panic(fmt.Sprintf("aggregates: %v", err)) // any width is a multiple of 1
 	}
 	starts := make([]carbonara.Timestamp, out.Len())

@@ -51,8 +51,7 @@ func splitsOf(groups *carbonara.Groups) iter.Seq2[carbonara.SplitKey, *carbonara
 			}
 			part := groups
 			if from > 0 || to < groups.Len() {
-				slice := groups.Slice(from, to)
-				part = &slice
+				part = new(groups.Slice(from, to))
 			}
 			if !yield(key, part) {
 				return

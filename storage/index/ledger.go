@@ -24,8 +24,7 @@ func ledgerFields(e *model.LedgerEntry, length *carbonara.Timestamp) []any {
 
 // PutLedger keeps an entry, which replaces one of the same ID. It is durable when PutLedger returns.
 func (s *documents) PutLedger(ctx context.Context, e *model.LedgerEntry) error {
-	length := e.To - e.From
-	return s.put(ctx, keyspace.Ledger, map[string]any{string(e.ID[:]): ledgerFields(e, &length)})
+	return s.put(ctx, keyspace.Ledger, map[string]any{string(e.ID[:]): ledgerFields(e, new(e.To-e.From))})
 }
 
 // Ledger calls f with the entries after one (zero: all), the earliest first, until f returns false.

@@ -41,8 +41,7 @@ func (s *rebuildTable) ChangeArchivePolicy(ctx context.Context, name string, now
 		if err != nil {
 			return nil, err
 		}
-		made := *changed
-		p, job = &made, nil
+		p, job = new(*changed), nil
 		p.SchemaPending = was.SchemaPending || !was.Plan().Equal(p.Plan())
 		if !was.Plan().Equal(p.Plan()) {
 			if job, err = s.start(b, &model.Rebuild{ID: model.RebuildOfPolicy(name),

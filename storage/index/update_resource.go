@@ -38,8 +38,7 @@ func (s *Store) UpdateResource(ctx context.Context, resourceType string, id uuid
 		if err := s.ReadMetricsOfResource(ctx, current, value); err != nil {
 			return err
 		}
-		copied := *current
-		updated = &copied
+		updated = new(*current)
 		updated.Attributes, updated.Metrics = slices.Clone(current.Attributes), maps.Clone(current.Metrics)
 		set, err := update(updated)
 		if err != nil {

@@ -44,8 +44,7 @@ const firstBuckets = 1 << 10
 func newMetricCache(entries int) *cache {
 	// A fifth more than the entries, since some buckets fill before others.
 	c := &cache{most: max(1, (entries+entries/5)/bucketSlots)}
-	first := make([]cacheBucket, min(c.most, firstBuckets))
-	c.table.Store(&first)
+	c.table.Store(new(make([]cacheBucket, min(c.most, firstBuckets))))
 	return c
 }
 

@@ -38,8 +38,7 @@ func (s *Table) checkMetrics(c *commits.Change, metrics []*model.Metric,
 	k := metricCheck{Table: s, change: c, resource: resource, archives: s.policies(), named: map[string]bool{},
 		stored: map[uuid.UUID]storedResource{}}
 	if resource != nil {
-		id := resource.ID
-		k.resourceID = &id
+		k.resourceID = new(resource.ID)
 	}
 	created := make([]*model.Metric, 0, len(metrics))
 	for i, given := range metrics {

@@ -35,8 +35,7 @@ func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWal
 		for row, start := range groups.Starts {
 			if start >= max(f.From, complete) && start < f.To && !have[start] {
 				have[start] = true
-				part := groups.Slice(row, row+1)
-				kept.Append(&part)
+				kept.Append(new(groups.Slice(row, row+1)))
 			}
 		}
 		remedy.Lost = min(remedy.Lost, max(f.From, complete))
