@@ -55,8 +55,8 @@ func newServer(t testing.TB, change func(*api.Options)) *server {
 		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return s.free.Load(), nil }})
 	check(t, err)
 	t.Cleanup(func() { check(t, incomingStore.Close()) })
-	processor, err := metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Workers: 2, Index: testnode.WorkersIndex{Store: indexStore},
-		Incoming: incomingStore, FS: fs})
+	processor, err := testnode.Workers(metricd.Options{Sacks: sacks, Workers: 2, FS: fs,
+		Index: testnode.WorkersIndex{Store: indexStore}}, "sacks", incomingStore)
 	check(t, err)
 	t.Cleanup(func() { check(t, processor.Close(context.Background())) })
 	s.options = api.Options{

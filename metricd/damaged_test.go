@@ -37,9 +37,9 @@ func TestSackIsAbandoned(t *testing.T) {
 	id := newMetric(t, n, 10, 1)
 	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
 	damaged := make(chan error, 10)
-	w, err := metricd.New(metricd.Options{Sacks: 1, Index: testnode.WorkersIndex{Store: n.Index},
-		Incoming: n.Incoming, FS: fs,
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour, Damaged: func(_ int, err error) { damaged <- err }})
+	w, err := testnode.Workers(metricd.Options{Sacks: 1, Index: testnode.WorkersIndex{Store: n.Index}, FS: fs,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
+		Damaged: func(_ int, err error) { damaged <- err }}, "", n.Incoming)
 	fatal.If(t, err)
 	defer w.Close(context.Background())
 	dir := filepath.Join("sacks", "000", "e1")

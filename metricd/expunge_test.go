@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/metricd"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
 // heldByNobody is the index in an hour in which no process holds it.
@@ -33,8 +34,8 @@ func TestExpungeWaitsForTheIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		missing := &heldByNobody{}
-		w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: missing,
-			Incoming: &listSource{ready: make(chan struct{}, 1)}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(), Index: missing,
+			Logger: slog.New(slog.NewTextHandler(&log, nil))}, "sacks", &listSource{ready: make(chan struct{}, 1)})
 		fatal.If(t, err)
 		time.Sleep(time.Hour)
 		synctest.Wait()

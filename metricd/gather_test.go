@@ -92,8 +92,8 @@ func testReadsDoNotWaitForTheIndex(t *testing.T) {
 	known, unknown := newMetric(t, n, 0, 1, "count"), newMetric(t, n, 0, 1, "count")
 	fatal.If(t, n.Metricd.CloseSack(t.Context(), 0))
 	index := &awayIndex{Index: testnode.WorkersIndex{Store: n.Index}}
-	w, err := metricd.New(metricd.Options{Sacks: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	w, err := testnode.Workers(metricd.Options{Sacks: 1, Index: index, FS: vfs.NewMem(),
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "", n.Incoming)
 	fatal.If(t, err)
 	defer w.Close(context.Background())
 	fatal.If(t, w.Open(0, "sack"))
@@ -154,8 +154,8 @@ func TestReadsDoNotWaitForTheirTurn(t *testing.T) {
 	}
 	index := &heldIndex{Index: testnode.WorkersIndex{Store: n.Index},
 		metric: ids[0], asked: make(chan struct{}, 1), release: make(chan struct{})}
-	w, err := metricd.New(metricd.Options{Sacks: 2, Workers: 1, Index: index, Incoming: n.Incoming, FS: vfs.NewMem(),
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	w, err := testnode.Workers(metricd.Options{Sacks: 2, Workers: 1, Index: index, FS: vfs.NewMem(),
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "", n.Incoming)
 	fatal.If(t, err)
 	defer w.Close(context.Background())
 	defer close(index.release)

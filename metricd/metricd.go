@@ -3,8 +3,6 @@ package metricd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,8 +44,7 @@ type Metricd struct {
 	sources  map[string]Source
 }
 
-// New returns a Metricd that holds the sacks of Options.Dir, if that is given, and no others. Records of the sources
-// beyond their marks are replayed in the background.
+// New returns a Metricd that holds no sacks yet.
 func New(options Options) (*Metricd, error) {
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -69,16 +66,6 @@ func New(options Options) (*Metricd, error) {
 	p.instruments = newInstruments(options.Registerer, p)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
-	if options.Incoming != nil {
-		p.sources[options.Incoming.ID()] = options.Incoming
-	}
-	if options.Dir != "" {
-		for i := range p.sacks {
-			if err := p.Open(i, filepath.Join(options.Dir, fmt.Sprintf("%03d", i), "e1")); err != nil {
-				return nil, errors.Join(err, p.Close(ctx))
-			}
-		}
-	}
 	p.workers.Go(func() { p.expungeLoop(ctx) })
 	return p, nil
 }
@@ -144,24 +131,16 @@ const retryDelay = time.Second
 
 // Refresh makes all that was accepted for these metrics visible. Their sacks must be held.
 func (p *Metricd) Refresh(ctx context.Context, metrics []uuid.UUID) error {
-	seen := make(map[int]bool)
-	var numbers []int
+	seen := make(map[*sack]bool)
 	for _, id := range metrics {
-		if number := p.Sack(id); !seen[number] {
-			seen[number] = true
-			numbers = append(numbers, number)
+		s, err := p.sackOf(id)
+		if err != nil {
+			return err
 		}
-	}
-	return p.RefreshSacks(ctx, numbers)
-}
-
-// RefreshSacks is Refresh for all metrics of these sacks.
-func (p *Metricd) RefreshSacks(ctx context.Context, numbers []int) error {
-	for _, number := range numbers {
-		s := p.sacks[number].Load()
-		if s == nil {
-			return notOwned(number)
+		if seen[s] {
+			continue
 		}
+		seen[s] = true
 		if err := s.refresh(ctx); err != nil {
 			return s.error(err)
 		}

@@ -22,9 +22,7 @@ type Options struct {
 	Sacks int // of the cluster
 	Index Index
 
-	Dir      string // folder of sacks, which New opens, all of them; "": Open is told which
-	Incoming Source // the first that is attached; nil for none
-	// Sources is what is known of the others until SetSources; nil: there are none, or their order does not matter.
+	// Sources is what is known of the sources until SetSources; nil: there is one, or their order does not matter.
 	Sources *intake.Sources
 	// ClockError bounds how far a clock is from the other ones of the cluster; nil: they agree.
 	ClockError func(clock uuid.UUID) time.Duration

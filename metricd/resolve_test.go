@@ -94,14 +94,14 @@ func TestRefreshMissesAStoreThatMoves(t *testing.T) {
 	fatal.If(t, err)
 	defer store.Close()
 	source := &movingSource{listSource: listSource{ready: make(chan struct{}, 1)}, moved: func() {}}
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Incoming: source,
+	p, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(),
 		Index:              testnode.WorkersIndex{Store: store},
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	defer p.Close(context.Background())
-	fatal.If(t, p.RefreshSacks(t.Context(), []int{0}))
+	fatal.If(t, p.Refresh(t.Context(), []uuid.UUID{{}}))
 	source.moved = func() { p.Detach(source.ID()) }
-	if err := p.RefreshSacks(t.Context(), []int{0}); !errors.Is(err, model.ErrUnavailable) {
+	if err := p.Refresh(t.Context(), []uuid.UUID{{}}); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("refreshed: %v", err)
 	}
 }
@@ -121,10 +121,9 @@ func TestNoMeasureIsLostWhenTheIndexMoves(t *testing.T) {
 		metrics = append(metrics, m.ID)
 	}
 	source := &listSource{ready: make(chan struct{}, 1)}
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(),
-		Incoming:           source,
+	p, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(),
 		Index:              &movingIndex{WorkersIndex: testnode.WorkersIndex{Store: store}},
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	defer p.Close(context.Background())
 	want := make(map[uuid.UUID]float64)
@@ -172,8 +171,8 @@ func TestMetricsThatAreGoneAreLookedUpOnce(t *testing.T) {
 	source := &listSource{ready: make(chan struct{}, 1)}
 	gone := []uuid.UUID{uuid.New(), uuid.New()}
 	source.put(0, slices.Repeat([][]uuid.UUID{gone}, 50)...)
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: counting, Incoming: source,
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	p, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(), Index: counting,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	fatal.If(t, p.Refresh(t.Context(), gone))
 	fatal.If(t, p.Close(t.Context()))
@@ -206,8 +205,8 @@ func TestStopEndsBetweenRequests(t *testing.T) {
 	source := &listSource{ready: make(chan struct{}, 1)}
 	const requests = 5000
 	source.put(0, slices.Repeat([][]uuid.UUID{{uuid.New()}}, requests)...)
-	p, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: slow, Incoming: source,
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	p, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(), Index: slow,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	<-slow.begun

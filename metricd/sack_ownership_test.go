@@ -23,9 +23,8 @@ import (
 // worker starts a second Metricd beside a node's, which takes from the same stores.
 func worker(t *testing.T, n *testnode.Node, fs vfs.FS, sacks int) *metricd.Metricd {
 	t.Helper()
-	w, err := metricd.New(metricd.Options{Sacks: sacks, Index: testnode.WorkersIndex{Store: n.Index},
-		Incoming: n.Incoming, FS: fs,
-		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour})
+	w, err := testnode.Workers(metricd.Options{Sacks: sacks, Index: testnode.WorkersIndex{Store: n.Index}, FS: fs,
+		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour}, "", n.Incoming)
 	fatal.If(t, err)
 	return w
 }

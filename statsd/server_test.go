@@ -47,8 +47,8 @@ func openStores(t *testing.T) *stores {
 		incoming.Options{FS: fs, Sacks: sacks, FreeSpace: func() (uint64, error) { return 1 << 40, nil }})
 	fatal.If(t, err)
 	t.Cleanup(func() { fatal.If(t, s.incoming.Close()) })
-	s.metricd, err = metricd.New(metricd.Options{Dir: "sacks", Sacks: sacks, Index: testnode.WorkersIndex{Store: s.index},
-		Incoming: s.incoming, FS: fs})
+	s.metricd, err = testnode.Workers(metricd.Options{Sacks: sacks, Index: testnode.WorkersIndex{Store: s.index},
+		FS: fs}, "sacks", s.incoming)
 	fatal.If(t, err)
 	t.Cleanup(func() { fatal.If(t, s.metricd.Close(context.Background())) })
 	return &s

@@ -143,8 +143,8 @@ func TestSourceBringsAllOnce(t *testing.T) {
 	defer source.Close()
 	fs := vfs.NewMem()
 	found := peer.NewIndex(o.client, o.holder, 100, nil)
-	w, err := metricd.New(metricd.Options{Sacks: 2, Dir: "sacks", FS: fs, Index: found, Incoming: source,
-		CheckpointInterval: time.Hour})
+	w, err := testnode.Workers(metricd.Options{Sacks: 2, FS: fs, Index: found,
+		CheckpointInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	defer w.Close(context.Background())
 	const measures = 300
@@ -285,8 +285,8 @@ func TestSourceKeepsWhatWasNotTaken(t *testing.T) {
 		}
 		return o.holder(ctx, patient, there)
 	}, 100, nil)
-	w, err := metricd.New(metricd.Options{Sacks: 1, Dir: "sacks", FS: vfs.NewMem(), Index: found, Incoming: source,
-		CheckpointInterval: time.Hour})
+	w, err := testnode.Workers(metricd.Options{Sacks: 1, FS: vfs.NewMem(), Index: found,
+		CheckpointInterval: time.Hour}, "sacks", source)
 	fatal.If(t, err)
 	defer w.Close(context.Background())
 	for range 3 {
@@ -315,7 +315,7 @@ func TestGroupsComeOver(t *testing.T) {
 	for second := range 200 {
 		o.post(t, ids[second%2], second) // the third has none
 	}
-	fatal.If(t, o.Metricd.RefreshSacks(t.Context(), []int{0}))
+	fatal.If(t, o.Metricd.Refresh(t.Context(), []uuid.UUID{{}}))
 	var reads []model.Read
 	var got []*carbonara.Groups
 	for _, id := range ids {

@@ -82,8 +82,8 @@ func countsAfter(t *testing.T, path string, id uuid.UUID, at carbonara.Timestamp
 	waiting, err := incoming.Open(filepath.Join(t.TempDir(), "incoming"), incoming.Options{Sacks: 4})
 	fatal.If(t, err)
 	defer waiting.Close()
-	sacks, err := metricd.New(metricd.Options{Dir: filepath.Join(path, "sacks"), Sacks: 4, Workers: 1,
-		Index: testnode.WorkersIndex{Store: metrics}, Incoming: waiting})
+	sacks, err := testnode.Workers(metricd.Options{Sacks: 4, Workers: 1,
+		Index: testnode.WorkersIndex{Store: metrics}}, filepath.Join(path, "sacks"), waiting)
 	fatal.If(t, err)
 	defer func() {
 		if err := sacks.Close(context.Background()); err != nil {

@@ -3,7 +3,9 @@ package testnode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -69,14 +71,29 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.registry = prometheus.NewRegistry()
-	n.Metricd, err = metricd.New(metricd.Options{
-		Registerer: n.registry, Dir: "sacks", Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
+	n.Metricd, err = Workers(metricd.Options{
+		Registerer: n.registry, Sacks: n.options.Sacks, Workers: n.options.Workers, FS: n.options.FS,
 		HeadBytes: n.options.HeadBytes, GroupBytes: n.options.GroupBytes, BatchMeasures: n.options.BatchMeasures,
-		Index: WorkersIndex{n.Index}, Incoming: n.Incoming,
-		Resampler: n.options.Resampler, ClockError: n.options.ClockError,
+		Index: WorkersIndex{n.Index}, Resampler: n.options.Resampler, ClockError: n.options.ClockError,
 		CheckpointInterval: time.Hour, ExpungeInterval: time.Hour,
-	})
+	}, "sacks", n.Incoming)
 	return err
+}
+
+// Workers returns workers that take from a source and hold all sacks, in folders below dir; "": none.
+func Workers(o metricd.Options, dir string, source metricd.Source) (*metricd.Metricd, error) {
+	w, err := metricd.New(o)
+	if err != nil {
+		return nil, err
+	}
+	err = w.Attach(source)
+	for i := 0; dir != "" && i < o.Sacks && err == nil; i++ {
+		err = w.Open(i, filepath.Join(dir, fmt.Sprintf("%03d", i), "e1"))
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Close(context.Background()))
+	}
+	return w, nil
 }
 
 // WorkersIndex is an index as the workers of its process see it.
