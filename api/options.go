@@ -136,55 +136,34 @@ func (o *Options) EnsureDefaults() {
 // Validate reports every fault of o at once.
 func (o *Options) Validate() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("api: "+format, args...)) }
-	if o.Index == nil && (o.Metrics == nil || o.Forward == nil) {
-		fault("Index is missing")
-	}
-	if o.Incoming == nil {
-		fault("Incoming is missing")
-	}
-	if o.Archives == nil {
-		fault("Archives is missing")
-	}
-	if o.Sacks < 1 {
-		fault("Sacks is %d, not positive", o.Sacks)
-	}
-	if o.PromQLNames != GnocchiNames && o.PromQLNames != CeilometerNames {
-		fault("PromQLNames is %q, not %s or %s", o.PromQLNames, GnocchiNames, CeilometerNames)
-	}
-	if o.PromQLEngine != ColumnsEngine && o.PromQLEngine != UpstreamEngine {
-		fault("PromQLEngine is %q, not %s or %s", o.PromQLEngine, ColumnsEngine, UpstreamEngine)
-	}
-	if o.MaxBodyBytes < 0 {
-		fault("MaxBodyBytes is negative")
-	}
-	if o.MaxLimit < 0 {
-		fault("MaxLimit is negative")
-	}
-	if o.KnownMetrics < 0 {
-		fault("KnownMetrics is negative")
-	}
-	if err := o.AccessLog.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if err := o.Quota.Validate(); err != nil {
-		fault("%w", err)
-	}
-	if err := o.Limits.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if err := o.Correlations.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if p := o.Prefix; p != "" && (!strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") ||
-		strings.ContainsAny(p, "{}*")) {
-		fault("Prefix %q does not look like /gnocchi", p)
-	}
-	for _, origin := range o.CORSOrigins {
-		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" ||
-			u.Host == "" || u.Path != "") {
-			fault("CORS origin %q does not look like https://example.org", origin)
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("api: "+format, args...))
 		}
+	}
+	refuse(o.Index == nil && (o.Metrics == nil || o.Forward == nil), "Index is missing")
+	refuse(o.Incoming == nil, "Incoming is missing")
+	refuse(o.Archives == nil, "Archives is missing")
+	refuse(o.Sacks < 1, "Sacks is %d, not positive", o.Sacks)
+	refuse(o.PromQLNames != GnocchiNames && o.PromQLNames != CeilometerNames,
+		"PromQLNames is %q, not %s or %s", o.PromQLNames, GnocchiNames, CeilometerNames)
+	refuse(o.PromQLEngine != ColumnsEngine && o.PromQLEngine != UpstreamEngine,
+		"PromQLEngine is %q, not %s or %s", o.PromQLEngine, ColumnsEngine, UpstreamEngine)
+	refuse(o.MaxBodyBytes < 0, "MaxBodyBytes is negative")
+	refuse(o.MaxLimit < 0, "MaxLimit is negative")
+	refuse(o.KnownMetrics < 0, "KnownMetrics is negative")
+	faults = append(faults, o.AccessLog.Validate())
+	if err := o.Quota.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("api: %w", err))
+	}
+	faults = append(faults, o.Limits.Validate(), o.Correlations.Validate())
+	p := o.Prefix
+	refuse(p != "" && (!strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") || strings.ContainsAny(p, "{}*")),
+		"Prefix %q does not look like /gnocchi", p)
+	for _, origin := range o.CORSOrigins {
+		u, err := url.Parse(origin)
+		refuse(origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Path != ""),
+			"CORS origin %q does not look like https://example.org", origin)
 	}
 	return errors.Join(faults...)
 }

@@ -26,21 +26,15 @@ func (o *Options) EnsureDefaults() {
 // Validate reports every fault of o at once.
 func (o *Options) Validate() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("correlate: "+format, args...)) }
-	if o.Columns < 1 {
-		fault("Columns is %d, not positive", o.Columns)
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("correlate: "+format, args...))
+		}
 	}
-	if o.MaxLag < 0 {
-		fault("MaxLag is negative")
-	}
-	if o.MinOverlap < 2 {
-		fault("MinOverlap is %d, not at least 2", o.MinOverlap)
-	}
-	if o.MemoryBytes < 0 {
-		fault("MemoryBytes is negative")
-	}
-	if o.Workers < 0 {
-		fault("Workers is negative")
-	}
+	refuse(o.Columns < 1, "Columns is %d, not positive", o.Columns)
+	refuse(o.MaxLag < 0, "MaxLag is negative")
+	refuse(o.MinOverlap < 2, "MinOverlap is %d, not at least 2", o.MinOverlap)
+	refuse(o.MemoryBytes < 0, "MemoryBytes is negative")
+	refuse(o.Workers < 0, "Workers is negative")
 	return errors.Join(faults...)
 }

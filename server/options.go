@@ -73,25 +73,16 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists every fault at once, but for those of the API's options, which api.New finds.
 func (o *Options) Validate() error {
-	var faults []error
-	if err := o.Cluster.Validate(); err != nil {
-		faults = append(faults, err)
-	}
+	faults := []error{o.Cluster.Validate(), o.TLS.Validate(), o.Auth.Validate()}
 	if o.MemoryBytes < minMemoryBytes {
 		faults = append(faults, fmt.Errorf("server: memory limit is %d bytes, less than %d",
 			o.MemoryBytes, minMemoryBytes))
-	}
-	if err := o.TLS.Validate(); err != nil {
-		faults = append(faults, err)
 	}
 	if o.MaxConnections < 0 {
 		faults = append(faults, errors.New("server: the number of connections is negative"))
 	}
 	if o.DrainDelay < 0 {
 		faults = append(faults, fmt.Errorf("server: drain delay is %v, negative", o.DrainDelay))
-	}
-	if err := o.Auth.Validate(); err != nil {
-		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
 }

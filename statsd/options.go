@@ -57,40 +57,23 @@ func (o *Options) EnsureDefaults() {
 // Validate reports every fault of o at once.
 func (o *Options) Validate() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("statsd: "+format, args...)) }
-	if o.Labels && o.ArchivePolicyName != "" {
-		fault("ArchivePolicyName: series with labels have the archive policy of all pushed series")
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("statsd: "+format, args...))
+		}
 	}
-	if o.Labels != (o.Store != nil) {
-		fault("Labels and Store are given together")
+	refuse(o.Labels && o.ArchivePolicyName != "",
+		"ArchivePolicyName: series with labels have the archive policy of all pushed series")
+	refuse(o.Labels != (o.Store != nil), "Labels and Store are given together")
+	if o.Store == nil { // Gnocchi's names
+		refuse(o.Index == nil, "Index is missing")
+		refuse(o.Incoming == nil, "Incoming is missing")
+		refuse(o.Sacks < 1, "Sacks is %d, not positive", o.Sacks)
+		_, err := model.ResourceID(o.Resource, o.Creator)
+		refuse(err != nil, "Resource %q: %w", o.Resource, err)
 	}
-	if o.Store == nil {
-		o.validateStores(fault)
-	}
-	if o.FlushInterval < 0 {
-		fault("FlushInterval is negative")
-	}
-	if o.MaxMetrics < 0 {
-		fault("MaxMetrics is negative")
-	}
-	if o.MaxValues < 0 {
-		fault("MaxValues is negative")
-	}
+	refuse(o.FlushInterval < 0, "FlushInterval is negative")
+	refuse(o.MaxMetrics < 0, "MaxMetrics is negative")
+	refuse(o.MaxValues < 0, "MaxValues is negative")
 	return errors.Join(faults...)
-}
-
-// validateStores reports the faults of options of Gnocchi's names.
-func (o *Options) validateStores(fault func(format string, args ...any)) {
-	if o.Index == nil {
-		fault("Index is missing")
-	}
-	if o.Incoming == nil {
-		fault("Incoming is missing")
-	}
-	if o.Sacks < 1 {
-		fault("Sacks is %d, not positive", o.Sacks)
-	}
-	if _, err := model.ResourceID(o.Resource, o.Creator); err != nil {
-		fault("Resource %q: %w", o.Resource, err)
-	}
 }

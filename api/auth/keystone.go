@@ -290,22 +290,17 @@ type KeystoneAccount struct {
 // Validate lists every fault at once.
 func (a *KeystoneAccount) Validate() error {
 	var faults []error
-	fault := func(text string) { faults = append(faults, errors.New("auth: Keystone account: "+text)) }
-	if a.User != "" && a.ApplicationCredential != "" {
-		fault("a user and an application credential exclude each other")
+	refuse := func(bad bool, text string) {
+		if bad {
+			faults = append(faults, errors.New("auth: Keystone account: "+text))
+		}
 	}
-	if !a.exists() && *a != (KeystoneAccount{}) {
-		fault("there is neither a user nor an application credential")
-	}
-	if a.exists() && a.SecretFile == "" && a.Secret == "" {
-		fault("there is no file with its secret")
-	}
-	if a.SecretFile != "" && a.Secret != "" {
-		fault("a secret and a file with it exclude each other")
-	}
-	if a.User == "" && a.UserDomain+a.UserDomainID+a.Project+a.ProjectDomain+a.ProjectDomainID != "" {
-		fault("domains and project go with a user: an application credential has its own")
-	}
+	refuse(a.User != "" && a.ApplicationCredential != "", "a user and an application credential exclude each other")
+	refuse(!a.exists() && *a != (KeystoneAccount{}), "there is neither a user nor an application credential")
+	refuse(a.exists() && a.SecretFile == "" && a.Secret == "", "there is no file with its secret")
+	refuse(a.SecretFile != "" && a.Secret != "", "a secret and a file with it exclude each other")
+	refuse(a.User == "" && a.UserDomain+a.UserDomainID+a.Project+a.ProjectDomain+a.ProjectDomainID != "",
+		"domains and project go with a user: an application credential has its own")
 	return errors.Join(faults...)
 }
 

@@ -29,28 +29,22 @@ const defaultRemoteUserHeader = "X-Remote-User"
 // Validate lists every fault at once.
 func (o *Options) Validate() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("auth: "+format, args...)) }
-	if o.Mode != "" && !slices.Contains(Modes, o.Mode) {
-		fault("authentication mode %q is none of %s", o.Mode, strings.Join(Modes, ", "))
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("auth: "+format, args...))
+		}
 	}
-	if o.RemoteUserHeader != "" && o.Mode != "remoteuser" {
-		fault("a header of the remote user goes with mode remoteuser only")
-	}
-	if o.KeystoneURL != "" && o.Mode != "keystone" {
-		fault("a Keystone URL goes with mode keystone only")
-	}
-	if o.KeystoneURL == "" && o.KeystoneAccount != (KeystoneAccount{}) {
-		fault("a Keystone account goes with a Keystone URL only")
-	}
-	if o.KeystoneURL == "" && o.KeystoneCAFile != "" {
-		fault("Keystone's authority goes with a Keystone URL only")
-	}
-	if err := o.KeystoneAccount.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if (o.HtpasswdFile != "") != (o.Mode == "htpasswd") {
-		fault("a password file goes with mode htpasswd, and mode htpasswd needs one")
-	}
+	refuse(o.Mode != "" && !slices.Contains(Modes, o.Mode),
+		"authentication mode %q is none of %s", o.Mode, strings.Join(Modes, ", "))
+	refuse(o.RemoteUserHeader != "" && o.Mode != "remoteuser",
+		"a header of the remote user goes with mode remoteuser only")
+	refuse(o.KeystoneURL != "" && o.Mode != "keystone", "a Keystone URL goes with mode keystone only")
+	refuse(o.KeystoneURL == "" && o.KeystoneAccount != (KeystoneAccount{}),
+		"a Keystone account goes with a Keystone URL only")
+	refuse(o.KeystoneURL == "" && o.KeystoneCAFile != "", "Keystone's authority goes with a Keystone URL only")
+	faults = append(faults, o.KeystoneAccount.Validate())
+	refuse((o.HtpasswdFile != "") != (o.Mode == "htpasswd"),
+		"a password file goes with mode htpasswd, and mode htpasswd needs one")
 	return errors.Join(faults...)
 }
 

@@ -58,9 +58,7 @@ func applySettings(cmd *cobra.Command) error {
 		if value == nil {
 			return
 		}
-		if err := setFlag(cmd.Flags(), flag, value); err != nil {
-			faults = append(faults, err)
-		}
+		faults = append(faults, setFlag(cmd.Flags(), flag, value))
 	})
 	return errors.Join(faults...)
 }
