@@ -11,8 +11,6 @@ import (
 // A Grouping says into which groups resampling puts aggregates.
 type Grouping interface {
 	aggregates.Grouping
-	// Span widens from and to (exclusive) to whole groups.
-	Span(from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp)
 	// Width returns the width of every group; 0 if groups follow the calendar.
 	Width() time.Duration
 	// Letter returns Gnocchi's name for a calendar; "" for groups of one width.
@@ -50,21 +48,6 @@ func (g timespan) Start(group int64) carbonara.Timestamp {
 }
 func (g timespan) Width() time.Duration { return time.Duration(g) }
 func (g timespan) Letter() string       { return "" }
-
-func (g timespan) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp) {
-	return from.Floor(time.Duration(g)), wholeGroup(g, to)
-}
-
-// wholeGroup returns the end of the group that the last instant before to falls into.
-func wholeGroup(g Grouping, to carbonara.Timestamp) carbonara.Timestamp {
-	if to <= 0 {
-		return 0
-	}
-	if end := g.Start(g.Group(to-1) + 1); end > 0 {
-		return end
-	}
-	return carbonara.MaxTimestamp // it lies beyond what a Timestamp holds
-}
 
 // calendar groups by the calendar, in UTC.
 type calendar struct {
@@ -116,7 +99,3 @@ func (c *calendar) Letter() string                    { return c.letter }
 func (c *calendar) Start(group int64) carbonara.Timestamp { return atLeastEpoch(c.begin(group)) }
 
 func atLeastEpoch(t time.Time) carbonara.Timestamp { return max(carbonara.FromTime(t), 0) }
-
-func (c *calendar) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp) {
-	return c.Start(c.Group(from)), wholeGroup(c, to)
-}

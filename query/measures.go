@@ -70,7 +70,7 @@ func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granula
 	}
 	groups := ReadOf(read.Metric, granularity, read.Method, read.From, read.To)
 	if read.Resample != nil {
-		groups.From, groups.To = read.Resample.Span(read.From, read.To)
+		groups.From, groups.To = aggregates.Span(read.Resample, read.From, read.To)
 		if read.Method.IsRate() {
 			// The first difference starts at an aggregate before, as far back as Gnocchi looks: the split's first.
 			groups.From = min(groups.From, carbonara.SplitKeyOf(read.From, granularity).Start)
@@ -140,7 +140,7 @@ func (r *Reader) resampleExactly(ctx context.Context, read *MetricRead, granular
 	if err := combination.Check(read.Metric.ArchivePolicy.Plan()); err != nil {
 		return Inexact(err)
 	}
-	from, to := read.Resample.Span(read.From, read.To)
+	from, to := aggregates.Span(read.Resample, read.From, read.To)
 	columns := combination.Columns(read.Metric.ArchivePolicy.Plan())
 	groups := model.Read{Metric: read.Metric, Granularity: granularity, Columns: columns, From: from, To: to}
 	if err := r.Archives.Groups(ctx, groups, read.Staleness, &dst.groups); err != nil {

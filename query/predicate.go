@@ -2,10 +2,10 @@ package query
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 )
 
 // Predicate is a condition on the value of an aggregate, as a function from it: the condition holds if the result is
@@ -20,53 +20,6 @@ func (p Predicate) Terms() int { return p.terms }
 
 // Holds reports whether p lets value through. NaN is something, as in Python.
 func (p Predicate) Holds(value float64) bool { return p.of(value) != 0 }
-
-// operators compare or calculate, by their names; 1 stands for true. A value divided by zero is infinite or NaN.
-var operators = func() map[string]func(a, b float64) float64 {
-	operators := make(map[string]func(a, b float64) float64)
-	for _, o := range []struct {
-		names []string
-		of    func(a, b float64) float64
-	}{
-		{[]string{"=", "==", "eq"}, equal},
-		{[]string{"!=", "≠", "ne"}, notEqual},
-		{[]string{"<", "lt"}, less},
-		{[]string{">", "gt"}, greater},
-		{[]string{"<=", "≤", "le"}, lessOrEqual},
-		{[]string{">=", "≥", "ge"}, greaterOrEqual},
-		{[]string{"%", "mod"}, modulo},
-		{[]string{"+", "add"}, add},
-		{[]string{"-", "sub"}, subtract},
-		{[]string{"*", "×", "mul"}, multiply},
-		{[]string{"/", "÷", "div"}, divide},
-		{[]string{"**", "^", "pow"}, math.Pow},
-	} {
-		for _, name := range o.names {
-			operators[name] = o.of
-		}
-	}
-	return operators
-}()
-
-func equal(a, b float64) float64          { return zeroOrOne(a == b) }
-func notEqual(a, b float64) float64       { return zeroOrOne(a != b) }
-func less(a, b float64) float64           { return zeroOrOne(a < b) }
-func greater(a, b float64) float64        { return zeroOrOne(a > b) }
-func lessOrEqual(a, b float64) float64    { return zeroOrOne(a <= b) }
-func greaterOrEqual(a, b float64) float64 { return zeroOrOne(a >= b) }
-func add(a, b float64) float64            { return a + b }
-func subtract(a, b float64) float64       { return a - b }
-func multiply(a, b float64) float64       { return a * b }
-func divide(a, b float64) float64         { return a / b }
-
-// modulo has the sign of b, as in Python.
-func modulo(a, b float64) float64 {
-	rest := math.Mod(a, b)
-	if rest != 0 && (rest < 0) != (b < 0) {
-		rest += b
-	}
-	return rest
-}
 
 func zeroOrOne(b bool) float64 {
 	if b {
@@ -141,8 +94,8 @@ func (p part) operation() (Predicate, error) {
 	if err != nil {
 		return Predicate{}, err
 	}
-	operator, ok := operators[name]
-	if !ok {
+	operator := aggregates.Operator(name)
+	if operator == nil {
 		return Predicate{}, operand.fault("extra keys not allowed")
 	}
 	list, ok := operand.value.([]any)

@@ -53,7 +53,3 @@ func (c zonedCalendar) Start(group int64) carbonara.Timestamp {
 	}
 	return atLeastEpoch(t)
 }
-
-func (c zonedCalendar) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp) {
-	return c.Start(c.Group(from)), wholeGroup(c, to)
-}

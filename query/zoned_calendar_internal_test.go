@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/query/aggregates"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -36,7 +37,7 @@ func TestZonedCalendar(t *testing.T) {
 					}
 				}
 			}
-			if got := wholeGroup(g, carbonara.MaxTimestamp); got != carbonara.MaxTimestamp {
+			if _, got := aggregates.Span(g, 0, carbonara.MaxTimestamp); got != carbonara.MaxTimestamp {
 				t.Errorf("%s, %s: the last group ends %s", name, letter, got.Time())
 			}
 		}

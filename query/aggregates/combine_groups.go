@@ -13,8 +13,16 @@ func (c *Combination) Span(from, to carbonara.Timestamp) (carbonara.Timestamp, c
 	if c.Grouping == nil || from >= to {
 		return from, to
 	}
-	from = c.Grouping.Start(c.Grouping.Group(from))
-	if to = c.Grouping.Start(c.Grouping.Group(to-1) + 1); to <= 0 {
+	return Span(c.Grouping, from, to)
+}
+
+// Span widens from and to (exclusive) to whole groups.
+func Span(by Grouping, from, to carbonara.Timestamp) (carbonara.Timestamp, carbonara.Timestamp) {
+	from = by.Start(by.Group(from))
+	if to <= 0 {
+		return from, 0
+	}
+	if to = by.Start(by.Group(to-1) + 1); to <= 0 {
 		to = carbonara.MaxTimestamp // the group's end lies beyond what a Timestamp holds
 	}
 	return from, to

@@ -1,6 +1,9 @@
 package aggregates
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // binaryOperator is an operator between two numbers.
 type binaryOperator struct {
@@ -13,8 +16,8 @@ func arithmetic(apply func(a, b float64) float64) *binaryOperator {
 	return &binaryOperator{apply: apply}
 }
 
-func comparison(holds func(a, b float64) bool) *binaryOperator {
-	return &binaryOperator{apply: func(a, b float64) float64 { return truth(holds(a, b)) }, boolean: true}
+func comparison(apply func(a, b float64) float64) *binaryOperator {
+	return &binaryOperator{apply: apply, boolean: true}
 }
 
 func truth(holds bool) float64 {
@@ -32,12 +35,12 @@ var binaryOperators = func() map[string]*binaryOperator {
 			table[name] = operator
 		}
 	}
-	add(comparison(func(a, b float64) bool { return a == b }), "=", "==", "eq")
-	add(comparison(func(a, b float64) bool { return a < b }), "<", "lt")
-	add(comparison(func(a, b float64) bool { return a > b }), ">", "gt")
-	add(comparison(func(a, b float64) bool { return a <= b }), "<=", "≤", "le")
-	add(comparison(func(a, b float64) bool { return a >= b }), ">=", "≥", "ge")
-	add(comparison(func(a, b float64) bool { return a != b }), "!=", "≠", "ne")
+	add(comparison(func(a, b float64) float64 { return truth(a == b) }), "=", "==", "eq")
+	add(comparison(func(a, b float64) float64 { return truth(a < b) }), "<", "lt")
+	add(comparison(func(a, b float64) float64 { return truth(a > b) }), ">", "gt")
+	add(comparison(func(a, b float64) float64 { return truth(a <= b) }), "<=", "≤", "le")
+	add(comparison(func(a, b float64) float64 { return truth(a >= b) }), ">=", "≥", "ge")
+	add(comparison(func(a, b float64) float64 { return truth(a != b) }), "!=", "≠", "ne")
 	add(arithmetic(modulo), "%", "mod")
 	add(&binaryOperator{apply: func(a, b float64) float64 { return a + b }, logical: math.Max}, "+", "add")
 	add(arithmetic(func(a, b float64) float64 { return a - b }), "-", "sub")
@@ -49,6 +52,16 @@ var binaryOperators = func() map[string]*binaryOperator {
 	add(&binaryOperator{apply: larger, logical: math.Max}, "max")
 	return table
 }()
+
+// Operator returns an operator that stands between two numbers, by one of its names: it compares them, which gives 1 or
+// 0, or calculates. It returns nil for others.
+func Operator(name string) func(a, b float64) float64 {
+	operator := binaryOperators[name]
+	if operator == nil || name == "max" || strings.HasPrefix(name, "clip_") {
+		return nil
+	}
+	return operator.apply
+}
 
 // unaryOperators, by all their names.
 var unaryOperators = map[string]func(float64) float64{
