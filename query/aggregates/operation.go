@@ -108,11 +108,7 @@ func Reaggregate(references []Reference, across string, method carbonara.Method,
 func (o *Operation) text(n *node) string {
 	var b strings.Builder
 	o.write(&b, n)
-	const limit = 200
-	if b.Len() > limit {
-		return strings.ToValidUTF8(b.String()[:limit], "") + "…"
-	}
-	return b.String()
+	return clipped(b.String(), 200)
 }
 
 func (o *Operation) write(b *strings.Builder, n *node) {

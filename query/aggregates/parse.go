@@ -88,10 +88,7 @@ func describe(value any) string {
 	case nil:
 		return "got null"
 	case string:
-		if len(v) > 50 {
-			v = strings.ToValidUTF8(v[:50], "") + "…"
-		}
-		return "got '" + v + "'"
+		return "got '" + clipped(v, 50) + "'"
 	case json.Number:
 		return "got " + v.String()
 	case bool:
@@ -161,11 +158,16 @@ func (n *node) joinMetrics() error {
 
 // invalid is about an argument of n; where n is no operation, format is empty.
 func (n *node) invalid(format string, args ...any) error {
-	name := n.name
-	if len(name) > 50 {
-		name = strings.ToValidUTF8(name[:50], "") + "…"
+	return &InvalidError{Reason: "'" + clipped(n.name, 50) + "' operation invalid",
+		Detail: fmt.Sprintf(format, args...)}
+}
+
+// clipped returns at most so many bytes of a text that an error shows.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return &InvalidError{Reason: "'" + name + "' operation invalid", Detail: fmt.Sprintf(format, args...)}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // recognize finds out what n is by its name, reads its arguments, and returns those of them that are operands.
