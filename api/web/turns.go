@@ -33,7 +33,7 @@ type turns struct {
 // queuedQuery waits for its turn.
 type queuedQuery struct {
 	called  chan struct{} // closed when it has its turn, or is to make room for others
-	refused bool          // set before called is closed
+	refused bool          // set before called is closed, or when the query has left
 }
 
 func newTurns(l *Limits, m *instruments) *turns {
@@ -70,29 +70,25 @@ func (t *turns) acquire(ctx context.Context, who *auth.Identity) (release func()
 }
 
 func (t *turns) wait(ctx context.Context, user string) error {
-	busy := &Error{Status: http.StatusServiceUnavailable,
-		Detail: "Too many queries are being evaluated, and wait for their turn. Please try again later."}
 	q := t.join(user)
-	if q == nil {
-		t.refused.WithLabelValues("queue").Inc()
-		return busy
-	}
-	select {
-	case <-q.called:
-	case <-ctx.Done():
-		if t.leave(user, q) {
-			if context.Cause(ctx) != ErrQueryTimeout {
-				return ctx.Err()
+	if q != nil {
+		select {
+		case <-q.called:
+		case <-ctx.Done():
+			if t.leave(user, q) {
+				if context.Cause(ctx) != ErrQueryTimeout {
+					return ctx.Err()
+				}
+				q.refused = true
 			}
-			t.refused.WithLabelValues("queue").Inc()
-			return busy
 		}
 	}
-	if q.refused {
-		t.refused.WithLabelValues("queue").Inc()
-		return busy
+	if q != nil && !q.refused {
+		return nil
 	}
-	return nil
+	t.refused.WithLabelValues("queue").Inc()
+	return &Error{Status: http.StatusServiceUnavailable,
+		Detail: "Too many queries are being evaluated, and wait for their turn. Please try again later."}
 }
 
 // join puts a query of a user behind their others. If too many queries wait, the newest one of the user who has most of
