@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 // rateLimit lets so many requests go in a second.
@@ -33,10 +35,5 @@ func (l *rateLimit) wait(ctx context.Context) error {
 	at := l.next
 	l.next = at.Add(l.every)
 	l.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(at.Sub(now)):
-		return nil
-	}
+	return pause.For(ctx, at.Sub(now))
 }
