@@ -28,7 +28,6 @@ func (e *NoPolicyError) Error() string {
 	return fmt.Sprintf("ingest: archive policy of metric %s: %v", e.Metric, e.Err)
 }
 
-// Unwrap returns why there is none.
 func (e *NoPolicyError) Unwrap() error { return e.Err }
 
 // An AttributeError says that something new cannot have such a name or attribute.

@@ -29,7 +29,6 @@ func (e *FutureError) Error() string {
 	return fmt.Sprintf("ingest: a measure of metric %s is more than %s ahead of the clock", e.Metric, e.Most)
 }
 
-// Unwrap returns model.ErrInvalid.
 func (e *FutureError) Unwrap() error { return model.ErrInvalid }
 
 // Future returns the first measure that is too far ahead of now, nil for none. Append refuses it; Future is for callers

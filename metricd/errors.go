@@ -22,7 +22,6 @@ type SackError struct {
 // Error names the sack.
 func (e *SackError) Error() string { return fmt.Sprintf("metricd: sack %d: %v", e.Sack, e.Err) }
 
-// Unwrap returns what failed.
 func (e *SackError) Unwrap() error { return e.Err }
 
 // error makes an error, or nil, one of this sack, unless it is.

@@ -24,7 +24,6 @@ type FieldError struct {
 // Error returns the reason: it is the text that clients see, and it names the field where that helps.
 func (e *FieldError) Error() string { return e.Reason }
 
-// Unwrap returns ErrInvalid.
 func (e *FieldError) Unwrap() error { return ErrInvalid }
 
 // A RefusedError says why an archive does not take content, or a correction. It is an ErrInvalid.
@@ -33,7 +32,6 @@ type RefusedError struct{ Reason string }
 // Error returns the reason: it is the text that clients see.
 func (e *RefusedError) Error() string { return e.Reason }
 
-// Unwrap returns ErrInvalid.
 func (e *RefusedError) Unwrap() error { return ErrInvalid }
 
 // Refused returns a RefusedError.
@@ -77,7 +75,6 @@ type DamagedError struct {
 // Error names the store first.
 func (e *DamagedError) Error() string { return e.Store + " " + e.Fault.Predicate() + ": " + e.Reason }
 
-// Unwrap returns ErrUnavailable.
 func (e *DamagedError) Unwrap() error { return ErrUnavailable }
 
 // IsDamaged reports whether an error is, or wraps, a DamagedError.
@@ -118,7 +115,6 @@ func (e *ObjectError) Error() string { return e.Noun + " " + e.ID + " " + e.pred
 // Cause returns the sentence without the ID, for error bodies that show the ID apart: "Named metric already exists".
 func (e *ObjectError) Cause() string { return e.Noun + " " + e.predicate() }
 
-// Unwrap returns the kind.
 func (e *ObjectError) Unwrap() error { return e.Kind }
 
 func (e *ObjectError) predicate() string {

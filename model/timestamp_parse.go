@@ -20,7 +20,6 @@ type timeError string
 
 func (e timeError) Error() string { return string(e) }
 
-// Unwrap makes it an ErrInvalid.
 func (e timeError) Unwrap() error { return ErrInvalid }
 
 // A TimestampForm is one of the ways to write a timestamp. A list of measures is read in the form of its first one.

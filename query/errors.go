@@ -16,7 +16,6 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return "query: " + e.Argument + ": " + e.Reason }
 
-// Unwrap returns model.ErrInvalid.
 func (e *ArgumentError) Unwrap() error { return model.ErrInvalid }
 
 // A PredicateError says what is wrong with a condition. It is a model.ErrInvalid.
@@ -27,7 +26,6 @@ type PredicateError struct {
 
 func (e *PredicateError) Error() string { return "query: " + e.Reason }
 
-// Unwrap returns model.ErrInvalid.
 func (e *PredicateError) Unwrap() error { return model.ErrInvalid }
 
 // An UnaggregableError says why metrics do not go together. It is a model.ErrInvalid.
@@ -39,7 +37,6 @@ type UnaggregableError struct {
 
 func (e *UnaggregableError) Error() string { return "query: " + e.Reason }
 
-// Unwrap returns model.ErrInvalid.
 func (e *UnaggregableError) Unwrap() error { return model.ErrInvalid }
 
 // An UnknownAggregationError says that a metric's archive policy lacks an aggregation method. It is a
@@ -53,7 +50,6 @@ func (e *UnknownAggregationError) Error() string {
 	return "query: metric " + e.Metric.String() + " has no aggregation " + e.Aggregation
 }
 
-// Unwrap returns model.ErrNotFound.
 func (e *UnknownAggregationError) Unwrap() error { return model.ErrNotFound }
 
 // An AbsentAggregationError says that a metric's archive policy lacks the aggregation that a request names. It is a
@@ -68,7 +64,6 @@ func (e *AbsentAggregationError) Error() string {
 	return "query: metric " + e.Metric.String() + " lacks " + e.Aggregation
 }
 
-// Unwrap returns model.ErrNotFound.
 func (e *AbsentAggregationError) Unwrap() error { return model.ErrNotFound }
 
 // ErrNoGranularity says that resampling needs a granularity to start from.

@@ -23,7 +23,6 @@ type tooLargeError struct {
 	starts []carbonara.Timestamp // ascending
 }
 
-// Unwrap returns the *budget.TooLargeError.
 func (e *tooLargeError) Unwrap() error { return &e.TooLargeError }
 
 // tooLarge makes a *budget.TooLargeError a *tooLargeError, by the tables read so far: all will take so many bytes. It

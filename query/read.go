@@ -112,5 +112,4 @@ func (e *TooManyRowsError) Error() string {
 	return fmt.Sprintf("query: the answer has more than %d rows", e.Most)
 }
 
-// Unwrap returns model.ErrInvalid.
 func (e *TooManyRowsError) Unwrap() error { return model.ErrInvalid }

@@ -24,7 +24,6 @@ func (e *DecodeError) Error() string {
 	return e.Reason + " (data" + pathText(e.Element) + ")"
 }
 
-// Unwrap makes it an ErrInvalid.
 func (e *DecodeError) Unwrap() error { return model.ErrInvalid }
 
 // at returns e with steps put in front of the element.

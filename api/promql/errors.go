@@ -33,7 +33,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns what lies behind e.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Bad returns the error of a parameter.

@@ -54,7 +54,6 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns what lies behind e.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is reports the kind of a fault of the request, by which package series knows rows that no repetition mends.

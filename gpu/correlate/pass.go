@@ -87,7 +87,6 @@ func (p *pass) read(ctx context.Context, source correlate.Source) error {
 // sourceError is an error of the source itself: the CPU would get the same.
 type sourceError struct{ error }
 
-// Unwrap returns the source's error.
 func (e sourceError) Unwrap() error { return e.error }
 
 // add takes rows of the source.

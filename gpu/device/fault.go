@@ -44,7 +44,6 @@ func (e *FaultError) Error() string {
 	return fmt.Sprintf("gpu: device %d failed and is not used any more: %v", e.Ordinal, e.Err)
 }
 
-// Unwrap returns what the driver said.
 func (e *FaultError) Unwrap() error { return e.Err }
 
 // lost reports whether an error means that the device is dead.

@@ -52,5 +52,4 @@ func (e *TooManyValuesError) Error() string {
 	return fmt.Sprintf("correlations: more than %d values", e.Most)
 }
 
-// Unwrap returns model.ErrInvalid.
 func (e *TooManyValuesError) Unwrap() error { return model.ErrInvalid }

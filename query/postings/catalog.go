@@ -76,7 +76,6 @@ func (e *SizeError) Error() string {
 		e.Metrics, e.Bytes)
 }
 
-// Unwrap returns model.ErrUnavailable.
 func (e *SizeError) Unwrap() error { return model.ErrUnavailable }
 
 // pair is one label.
