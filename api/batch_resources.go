@@ -34,7 +34,7 @@ func (a batchHandlers) post(w http.ResponseWriter, r *http.Request, who *auth.Id
 			return err
 		}
 		if create && slices.ContainsFunc(s.named.Names, hasReplacement) && text.HasLoneSurrogate(s.body) {
-			return web.Undecodable(text.LoneSurrogate)
+			return web.Undecodable("an escaped surrogate stands alone")
 		}
 		s.batch.Measures, s.named.Measures = s.named.Measures, s.batch.Measures
 		if err := a.ingester.Future(&s.batch.Measures, now.Time()); err != nil { // before metrics are created

@@ -54,7 +54,7 @@ func (d *Decoder) DecodeMetric(body []byte, id uuid.UUID, now carbonara.Timestam
 }
 
 // DecodeBatch decodes the body of POST /v1/batch/metrics/measures, lists of measures by metric, into dst, which it
-// resets. Metrics with an empty list are also in dst. Of lists for the same metric the last one counts. An error is a
+// resets. Metrics with an empty list are also in dst. A metric that stands there twice is an error. Each error is a
 // *DecodeError, and dst is empty then.
 func (d *Decoder) DecodeBatch(body []byte, now carbonara.Timestamp, dst *model.Measures) error {
 	dst.Reset()
@@ -94,29 +94,24 @@ func (d *Decoder) decodeBatch(body []byte, now carbonara.Timestamp, dst *model.M
 	if d.doc.nodes[0].kind != objectNode {
 		return &DecodeError{Reason: "expected a dictionary"}
 	}
-	// Every list is checked, also one that a later list for the same metric replaces: unless its key is the very same
-	// text, it is another key to Gnocchi.
 	members := d.doc.members(0)
-	ids := make([]uuid.UUID, len(members))
-	last := make(map[uuid.UUID]int, len(members))
-	for i, m := range members {
+	d.ids.Reset(len(members))
+	var lists []list
+	for _, m := range members {
 		id, err := model.ParseUUID(m.key)
 		if err != nil {
 			return extraKey(m.key)
 		}
-		ids[i], last[id] = id, i
-	}
-	kept := make([]list, 0, len(members))
-	for i, m := range members {
+		dst.Metrics = append(dst.Metrics, id)
+		if d.ids.Add(dst.Metrics) != len(dst.Metrics)-1 { // in another form
+			return twiceFault(m.key)
+		}
 		l := d.doc.listOf(m.value)
 		if l.fault != nil {
 			return l.fault.inDictionary(m.key)
 		}
-		if last[ids[i]] == i {
-			dst.Metrics = append(dst.Metrics, ids[i])
-			kept = append(kept, l)
-		}
+		lists = append(lists, l)
 	}
-	place(kept, dst)
-	return nil
+	place(lists, dst)
+	return d.doc.twice
 }

@@ -96,9 +96,9 @@ func TestDecodeMetric(t *testing.T) {
 	} {
 		f(`[{"timestamp":1,"value":`+text+`}]`, " 1="+want)
 	}
-	// Other keys are ignored; of equal ones the last one counts.
+	// Other keys are ignored.
 	f(`[{"timestamp":1,"value":2,"unit":{"a":[null,true,"\ud800",{}]}}]`, " 1=2")
-	f(`[{"timestamp":"x","value":2,"timestamp":1,"value":null,"value":3}]`, " 1=3")
+	f(`[{"timestamp":1,"value":3,"x":1,"x":2}]`, " 1=3")
 	f(`[{"time\u0073tamp":1,"value":2,"":0,"t\/":"\"\\\b\f\n\r\t\ud83d\ude00"}]`, " 1=2")
 }
 
@@ -124,11 +124,6 @@ func TestDecodeBatch(t *testing.T) {
 		`\u0031` + idText[1:]} {
 		f(`{"`+form+`": [{"timestamp": 1, "value": 2}]}`, " 1=2;")
 	}
-	// The later list replaces the earlier one.
-	f(`{"`+idText+`":[{"timestamp":1,"value":2}],"`+other+`":[],"`+idText+`":[{"timestamp":3,"value":4}]}`,
-		" 3=4;"+other+":;")
-	f(`{"`+idText+`":"not looked at","`+idText+`":[{"timestamp":3,"value":4}]}`, " 3=4;")
-	f(`{"`+idText+`":[{"timestamp":1,"value":2}],"`+bare+`":[{"timestamp":3,"value":4}]}`, " 3=4;")
 	// Each list has its own form.
 	f(`{"`+idText+`":[{"timestamp":"1970-01-01T00:00:01","value":1}],"`+other+`":[{"timestamp":"2","value":2}]}`,
 		" 1=1;"+other+": 2=2;")
@@ -187,6 +182,16 @@ func TestErrors(t *testing.T) {
 	f(false, `[{"timestamp":9999999999.999999999,"value":1}]`, late, "0", "timestamp")
 	f(false, `[{"timestamp":1e400,"value":1}]`, late, "0", "timestamp")
 	f(false, `[{"timestamp":"3000-01-01T00:00:00","value":1}]`, late, "0", "timestamp")
+	// A key twice, in any spelling.
+	for _, item := range []string{`{"timestamp":1,"value":2,"value":2}`, `{"timestamp":"x","timestamp":1,"value":3}`,
+		`{"value":1,"timestamp":1,"v\u0061lue":null}`} {
+		f(false, `[{"timestamp":1,"value":2},`+item+`]`, format, "1")
+		f(true, `{"`+idText+`":[`+item+`]}`, format+place, idText, "0")
+	}
+	for _, again := range []string{idText, strings.ReplaceAll(idText, "-", ""), strings.ToUpper(idText)} {
+		f(true, `{"`+idText+`":[{"timestamp":1,"value":2}],"`+again+`":[{"timestamp":3,"value":4}]}`,
+			"the key stands there twice for dictionary value @ data['"+again+"']", again)
+	}
 	// One form a list.
 	f(false, `[{"timestamp":1,"value":1},{"timestamp":"2014-10-06T14:33:57","value":1}]`, form, "1", "timestamp")
 	f(false, `[{"timestamp":"2014-10-06T14:33:57","value":1},{"timestamp":1,"value":1}]`, form, "1", "timestamp")
@@ -243,7 +248,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// The last list of a metric counts wherever the first one stands, also in batches that make the set of IDs grow.
+// A metric that stands twice is found wherever the first list stands, also in batches that make the set of IDs grow.
 func TestManyMetrics(t *testing.T) {
 	const n = 5000
 	var body strings.Builder
@@ -258,12 +263,11 @@ func TestManyMetrics(t *testing.T) {
 		t.Fatalf("got %d metrics, %v", len(m.Metrics), err)
 	}
 	for _, again := range []int{0, n / 2, n - 1} {
-		m, err := decode(true, body.String()+fmt.Sprintf(`,"%s":[{"timestamp":1,"value":7}]}`, ids[again]))
-		if err != nil || len(m.Metrics) != n || m.Len() != 1 || m.Values[0] != 7 {
-			t.Fatalf("again %d: got %d metrics, %v, %v", again, len(m.Metrics), m.Values, err)
-		}
-		if i := slices.Index(m.Metrics, ids[again]); i < 0 || m.Offsets[i+1]-m.Offsets[i] != 1 {
-			t.Fatalf("again %d: measures at the wrong metric", again)
+		for _, key := range []string{ids[again].String(), strings.ToUpper(ids[again].String())} {
+			_, err := decode(true, body.String()+fmt.Sprintf(`,"%s":[{"timestamp":1,"value":7}]}`, key))
+			if err == nil || !strings.Contains(err.Error(), "twice for dictionary value @ data['"+key) {
+				t.Fatalf("again %s: %v", key, err)
+			}
 		}
 	}
 }

@@ -63,6 +63,11 @@ func extraKey(keys ...string) *DecodeError {
 	return e
 }
 
+// twiceFault is of the last of keys.
+func twiceFault(keys ...string) *DecodeError {
+	return (&DecodeError{Reason: "the key stands there twice"}).inDictionary(keys...)
+}
+
 // The faults of a list of measures, in Gnocchi's words.
 
 func formatFault() *DecodeError { return &DecodeError{Reason: "unexpected measures format"} }

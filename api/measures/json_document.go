@@ -18,6 +18,7 @@ type document struct {
 	lists    []list
 	measures *model.Measures // the lists' measures, one list after the other
 	now      carbonara.Timestamp
+	twice    error // of members
 }
 
 // A node is one value: body[from:to] is its text, without quotes if it is a string. The members of an object follow it,
@@ -59,7 +60,7 @@ const bytesPerMember = 200
 // nil for no bound, which fails the parsing by its error.
 func (d *document) parse(body []byte, now carbonara.Timestamp, dst *model.Measures,
 	acquire func(bytes int) error) error {
-	d.body, d.nodes, d.lists, d.now, d.measures = body, d.nodes[:0], d.lists[:0], now, dst
+	*d = document{body: body, nodes: d.nodes[:0], lists: d.lists[:0], now: now, measures: dst}
 	if len(body) > maxBodyBytes {
 		return &DecodeError{Reason: "the body is too long"}
 	}
@@ -96,33 +97,17 @@ func (d *document) text(n node) string {
 	return unsafe.String(unsafe.SliceData(raw), len(raw))
 }
 
-// members returns the members of an object: of those with the same key the last one, at the place of the first.
-func (d *document) members(object uint32) []member {
-	n := 0
-	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
-		n++
-	}
-	members := make([]member, 0, n)
-	places := make(map[string]int, n)
+// members returns the members of an object, to which keys lead. One that stands there twice is the document's fault:
+// Gnocchi takes the last one without a word.
+func (d *document) members(object uint32, keys ...string) (members []member) {
+	seen := make(map[string]bool)
 	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
 		name := d.text(d.nodes[key])
-		if place, ok := places[name]; ok {
-			members[place].value = key + 1
-			continue
+		if seen[name] && d.twice == nil {
+			d.twice = twiceFault(append(keys, name)...)
 		}
-		places[name] = len(members)
+		seen[name] = true
 		members = append(members, member{name, key + 1})
 	}
 	return members
-}
-
-// member returns the node of the last member of an object that has this key.
-func (d *document) member(object uint32, name string) (value uint32, ok bool) {
-	for key := object + 1; key < d.nodes[object].end; key = d.nodes[key+1].end {
-		n := d.nodes[key]
-		if d.text(n) == name {
-			value, ok = key+1, true
-		}
-	}
-	return value, ok
 }

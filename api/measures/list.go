@@ -47,13 +47,14 @@ func (p *parser) list(depth int) list {
 }
 
 // measure parses an item of a list, and returns the values of its timestamp and its value, of kind absentNode where
-// there is none.
-func (p *parser) measure(depth int) (timestamp, value node, isObject bool) {
+// there is none. It is no measure if one of them stands there twice.
+func (p *parser) measure(depth int) (timestamp, value node, isMeasure bool) {
 	p.space()
 	if p.peek() != '{' || depth == maxDepth {
 		p.value(depth)
 		return timestamp, value, false
 	}
+	isMeasure = true
 	p.object(depth+1, func(depth int) {
 		key := p.string()
 		if !p.colon() {
@@ -65,12 +66,12 @@ func (p *parser) measure(depth int) (timestamp, value node, isObject bool) {
 		}
 		switch p.text(key) {
 		case "timestamp":
-			timestamp = n
+			isMeasure, timestamp = isMeasure && timestamp.kind == absentNode, n
 		case "value":
-			value = n
+			isMeasure, value = isMeasure && value.kind == absentNode, n
 		}
 	})
-	return timestamp, value, true
+	return timestamp, value, isMeasure
 }
 
 // listOf returns the list that a value is. To Gnocchi every value that can be iterated is a list. Only an empty one has

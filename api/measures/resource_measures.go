@@ -1,6 +1,7 @@
 package measures
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -63,7 +64,7 @@ func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *Res
 			return (&DecodeError{Reason: "expected a dictionary"}).inDictionary(resource.key)
 		}
 		name := strings.Clone(resource.key)
-		for _, metric := range d.doc.members(resource.value) {
+		for _, metric := range d.doc.members(resource.value, name) {
 			named := ResourceMetric{Resource: name, Name: strings.Clone(metric.key)}
 			l, err := d.namedMetric(metric.value, &named)
 			if err != nil {
@@ -75,7 +76,7 @@ func (d *Decoder) decodeResources(body []byte, now carbonara.Timestamp, dst *Res
 		}
 	}
 	place(lists, m)
-	return nil
+	return d.doc.twice
 }
 
 // namedMetric reads what stands under a metric's name.
@@ -87,12 +88,13 @@ func (d *Decoder) namedMetric(value uint32, named *ResourceMetric) (list, error)
 		}
 		return l, nil
 	}
+	members := d.doc.members(value, named.Resource, named.Name)
 	// Without measures it is what Gnocchi calls it: no list of measures either.
-	measures, ok := d.doc.member(value, "measures")
-	if !ok {
+	at := slices.IndexFunc(members, func(m member) bool { return m.key == "measures" })
+	if at < 0 {
 		return list{}, formatFault().inDictionary(named.Resource, named.Name)
 	}
-	for _, m := range d.doc.members(value) {
+	for _, m := range members {
 		field := &named.Unit
 		switch m.key {
 		case "measures":
@@ -109,7 +111,7 @@ func (d *Decoder) namedMetric(value uint32, named *ResourceMetric) (list, error)
 		}
 		*field = strings.Clone(d.doc.text(n))
 	}
-	l := d.doc.listOf(measures)
+	l := d.doc.listOf(members[at].value)
 	if l.fault != nil {
 		return l, l.fault.inDictionary(named.Resource, named.Name, "measures")
 	}

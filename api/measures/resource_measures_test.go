@@ -52,5 +52,10 @@ func TestDecodeResources(t *testing.T) {
 	f(`{"r":{"m":{"measures":[],"unit":1}}}`, "expected str for dictionary value @ data['r']['m']['unit']", "r", "m",
 		"unit")
 	f(`{"r":{"m":{"measures":[],"x":1}}}`, "extra keys not allowed @ data['r']['m']['x']", "r", "m", "x")
+	twice := func(path string) string { return "the key stands there twice for dictionary value @ data" + path }
+	f(`{"r":{"m":[]},"q":{},"r":{}}`, twice("['r']"), "r")
+	f(`{"r":{"m":[],"m":[]}}`, twice("['r']['m']"), "r", "m")
+	f(`{"r":{"m":{"measures":[],"measures":[]}}}`, twice("['r']['m']['measures']"), "r", "m", "measures")
+	f(`{"r":{"m":{"measures":[],"unit":"a","unit":"a"}}}`, twice("['r']['m']['unit']"), "r", "m", "unit")
 	f(`{"ok":{"m":[{"timestamp":1,"value":1}]},"r":{"m":5}}`, format+"['r']['m']", "r", "m")
 }

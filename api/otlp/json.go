@@ -1,16 +1,12 @@
 package otlp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"regexp"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
@@ -19,10 +15,7 @@ import (
 // The messages as JSON: names in lowerCamelCase, 64-bit integers as text or numbers, doubles beyond JSON as text, enums
 // as numbers or names. An element that is otherwise costs itself: a point, all points of a metric, or an exemplar.
 
-var (
-	errObject = errors.New("it is no object")
-	errUTF8   = errors.New("it is not valid UTF-8")
-)
+var errObject = errors.New("it is no object")
 
 // decodeJSON visits the points of an ExportMetricsServiceRequest.
 func decodeJSON(body []byte, v visitor) error {
@@ -35,34 +28,13 @@ func decodeJSON(body []byte, v visitor) error {
 	return cmp.Or(err, request.fault)
 }
 
-var texts = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
 // parseJSON reads a body into maps, lists and numbers as they came. Python's encoder writes NaN and infinities as
-// words.
+// words. An odd value costs the element that it stands in.
 func parseJSON(body []byte) (map[string]any, error) {
-	if !utf8.Valid(body) { // encoding/json would replace invalid bytes by another character
-		return nil, errUTF8
-	}
-	if text.HasLoneSurrogate(body) { // such texts become lists of lists, which no field is
-		body = texts.ReplaceAllFunc(body, func(one []byte) []byte {
-			if text.HasLoneSurrogate(one) {
-				return []byte("[[]]")
-			}
-			return one
-		})
-	}
-	var root any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	err := decoder.Decode(&root)
+	root, _, err := text.ReadJSON(body)
 	if _, odd := errors.AsType[*json.SyntaxError](err); odd {
 		if quoted := plaintext.QuoteWords(body); len(quoted) > len(body) {
 			return parseJSON(quoted)
-		}
-	}
-	if err == nil {
-		if _, after := decoder.Token(); after != io.EOF {
-			err = errors.New("text follows it")
 		}
 	}
 	if err != nil {

@@ -496,6 +496,6 @@ func TestOddJSON(t *testing.T) {
 		{"key": "service.name", "value": {"stringValue": "s"}}]}, `+metric+`}]}`)
 	whole("", "good: scope 7 is not an object", `{"resourceMetrics": [{"scopeMetrics": [{"scope": 7, "metrics": [`+good+`]}]}]}`)
 	whole("", "unexpected EOF", `{"resourceMetrics": [{`+metric)
-	whole("", "text follows it", `{"resourceMetrics": []} {}`)
+	whole("", "trailing data", `{"resourceMetrics": []} {}`)
 	whole("", "it is no object", `[]`)
 }

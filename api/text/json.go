@@ -2,9 +2,14 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"strconv"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // AppendJSON appends v with a space after each colon and comma, as Python writes JSON: people grep for it. It panics if
@@ -33,8 +38,119 @@ func AppendJSON(dst []byte, v any) []byte {
 	return dst
 }
 
-// LoneSurrogate is the reason to refuse what HasLoneSurrogate finds.
-const LoneSurrogate = "an escaped surrogate stands alone"
+// ReadJSON reads JSON into maps, lists, texts, numbers as they came, booleans and nil. encoding/json would keep the
+// last of two values of a key, and put another character in the place of half a surrogate pair. Here an error, which no
+// field is, stands for such a value. The first one is odd.
+func ReadJSON(body []byte) (value any, odd, err error) {
+	if !utf8.Valid(body) {
+		return nil, nil, errors.New("not UTF-8")
+	}
+	if !json.Valid(body) {
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		if err = decoder.Decode(&value); err == nil {
+			err = errors.New("trailing data")
+		} else if err == io.EOF {
+			err = errors.New("Expected object or value")
+		}
+		return nil, nil, err
+	}
+	r := reader{text: body}
+	return r.value(), r.odd, nil
+}
+
+// A reader is a place in valid JSON.
+type reader struct {
+	text []byte
+	at   int
+	odd  error
+}
+
+// oddValue stands for a value that should not be there.
+type oddValue string
+
+func (o oddValue) Error() string { return string(o) }
+
+func (r *reader) refuse(format string, args ...any) error {
+	err := oddValue(fmt.Sprintf(format, args...))
+	r.odd = cmp.Or[error](r.odd, err)
+	return err
+}
+
+// next skips blanks.
+func (r *reader) next() byte {
+	for r.text[r.at] <= ' ' {
+		r.at++
+	}
+	return r.text[r.at]
+}
+
+// items reads what stands between brackets, by one.
+func (r *reader) items(end byte, one func()) {
+	for r.at++; r.next() != end; {
+		if one(); r.next() == ',' {
+			r.at++
+		}
+	}
+	r.at++
+}
+
+func (r *reader) value() any {
+	switch r.next() {
+	case '{':
+		object := map[string]any{}
+		r.items('}', func() {
+			key, _ := r.value().(string)
+			r.next()
+			r.at++ // the colon
+			value := r.value()
+			if _, twice := object[key]; twice {
+				value = r.refuse("%.100q stands there twice", key)
+			}
+			object[key] = value
+		})
+		return object
+	case '[':
+		list := []any{}
+		r.items(']', func() { list = append(list, r.value()) })
+		return list
+	case '"':
+		return r.quoted()
+	}
+	from := r.at
+	for r.at < len(r.text) && r.text[r.at] > ' ' && bytes.IndexByte([]byte(",]}"), r.text[r.at]) < 0 {
+		r.at++
+	}
+	switch word := string(r.text[from:r.at]); word {
+	case "null":
+		return nil
+	case "true", "false":
+		return word == "true"
+	default:
+		return json.Number(word)
+	}
+}
+
+// quoted reads a text.
+func (r *reader) quoted() any {
+	from, escaped := r.at, false
+	for r.at++; r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			escaped = true
+			r.at++
+		}
+	}
+	r.at++
+	text := r.text[from:r.at]
+	if !escaped {
+		return string(text[1 : len(text)-1])
+	}
+	if HasLoneSurrogate(text) {
+		return r.refuse("an escaped surrogate stands alone")
+	}
+	var plain string
+	_ = json.Unmarshal(text, &plain) // it is valid
+	return plain
+}
 
 // HasLoneSurrogate reports whether JSON has \uD800 to \uDFFF outside of pairs. No text has them, and encoding/json
 // would put U+FFFD in their place.

@@ -2,14 +2,13 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"os"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/internal/budget"
@@ -141,27 +140,9 @@ func (e *Env) DecodeBodyOf(w http.ResponseWriter, r *http.Request, contentType s
 	if err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(body) { // encoding/json would replace invalid bytes by another character
-		return nil, Undecodable("not UTF-8")
-	}
-	if text.HasLoneSurrogate(body) {
-		return nil, Undecodable(text.LoneSurrogate)
-	}
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	err = decoder.Decode(&value)
-	if err == nil {
-		if _, after := decoder.Token(); after != io.EOF {
-			err = errors.New("trailing data")
-		}
-	}
-	if err != nil {
-		reason := err.Error()
-		if errors.Is(err, io.EOF) {
-			reason = "Expected object or value"
-		}
-		return nil, Undecodable(reason)
+	value, odd, err := text.ReadJSON(body)
+	if err = cmp.Or(err, odd); err != nil {
+		return nil, Undecodable(err.Error())
 	}
 	return value, nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,17 +18,17 @@ func EachKey(text []byte, do func(key string, value []byte) error) error {
 	if text[0] != '{' {
 		return fmt.Errorf("%.40s is not an object", text)
 	}
-	var seen []string
+	seen := map[string]bool{}
 	for text = Trim(text[1:]); text[0] != '}'; {
 		end := valueEnd(text)
 		var key string
 		if err := json.Unmarshal(text[:end], &key); err != nil {
 			return err
 		}
-		if slices.Contains(seen, key) {
+		if seen[key] {
 			return fmt.Errorf("%.100q stands there twice", key)
 		}
-		seen = append(seen, key)
+		seen[key] = true
 		text = Trim(Trim(text[end:])[1:]) // the colon
 		end = valueEnd(text)
 		if err := do(key, Trim(text[:end])); err != nil {

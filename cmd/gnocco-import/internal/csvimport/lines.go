@@ -55,7 +55,8 @@ func (l *lineOfJSON) field(key string, value []byte) error {
 	case "timestamps":
 		l.timestamps = value
 	case "gnocco":
-		if json.Unmarshal(value, &l.gnocco) != nil {
+		once := plaintext.EachKey(value, func(string, []byte) error { return nil })
+		if once != nil || json.Unmarshal(value, &l.gnocco) != nil {
 			return errors.New("gnocco is not what an export writes")
 		}
 	}

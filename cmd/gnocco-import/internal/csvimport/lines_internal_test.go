@@ -63,6 +63,7 @@ func TestLines(t *testing.T) {
 		`{"__name__":"u","":"x"}`, `5`} {
 		f(`{"metric":`+metric+`,"values":[1],"timestamps":[1]}`, "", "1: ")
 	}
+	f(up+`,"values":[1],"timestamps":[1],"gnocco":{"archive_policy":"low","archive_policy":"high"}}`, "", "1: gnocco is not")
 }
 
 // Series are read as an export writes them.
