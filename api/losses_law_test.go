@@ -9,8 +9,11 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/prompb"
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gnocco-db/gnocco/api"
 	"github.com/gnocco-db/gnocco/tests/losstest"
@@ -93,9 +96,15 @@ func TestImportsLoseNothingSilently(t *testing.T) {
 	element := func(series string, seconds, value int) string {
 		return fmt.Sprintf("%s %d %d000", series, value, seconds)
 	}
+	run("exposition as protobuf", losstest.Door{Element: element, Send: byProtobuf, Odd: []string{"u 1 -1",
+		"u 1 99999999999999", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 60000 cut", "u 1 60000 histogram",
+		strings.Repeat("u", 300) + " 1 60000"}})
 	for version, headers := range [][]string{1: asRemoteWrite, 2: asRemoteWrite2} {
 		if headers == nil {
 			continue
+		}
+		if version == 2 {
+			odd = append(odd, "u 1 60000 refs", "u 1 60000 beyond")
 		}
 		run(fmt.Sprint("remote write ", version), losstest.Door{Element: element, Odd: odd,
 			Send: func(t *testing.T, body string) ([]float64, losstest.Told) {
@@ -141,6 +150,12 @@ func byRemoteWrite(t *testing.T, version int, body string, headers []string) ([]
 			for _, label := range of {
 				refs = append(refs, symbols.Symbolize(label.Name), symbols.Symbolize(label.Value))
 			}
+			switch labels {
+			case "refs":
+				refs = append(refs, refs[0])
+			case "beyond":
+				refs = append(refs, refs[0], 1<<20)
+			}
 			one.Timeseries = append(one.Timeseries, prompb.TimeSeries{Labels: of})
 			two.Timeseries = append(two.Timeseries, writev2.TimeSeries{LabelsRefs: refs})
 		}
@@ -168,6 +183,40 @@ func byRemoteWrite(t *testing.T, version int, body string, headers []string) ([]
 		t.Errorf("%s\n%s samples are written, and %s", body, written, told.Text)
 	}
 	return valuesOf(t, s.stored(t)), told
+}
+
+// byProtobuf sends lines like those of byRemoteWrite, each a message of the exposition format.
+func byProtobuf(t *testing.T, body string) ([]float64, losstest.Told) {
+	t.Helper()
+	var message []byte
+	for line := range strings.Lines(body) {
+		var name, labels string
+		var value float64
+		var ms int64
+		_, _ = fmt.Sscan(line, &name, &value, &ms, &labels)
+		one := &dto.Metric{TimestampMs: &ms, Untyped: &dto.Untyped{Value: &value}}
+		kind := dto.MetricType_UNTYPED
+		for pair := range strings.SplitSeq(labels, ",") {
+			if label, text, ok := strings.Cut(pair, "="); ok {
+				one.Label = append(one.Label, &dto.LabelPair{Name: &label, Value: &text})
+			}
+		}
+		if labels == "histogram" {
+			one.Untyped, kind = nil, dto.MetricType_HISTOGRAM
+			one.Histogram = &dto.Histogram{SampleCount: proto.Uint64(1), Schema: proto.Int32(1),
+				ZeroCount: proto.Uint64(1)}
+		}
+		family, err := proto.Marshal(&dto.MetricFamily{Name: &name, Type: &kind, Metric: []*dto.Metric{one}})
+		check(t, err)
+		if labels == "cut" {
+			family = family[:len(family)-1]
+		}
+		message = protowire.AppendBytes(message, family)
+	}
+	s := newServer(t, nil)
+	w := s.call(t, "POST /api/v1/import/prometheus", string(message), "Content-Type",
+		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited")
+	return valuesOf(t, s.stored(t)), toldBy(w.Body.String())
 }
 
 // toWriter sends bodies through a listener to a server's Writer. It counts refusals by both.

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/model/value"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
@@ -143,17 +144,27 @@ func (b *body) readHead(head []byte, dst *series.Labels) error {
 	}
 }
 
-// decodeProtobuf reads messages of MetricFamily, as Prometheus' library for Go pushes them.
+// decodeProtobuf reads messages of MetricFamily, as Prometheus' library for Go pushes them. A damaged one costs itself.
 func (b *body) decodeProtobuf() error {
 	if len(b.text) > maxProtobufBytes {
 		return &http.MaxBytesError{Limit: maxProtobufBytes}
 	}
-	parser := textparse.NewProtobufParser(b.text, false, true, false, false, labels.NewSymbolTable())
-	err := b.parse(parser, func() { b.line, b.total = b.line+1, b.total+1 })
-	if err != nil && !errors.Is(err, budget.ErrExhausted) {
-		return web.BadRequest("The body could not be decoded: %s", err)
+	for text := b.text; len(text) > 0 && !b.refused.End(b.total); {
+		_, n := protowire.ConsumeBytes(text)
+		if n < 0 { // the rest cannot be found
+			n = len(text)
+		}
+		parser := textparse.NewProtobufParser(text[:n], false, true, false, false, b.symbols)
+		err := b.parse(parser, func() { b.line, b.total = b.line+1, b.total+1 })
+		if errors.Is(err, budget.ErrExhausted) {
+			return err
+		} else if err != nil {
+			b.line, b.total = b.line+1, b.total+1
+			b.refused.Unreadable(b.line, "it could not be decoded: "+err.Error())
+		}
+		text = text[n:]
 	}
-	return err
+	return nil
 }
 
 // decodePush is decodeText, and notes the time of a push without faults as the Pushgateway does.
@@ -202,16 +213,17 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 			_, ms, v := p.Series()
 			at := b.now
 			if ms != nil {
-				if at, err = fromMillis(*ms); err != nil {
-					return err
-				}
-			}
-			if value.IsStaleNaN(v) {
-				continue
+				at, err = fromMillis(*ms)
 			}
 			p.Labels(&set)
 			if name, twice := set.HasDuplicateLabelNames(); twice {
-				return fmt.Errorf("label %.100q stands there twice", name)
+				err = fmt.Errorf("label %.100q stands there twice", name)
+			}
+			if err != nil {
+				b.refused.Unreadable(b.line, err.Error())
+			}
+			if err != nil || value.IsStaleNaN(v) {
+				continue
 			}
 			b.scratch = b.scratch[:0]
 			set.Range(func(l labels.Label) { b.scratch.Set(l.Name, l.Value) })

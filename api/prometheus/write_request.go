@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -335,9 +334,9 @@ func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 	return r.AddHistogram(&r.labels, ofMilliseconds(h.at), &h.FloatHistogram)
 }
 
-// exemplar adds a message Exemplar of the series of r.labels.
+// exemplar adds a message Exemplar of the series of r.labels, unless its own labels are odd.
 func (r *WriteRequest) exemplar(message []byte) error {
-	if _, err := r.readLabels(message, &r.own); err != nil {
+	if odd, err := r.readLabels(message, &r.own); odd != nil || err != nil {
 		return err
 	}
 	e := exemplars.Exemplar{Series: r.labels.Append(nil), Labels: r.own.Append(nil)}
@@ -375,8 +374,8 @@ func firstOf(first, name string) string {
 	return strings.Clone(name)
 }
 
-// readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice, or
-// has no name.
+// readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice, has
+// no name, or refers to no symbol.
 func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err error) {
 	*dst, r.refs = (*dst)[:0], r.refs[:0]
 	if err := wire.Each(message, func(f wire.Field) (err error) {
@@ -394,18 +393,12 @@ func (r *WriteRequest) readLabels(message []byte, dst *series.Labels) (odd, err 
 		return odd, err
 	}
 	if len(r.refs)%2 != 0 {
-		return nil, errOddRefs
+		odd = errOddRefs
 	}
-	for pair := range slices.Chunk(r.refs, 2) {
-		name, err := r.symbolOf(pair[0])
-		if err != nil {
-			return nil, err
-		}
-		value, err := r.symbolOf(pair[1])
-		if err != nil {
-			return nil, err
-		}
-		odd = cmp.Or(odd, addLabel(dst, name, value))
+	for len(r.refs) > 1 {
+		name, noName := r.symbolOf(r.refs[0])
+		value, noValue := r.symbolOf(r.refs[1])
+		odd, r.refs = cmp.Or(odd, noName, noValue, addLabel(dst, name, value)), r.refs[2:]
 	}
 	return odd, nil
 }

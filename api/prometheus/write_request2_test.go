@@ -64,12 +64,13 @@ func TestDecodeVersion2(t *testing.T) {
 	f(`0 up: label "__name__" stands there twice`, packed(1, 2, 1, 2), sample2(5))
 	f("0 up", packed(1, 2), sample2(-1))
 	f("0 ", packed(1, 2))
-	f("prometheus: write request: a label lacks its value, in series 0", packed(1), sample2(5))
-	f("prometheus: write request: a reference lies beyond the symbols, in series 0", packed(1, 5), sample2(5))
+	f("0 up: a label lacks its value", packed(1, 2, 3), sample2(5))
+	f("0 up: a reference lies beyond the symbols", packed(1, 2, 5, 3), sample2(5))
+	f("0 without a name: a reference lies beyond the symbols", packed(1, 5), sample2(5))
 }
 
-// FuzzDecodeVersion2 holds the decoder to Prometheus' own: both read the same measures, unless a label refers to no
-// symbol or lacks its value.
+// FuzzDecodeVersion2 holds the decoder to Prometheus' own: both read the same measures, but those of series of which a
+// label refers to no symbol, lacks its value or its name, or stands twice.
 func FuzzDecodeVersion2(f *testing.F) {
 	f.Add(request2(packed(1, 2, 3, 4), sample2(5)))
 	f.Add(request2(packed(1, 2), sample2(-1), packed(3, 4), sample2(6), sample2(7)))
@@ -83,17 +84,15 @@ func FuzzDecodeVersion2(f *testing.F) {
 		var want []string
 		for _, one := range judge.Timeseries {
 			var labels pushed.Labels
-			duplicate := false
+			odd := false
 			for i := 0; i < len(one.LabelsRefs); i += 2 {
 				refs := one.LabelsRefs[i:min(i+2, len(one.LabelsRefs))]
-				if len(refs) < 2 || int(max(refs[0], refs[1])) >= len(judge.Symbols) {
-					if err == nil {
-						t.Fatalf("%x: references %v are accepted", message, one.LabelsRefs)
-					}
-					return
+				if len(refs) < 2 || max(refs[0], refs[1]) >= uint32(len(judge.Symbols)) {
+					odd = true
+					continue
 				}
 				name := judge.Symbols[refs[0]]
-				duplicate = duplicate || labels.Get(name) != "" || name == "" && judge.Symbols[refs[1]] != ""
+				odd = odd || labels.Get(name) != "" || name == "" && judge.Symbols[refs[1]] != ""
 				labels.Set(name, judge.Symbols[refs[1]])
 			}
 			if len(one.Histograms) > 0 { // of other tests
@@ -101,16 +100,13 @@ func FuzzDecodeVersion2(f *testing.F) {
 			}
 			for _, s := range one.Samples {
 				bits := math.Float64bits(s.Value)
-				if !duplicate && s.Timestamp >= 0 && s.Timestamp <= math.MaxInt64/1_000_000 &&
+				if !odd && s.Timestamp >= 0 && s.Timestamp <= math.MaxInt64/1_000_000 &&
 					bits != 0x7ff0000000000002 {
 					want = append(want, fmt.Sprintf("%q %d %x", labels.Append(nil), s.Timestamp*1_000_000, bits))
 				}
 			}
 		}
 		if err != nil { // it skips damaged fields that it does not know
-			if text := err.Error(); strings.Contains(text, "symbols") || strings.Contains(text, "lacks") {
-				t.Fatalf("%x: %v", message, err)
-			}
 			return
 		}
 		timestamps, values := r.Columns()
