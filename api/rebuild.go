@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -202,15 +203,16 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 	return web.Answer(w, shown, err)
 }
 
-// change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type.
+// change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type, which may give a
+// series the policy of counters.
 func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	preview, fields, err := a.decodeChange(w, r, "archive_policy_name", "type")
 	if err != nil {
 		return err
 	}
 	_, typed := fields["type"]
-	t := metric.Type
-	if web.Take(&err, fields, "type", &t, parseMetricType); err != nil {
+	changed, job := *metric, (*model.Rebuild)(nil)
+	if web.Take(&err, fields, "type", &changed.Type, parseMetricType); err != nil {
 		return err
 	}
 	policyField, moved := fields["archive_policy_name"]
@@ -218,45 +220,48 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 	case !moved && !typed:
 		return web.Node{}.At(nil, "archive_policy_name").Fault("required key not provided")
 	case !moved:
-		return a.setType(w, r, metric, t, preview)
+		changed.ArchivePolicy, err = a.policyOfType(r.Context(), &changed)
+	default:
+		name := ""
+		if name, err = policyField.Text(0); err != nil {
+			return err
+		}
+		changed.ArchivePolicy, err = a.Index.ArchivePolicy(name)
 	}
-	name, err := policyField.Text(0)
-	if err != nil {
-		return err
-	}
-	policy, err := a.Index.ArchivePolicy(name)
 	if err != nil {
 		return web.RefusedCause(err)
 	}
-	if preview {
-		shown := model.PreviewRebuild(metric.ArchivePolicy, policy)
+	if preview && moved {
+		shown := model.PreviewRebuild(metric.ArchivePolicy, changed.ArchivePolicy)
 		shown.Affected = 1
 		return web.WriteJSON(w, http.StatusOK, shown)
 	}
-	if typed {
-		if _, err := a.Index.SetMetricType(r.Context(), metric.ID, t); err != nil {
-			return err
-		}
+	answer := &changed
+	if typed && !preview {
+		answer, err = a.Index.SetMetricType(r.Context(), metric.ID, changed.Type)
 	}
-	changed, job, err := a.Index.ChangeMetric(r.Context(), metric.ID, name, a.Now())
+	if err == nil && !preview && (moved || changed.ArchivePolicy.Name != metric.ArchivePolicy.Name) {
+		answer, job, err = a.Index.ChangeMetric(r.Context(), metric.ID, changed.ArchivePolicy.Name, a.Now())
+	}
 	if err != nil {
 		return err
 	}
-	a.SetLocation(w, r, "rebuild", job.ID.String())
-	return a.write(w, http.StatusOK, changed)
+	if job != nil {
+		a.SetLocation(w, r, "rebuild", job.ID.String())
+	}
+	return a.write(w, http.StatusOK, answer)
 }
 
-// setType sets a metric's type, or shows what that would be.
-func (a metricHandlers) setType(w http.ResponseWriter, r *http.Request, metric *model.Metric, t model.SeriesType,
-	preview bool) error {
-	if preview {
-		changed := *metric
-		changed.Type = t
-		return a.write(w, http.StatusOK, &changed)
+// policyOfType returns the archive policy of a metric with a new type. A series of the default policy that grows gets
+// that of counters, unless it would lose aggregates there.
+func (a *api) policyOfType(ctx context.Context, m *model.Metric) (*model.ArchivePolicy, error) {
+	t, _ := a.series.TypeOf(m)
+	if m.Labels == "" || !t.Grows() || m.ArchivePolicy.Name != model.SeriesArchivePolicy().Name {
+		return m.ArchivePolicy, nil
 	}
-	changed, err := a.Index.SetMetricType(r.Context(), metric.ID, t)
-	if err != nil {
-		return err
+	p, err := a.ingester.PolicyOfSeries(ctx, t)
+	if err == nil && model.PreviewRebuild(m.ArchivePolicy, p).Loses() {
+		p = m.ArchivePolicy
 	}
-	return a.write(w, http.StatusOK, changed)
+	return p, err
 }

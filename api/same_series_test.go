@@ -179,6 +179,7 @@ func (s *server) onlySeries(t *testing.T) (one seriesShown) {
 func throughDoor(t *testing.T, d seriesDoor, name, kind string, late bool, values []float64,
 	apply func(*server)) string {
 	s := newServer(t, nil)
+	apply(s) // as when the index is opened
 	half := len(values) / 2
 	if late {
 		d.send(t, s, name, "", 0, values[:half])
@@ -188,32 +189,44 @@ func throughDoor(t *testing.T, d seriesDoor, name, kind string, late bool, value
 		d.send(t, s, name, kind, 0, values)
 	}
 	apply(s)
+	return s.said(t, name, len(values))
+}
+
+// said returns what the server says of the only series, of so many samples.
+func (s *server) said(t *testing.T, name string, samples int) string {
 	one := s.onlySeries(t)
 	said := fmt.Sprint(one.Labels, " ", one.Type, " ", one.Policy.Name)
 	s.refreshAll(t, "foobar")
 	for _, q := range []string{"increase(%s[10m])", "avg_over_time(%s[10m])", "count_over_time(%s[1h])", "resets(%s[1h])"} {
-		w := s.call(t, "GET /api/v1/query?query="+url.QueryEscape(fmt.Sprintf(q, name))+fmt.Sprint("&time=", doorMillis(len(values))/1000), "")
+		w := s.call(t, "GET /api/v1/query?query="+url.QueryEscape(fmt.Sprintf(q, name))+fmt.Sprint("&time=", doorMillis(samples)/1000), "")
 		said += "\n" + w.Body.String()
 	}
 	return said
 }
 
-// retype has types applied, as the holder of the index does.
+// retype has types applied, as the holder of the index does for as long as it holds it.
 func retype(t *testing.T) func(*server) {
+	movers := map[*server]*latetypes.Mover{}
 	return func(s *server) {
-		processor := s.options.Archives.(testnode.Archives).Metricd
-		mover := latetypes.Mover{Index: s.options.Index, Logger: slog.New(slog.DiscardHandler),
-			Rebuild: func(ctx context.Context, ids []uuid.UUID) (model.RebuildCounts, error) {
-				metrics, err := s.options.Index.CurrentMetrics(ids)
-				check(t, err)
-				var policies []*model.ArchivePolicy
-				for _, m := range metrics {
-					policies = append(policies, m.ArchivePolicy)
-				}
-				return processor.Rebuild(ctx, ids, policies)
-			}}
-		check(t, mover.Work(t.Context()))
+		if movers[s] == nil {
+			movers[s] = &latetypes.Mover{Index: s.options.Index, Logger: slog.New(slog.DiscardHandler),
+				Rebuild: s.rebuild}
+		}
+		check(t, movers[s].Work(t.Context()))
 	}
+}
+
+// rebuild gives archives the schema of their policies.
+func (s *server) rebuild(ctx context.Context, ids []uuid.UUID) (done model.RebuildCounts, err error) {
+	metrics, err := s.options.Index.CurrentMetrics(ids)
+	if err != nil {
+		return done, err
+	}
+	var policies []*model.ArchivePolicy
+	for _, m := range metrics {
+		policies = append(policies, m.ArchivePolicy)
+	}
+	return s.options.Archives.(testnode.Archives).Metricd.Rebuild(ctx, ids, policies)
 }
 
 // Every protocol makes the same series: its labels, its type, its archive policy and its answers, whether the type
@@ -245,6 +258,80 @@ func TestSameSeriesByEveryDoor(t *testing.T) {
 			}
 			if policy := map[string]string{"counter": " counter prometheus-counter\n"}[kind]; !strings.Contains(want, policy) {
 				t.Errorf("%q: %s", kind, want)
+			}
+		}
+	}
+}
+
+// A typing tells the type of the series that is there, perhaps with the next samples, and returns how many it took.
+type typing func(t *testing.T, s *server, name, kind string, from int, values []float64) (taken int)
+
+// typings are the metadata that any door has, and changes of the metric.
+func typings(name, kind string) map[string]typing {
+	change := func(t *testing.T, s *server, body string) {
+		id := s.onlySeries(t).ID
+		s.want(t, "PATCH /v1/metric/"+id.String(), body, 200, "~", "user", "admin")
+		_, err := s.rebuild(t.Context(), []uuid.UUID{id})
+		check(t, err)
+	}
+	all := map[string]typing{
+		"PATCH of the type": func(t *testing.T, s *server, _, kind string, _ int, _ []float64) int {
+			change(t, s, `{"type": "`+kind+`"}`)
+			return 0
+		},
+		"PATCH of type and policy": func(t *testing.T, s *server, _, kind string, _ int, _ []float64) int {
+			change(t, s, `{"type": "`+kind+`", "archive_policy_name": "`+s.counters(t)+`"}`)
+			return 0
+		},
+		"PATCH of the type, to and fro": func(t *testing.T, s *server, name, kind string, _ int, _ []float64) int {
+			change(t, s, `{"type": "gauge"}`)
+			describe(t, s, name, kind)
+			change(t, s, `{"type": "unknown"}`)
+			return 0
+		},
+	}
+	for _, d := range seriesDoors {
+		if d.kinds == nil || slices.Contains(d.kinds, name+" "+kind) {
+			all[d.name] = func(t *testing.T, s *server, name, kind string, from int, values []float64) int {
+				d.send(t, s, name, kind, from, values[:1])
+				return 1
+			}
+		}
+	}
+	return all
+}
+
+// counters has the archive policy of counters created, and returns its name.
+func (s *server) counters(t *testing.T) string {
+	t.Helper()
+	p, err := s.handler.(*api.Handler).Series.Ingester.PolicyOfSeries(t.Context(), model.CounterType)
+	check(t, err)
+	return p.Name
+}
+
+// Any doors make the same series of samples and a type, in any order.
+func TestTypesByAnyDoor(t *testing.T) {
+	r := rand.New(rand.NewPCG(seedtest.Next(t), 53))
+	values := []float64{5, 7, 1, 2, 3, 8, 9, 2, 4, 8, 1}
+	const kind = "counter"
+	doors := slices.DeleteFunc(slices.Clone(seriesDoors), func(d seriesDoor) bool { return d.kinds != nil })
+	for _, name := range doorNames {
+		want := throughDoor(t, seriesDoors[0], name, kind, false, values, retype(t))
+		for how, typing := range typings(name, kind) {
+			for range 3 {
+				first, second, cut := doors[r.IntN(len(doors))], doors[r.IntN(len(doors))], 1+r.IntN(len(values)-2)
+				s, apply := newServer(t, nil), retype(t)
+				apply(s)
+				first.send(t, s, name, "", 0, values[:cut])
+				if r.IntN(2) == 0 {
+					s.refreshAll(t, "foobar")
+				}
+				cut += typing(t, s, name, kind, cut, values[cut:])
+				apply(s)
+				second.send(t, s, name, "", cut, values[cut:])
+				if got := s.said(t, name, len(values)); got != want {
+					t.Errorf("%s by %s, then %s, then %s:\n%s\nand not\n%s", name, first.name, how, second.name, got, want)
+				}
 			}
 		}
 	}

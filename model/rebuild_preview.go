@@ -55,6 +55,9 @@ func PreviewRebuild(from, to *ArchivePolicy) *RebuildPreview {
 	return p
 }
 
+// Loses reports whether archives lose granularities or methods.
+func (p *RebuildPreview) Loses() bool { return len(p.Removed)+len(p.Dropped) > 0 }
+
 func previewItem(from, to *ArchivePolicy, g time.Duration, m carbonara.Method) RebuildItem {
 	item := RebuildItem{Granularity: g, Method: m, From: FromRaw, Reach: rawReach(from)}
 	percentile := false

@@ -151,7 +151,7 @@ func policies(ctx context.Context, store *index.Store, logger *slog.Logger) (fro
 	if err != nil {
 		return nil, nil, err
 	}
-	if p := model.PreviewRebuild(from, there); len(p.Removed)+len(p.Dropped) > 0 {
+	if p := model.PreviewRebuild(from, there); p.Loses() {
 		logger.Warn("counters whose types came late keep their archive policy: that of counters lacks what it has",
 			"archive_policy", from.Name, "counters", to.Name, "granularities", p.Removed, "methods", p.Dropped)
 		return nil, nil, nil
