@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,11 +37,14 @@ const creator = "u:p"
 // world is a node, and what its senders do.
 type world struct {
 	*testnode.Node
-	t *testing.T
+	t     *testing.T
+	mover latetypes.Mover // of the open index
+	done  model.RebuildCounts
 }
 
 func start(t *testing.T) *world {
-	w := &world{testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2}), t}
+	w := &world{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2}), t: t}
+	w.move()
 	series := model.SeriesArchivePolicy()
 	for _, p := range []*model.ArchivePolicy{series, model.CounterArchivePolicy(series)} {
 		fatal.If(t, w.Index.CreateArchivePolicy(t.Context(), p))
@@ -53,14 +57,17 @@ func (w *world) stop() { w.Stop(context.Background()) }
 // move has series move and archives follow, as the holder of the index does. It returns what became of the archives.
 func (w *world) move() (done model.RebuildCounts) {
 	w.t.Helper()
-	mover := latetypes.Mover{Index: w.Index, Logger: slog.New(slog.DiscardHandler),
-		Rebuild: func(ctx context.Context, ids []uuid.UUID) (model.RebuildCounts, error) {
-			some, err := w.Rebuild(ctx, ids...)
-			done.Add(&some)
-			return some, err
-		}}
-	fatal.If(w.t, mover.Work(w.t.Context()))
-	return done
+	if w.mover.Index != w.Index {
+		w.mover = latetypes.Mover{Index: w.Index, Logger: slog.New(slog.DiscardHandler),
+			Rebuild: func(ctx context.Context, ids []uuid.UUID) (model.RebuildCounts, error) {
+				some, err := w.Rebuild(ctx, ids...)
+				w.done.Add(&some)
+				return some, err
+			}}
+	}
+	w.done = model.RebuildCounts{}
+	fatal.If(w.t, w.mover.Work(w.t.Context()))
+	return w.done
 }
 
 func (w *world) describe(name, kind string) {
@@ -216,6 +223,136 @@ func TestTypesThatComeLate(t *testing.T) {
 	}
 }
 
+// A move at any moment of a series' history, beside checkpoints, crashes and imports of older measures, costs no group
+// and no value. Columns are absent only where groups without their measures do not tell them.
+func TestMovesCostNoGroups(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 15
+	}
+	for range rounds {
+		seed := seedtest.Next(t)
+		r := rand.New(rand.NewPCG(seed, 4))
+		w := start(t)
+		late, twin := w.create("x", "late", ""), w.create("x", "twin", model.CounterType)
+		if told := w.schedule(r, late, twin); told != "" {
+			t.Errorf("seed %d: %s", seed, told)
+		}
+		w.stop()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// schedule does the same to two series in random order, one of which moves meanwhile, and says how they differ.
+func (w *world) schedule(r *rand.Rand, late, twin uuid.UUID) (told string) {
+	ids := []uuid.UUID{late, twin}
+	hours := []int{1, 20, 100, 1000, 3000}[r.IntN(5)]
+	const hour = carbonara.Timestamp(3600e9)
+	at := carbonara.Timestamp(1767225600e9)
+	var parts [][]carbonara.Timestamp // of an hour, from the oldest
+	for range hours {
+		if at += hour; r.IntN(hours) > 40 {
+			continue
+		}
+		var part []carbonara.Timestamp
+		for t := at + carbonara.Timestamp(r.Int64N(60e9)); t < at+hour; {
+			part = append(part, t)
+			t += 1 + carbonara.Timestamp(r.ExpFloat64()*600e9)
+		}
+		if len(part) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	v := 0.0
+	values := func(n int) (values []float64) {
+		for range n {
+			if v += float64(r.IntN(9)); r.IntN(20) == 0 {
+				v = float64(r.IntN(3))
+			}
+			values = append(values, v)
+		}
+		return values
+	}
+	older := r.IntN(len(parts) + 1) // the parts that are filled in behind the newer ones
+	next, moved, about := older, false, []string{fmt.Sprint(len(parts), " hours of ", hours)}
+	filled := r.Perm(older)
+	for next < len(parts) || len(filled) > 0 || !moved {
+		what := r.IntN(8)
+		switch {
+		case what < 3 && next < len(parts):
+			w.send(ids, parts[next], values(len(parts[next])))
+			next++
+		case what == 3 && len(filled) > 0 && next > older:
+			part := parts[filled[0]]
+			history := &model.Replacement{Empty: true, Timestamps: part, Values: values(len(part))}
+			for _, id := range ids {
+				done, err := w.Metricd.Replace(w.t.Context(), []uuid.UUID{id}, history)
+				fatal.If(w.t, err)
+				about = append(about, fmt.Sprintf("fill %d: %+v", filled[0], done))
+			}
+			filled = filled[1:]
+		case what == 3 && older == len(parts):
+			older-- // histories are filled in behind measures
+			w.send(ids, parts[older], values(len(parts[older])))
+			filled = slices.DeleteFunc(filled, func(i int) bool { return i == older })
+		case what == 4 && !moved && r.IntN(3) == 0:
+			moved = true
+			w.describe("x", "counter")
+			w.move()
+			about = append(about, fmt.Sprintf("move %+v", w.done))
+		case what == 5 && r.IntN(4) == 0:
+			fatal.If(w.t, w.Metricd.Checkpoint(w.t.Context()))
+			about = append(about, "checkpoint")
+		case what == 6 && r.IntN(4) == 0:
+			clean := r.IntN(2) == 0
+			w.Restart(clean)
+			w.move()
+			about = append(about, fmt.Sprint("restart ", clean))
+		case what == 7:
+			w.Read(late, time.Minute)
+		}
+	}
+	if r.IntN(3) == 0 {
+		end := at + hour*carbonara.Timestamp(r.IntN(2000))
+		w.send(ids, []carbonara.Timestamp{end}, values(1))
+	}
+	for range 2 {
+		if told = w.differ(late, twin); told != "" {
+			return told + "\n" + strings.Join(about, "\n")
+		}
+		w.Restart(r.IntN(2) == 0)
+		w.move()
+	}
+	return ""
+}
+
+// differ says how the groups of two series differ, beyond values that are absent.
+func (w *world) differ(late, twin uuid.UUID) string {
+	m, err := w.Index.Metric(late)
+	fatal.If(w.t, err)
+	if m.ArchivePolicy.Name != "prometheus-counter" || m.OwnSchemaPending {
+		return fmt.Sprintf("archive policy %s, pending %v", m.ArchivePolicy.Name, m.OwnSchemaPending)
+	}
+	for _, g := range m.ArchivePolicy.Granularities() {
+		got, want := w.Read(late, g), w.Read(twin, g)
+		if !slices.Equal(got.Starts, want.Starts) {
+			return fmt.Sprintf("%d groups of %v, and %d", len(got.Starts), g, len(want.Starts))
+		}
+		for c, of := range want.Values {
+			for i, v := range of {
+				is := got.Values[c][i]
+				absent := carbonara.IsAbsent(is) && want.Columns[c].IsCounter()
+				if math.Float64bits(v) != math.Float64bits(is) && !absent {
+					return fmt.Sprintf("%s of %v at %v is %v, want %v", want.Columns[c], g, want.Starts[i].Time(), is, v)
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // The law finds types that are learned and not applied.
 func TestPlantedTypesNotApplied(t *testing.T) {
 	for range 60 {
@@ -277,7 +414,7 @@ func TestMovesGoOn(t *testing.T) {
 
 // Sacks whose first checkpoints are at once find their counters, and one of them creates the archive policy.
 func TestCountersOfManySacks(t *testing.T) {
-	w := &world{testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2}), t}
+	w := &world{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: 2}), t: t}
 	defer w.stop()
 	fatal.If(t, w.Index.CreateArchivePolicy(t.Context(), model.SeriesArchivePolicy()))
 	var ids []uuid.UUID
