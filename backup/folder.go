@@ -80,8 +80,8 @@ func realPath(path string) string {
 func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
 func (f *folder) Lock(ctx context.Context) (context.Context, func() error, error) {
-	for _, name := range []string{objectsFolder, backupsFolder} {
-		if err := os.MkdirAll(f.path(name), 0o750); err != nil {
+	for _, name := range []string{".", objectsFolder, backupsFolder} {
+		if err := claim.MakeFolders(vfs.Default, f.path(name)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -102,17 +102,15 @@ func (f *folder) Put(_ context.Context, name string, file *os.File) error {
 	to := f.path(name)
 	err := errors.Join(file.Sync(), file.Close(), os.MkdirAll(filepath.Dir(to), 0o750))
 	if err == nil {
-		f.fresh[filepath.Dir(to)], f.fresh[filepath.Dir(filepath.Dir(to))] = true, true
+		f.refreshes(to)
 		err = os.Rename(file.Name(), to)
 	}
 	return err
 }
 
 func (f *folder) Commit(ctx context.Context, name string, content []byte) error {
-	for dir := range f.fresh {
-		if err := claim.SyncFolder(vfs.Default, dir); err != nil {
-			return err
-		}
+	if err := f.syncFresh(); err != nil {
+		return err
 	}
 	if _, err := os.Stat(f.path(name)); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", f.path(name), errors.Join(fs.ErrExist, err))
@@ -127,11 +125,26 @@ func (f *folder) Commit(ctx context.Context, name string, content []byte) error 
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	return claim.SyncFolder(vfs.Default, filepath.Dir(f.path(name)))
+	return f.syncFresh()
+}
+
+func (f *folder) syncFresh() error {
+	for dir := range f.fresh {
+		if err := claim.SyncFolder(vfs.Default, dir); err != nil {
+			return err
+		}
+		delete(f.fresh, dir)
+	}
+	return nil
 }
 
 func (f *folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(f.path(name))
+}
+
+// refreshes notes that the next Commit has to make a file's name durable, which a writer that was killed may have put.
+func (f *folder) refreshes(path string) {
+	f.fresh[filepath.Dir(path)], f.fresh[filepath.Dir(filepath.Dir(path))] = true, true
 }
 
 // List leaves out what is no file, such as a link to a folder of another disk.
@@ -148,6 +161,7 @@ func (f *folder) List(_ context.Context, name string) (map[string]int64, error) 
 		if err != nil {
 			return err
 		}
+		f.refreshes(path)
 		rel, err := filepath.Rel(f.dir, path)
 		sizes[filepath.ToSlash(rel)] = info.Size()
 		return err

@@ -12,8 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const (
@@ -61,7 +64,7 @@ func writeRecord(f *datafolder.Folder, name string, b *model.Backup) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(f.Path, recordsFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := claim.MakeFolders(vfs.Default, filepath.Join(f.Path, recordsFolder)); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if err := f.WriteFile(filepath.Join(recordsFolder, name+".json"), text); err != nil {

@@ -27,12 +27,12 @@ const (
 // processes of a machine agree, whenever they start. The clock has the machine's ID, or one made of it if a repair has
 // set its file aside: then its stamps are not mistaken for the earlier clock's.
 func (f *Folder) EnsureClock(id uuid.UUID, origin int64) (clock uuid.UUID, since int64, err error) {
-	if err := os.Mkdir(f.Place(clocksFolder), 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := f.makeFolders(clocksFolder); err != nil {
 		return id, 0, err
 	}
 	for {
 		if clock, since, err = f.Clock(id); !errors.Is(err, fs.ErrNotExist) {
-			return clock, since, err
+			return clock, since, errors.Join(err, claim.SyncFolder(vfs.Default, filepath.Join(f.Path, clocksFolder)))
 		}
 		name := filepath.Join(clocksFolder, clock.String())
 		if err := f.createFile(name, appendClock(nil, origin)); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -149,17 +149,10 @@ func (f *Folder) LatestReading() (latest int64, err error) {
 
 // KeepReading makes LatestReading return at, or more, also after a power cut.
 func (f *Folder) KeepReading(clock uuid.UUID, at int64) error {
-	folder := readingsOf(clock)
-	for _, made := range []string{filepath.Dir(folder), folder} {
-		err := os.Mkdir(f.Place(made), 0o750)
-		if err == nil {
-			err = claim.SyncFolder(vfs.Default, filepath.Join(f.Path, filepath.Dir(made)))
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
+	if err := f.makeFolders(readingsOf(clock)); err != nil {
+		return err
 	}
-	return f.makeName(filepath.Join(folder, strconv.FormatInt(at, 10)))
+	return f.makeName(filepath.Join(readingsOf(clock), strconv.FormatInt(at, 10)))
 }
 
 // DropReadings removes a clock's kept readings from before at.

@@ -46,6 +46,11 @@ func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
 	})
 }
 
+// makeFolders makes a folder, durably, in the data folder that was opened.
+func (f *Folder) makeFolders(name string) error {
+	return claim.MakeFolders(f.Anchored(vfs.Default), filepath.Join(f.Path, name))
+}
+
 // makeName makes an empty file, synced.
 func (f *Folder) makeName(name string) error {
 	path := filepath.Join(f.Path, name)

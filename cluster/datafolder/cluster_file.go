@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/gnocco-db/gnocco/storage"
+	"github.com/gnocco-db/gnocco/storage/claim"
 )
 
 const clusterFile = "cluster.json"
@@ -108,6 +111,9 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 	if err == nil && sacks != 0 && sacks != c.Sacks {
 		err = fmt.Errorf("datafolder: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks,
 			sacks)
+	}
+	if err == nil { // its maker may have ended before it did that
+		err = claim.SyncFolder(vfs.Default, f.Path)
 	}
 	if made := cmp.Or(c.Coordination, CoordinationFile); err == nil && made != coordination {
 		err = fmt.Errorf("datafolder: the processes of %s know each other by %s, not by %s; "+

@@ -65,7 +65,7 @@ func SyncFolder(fs vfs.FS, dir string) error {
 // makeEmpty makes an empty file, and its folder if that is missing, durably.
 func makeEmpty(fs vfs.FS, path string) error {
 	dir := fs.PathDir(path)
-	if err := makeFolders(fs, dir); err != nil {
+	if err := MakeFolders(fs, dir); err != nil {
 		return err
 	}
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
@@ -82,22 +82,27 @@ func wrap(err *error, format string, args ...any) {
 	}
 }
 
-// makeFolders creates dir and what is missing above it, so that all of it survives a crash.
-func makeFolders(fs vfs.FS, dir string) error {
-	if _, err := fs.Stat(dir); err == nil || !notThere(err) {
-		return err
-	}
+// MakeFolders creates dir and what is missing above it, so that all of it survives a crash. A folder that is there gets
+// a durable name as well: its maker may have ended before it did that.
+func MakeFolders(fs vfs.FS, dir string) error {
 	parent := fs.PathDir(dir)
 	if parent == dir {
 		return nil
 	}
-	if err := makeFolders(fs, parent); err != nil {
+	_, err := fs.Stat(dir)
+	if notThere(err) {
+		if err = MakeFolders(fs, parent); err == nil {
+			err = fs.MkdirAll(dir, folderMode)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	if err := fs.MkdirAll(dir, folderMode); err != nil {
-		return err
+	err = SyncFolder(fs, parent)
+	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, syscall.EINVAL) {
+		return nil // above the data folder: an automounter's cannot be synced
 	}
-	return SyncFolder(fs, parent)
+	return err
 }
 
 // linkOnce links a file to a second name; won reports whether this call made the second name. An NFS client that

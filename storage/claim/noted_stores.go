@@ -29,7 +29,9 @@ func notesDir(fs vfs.FS, root, name string) string { return fs.PathJoin(root, "s
 func NoteStore(fs vfs.FS, root, name string, format Format) (err error) {
 	defer wrap(&err, "note store %s", name)
 	path := fs.PathJoin(notesDir(fs, root, name), format.String())
-	if _, err := fs.Stat(path); !notThere(err) {
+	if _, err := fs.Stat(path); err == nil { // its maker may have ended before it synced the name
+		return SyncFolder(fs, fs.PathDir(path))
+	} else if !notThere(err) {
 		return err
 	}
 	return makeEmpty(fs, path)

@@ -65,7 +65,7 @@ func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
 		if err := build(fs, dir, path, func(string) error { return nil }); err != nil {
 			return err
 		}
-		return SyncFolder(fs, fs.PathDir(dir)) // a process that made the folder may have ended before it did so
+		return MakeFolders(fs, fs.PathDir(dir)) // a process that made it may have ended before it synced the name
 	case slices.Contains(f.closed, last):
 		return rename(fs, dir, path, last)
 	}
@@ -167,7 +167,7 @@ func build(fs vfs.FS, dir, path string, fill func(to string) error) error {
 	if err := fs.RemoveAll(to); err != nil {
 		return err
 	}
-	if err := makeFolders(fs, dir); err != nil {
+	if err := MakeFolders(fs, dir); err != nil {
 		return err
 	}
 	if err := fs.MkdirAll(to, folderMode); err != nil {
