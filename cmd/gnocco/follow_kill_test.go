@@ -19,6 +19,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/seedtest"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 var (
@@ -82,7 +83,7 @@ func killWithFolder(t *testing.T, every, load time.Duration) time.Duration {
 	follow := exec.Command(program, "backup", "--data", data, "--to", to, "--every", every.String())
 	var errs bytes.Buffer
 	follow.Stderr = &errs
-	fatal.If(t, follow.Start())
+	fatal.If(t, testprogram.EndWithTest(follow).Start())
 	defer func() { _ = follow.Process.Kill(); _ = follow.Wait() }()
 	begins := func() []time.Time { return backupsBegun(t, to) }
 	for deadline := time.Now().Add(time.Minute); len(begins()) == 0; time.Sleep(50 * time.Millisecond) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // A copy that follows a server takes its place after a kill, with every measure that it had; then its follower ends.
@@ -38,7 +39,7 @@ func TestCopyTakesThePlace(t *testing.T) {
 	follow := exec.Command(program, command(0, "gnocco backup ", data)[1:]...)
 	var out, errs bytes.Buffer
 	follow.Stdout, follow.Stderr = &out, &errs
-	fatal.If(t, follow.Start())
+	fatal.If(t, testprogram.EndWithTest(follow).Start())
 	ended := make(chan error, 1)
 	go func() { ended <- follow.Wait() }()
 	defer func() { _ = follow.Process.Kill() }()

@@ -93,7 +93,7 @@ func serveBy(t *testing.T, cmd *exec.Cmd) *served {
 	s := &served{t: t, cmd: cmd, done: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	fatal.If(t, err)
-	fatal.If(t, s.cmd.Start())
+	fatal.If(t, testprogram.EndWithTest(s.cmd).Start())
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		<-s.done

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // startEtcd starts Debian's etcd-server, if it is there, and returns its address.
@@ -33,7 +35,7 @@ func startEtcd(t *testing.T) string {
 		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--initial-cluster", "default="+peer,
 		"--log-level", "error")
-	if err := cmd.Start(); err != nil {
+	if err := testprogram.EndWithTest(cmd).Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 const exitRefusedFolder = 4
@@ -26,7 +28,7 @@ func newMountPoint(t *testing.T) *mountPoint {
 	holder := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", "echo ready; exec sleep 3600")
 	out, err := holder.StdoutPipe()
 	if err == nil {
-		err = holder.Start()
+		err = testprogram.EndWithTest(holder).Start()
 	}
 	if err != nil {
 		t.Skipf("no namespace: %v", err)

@@ -124,7 +124,7 @@ func (h host) launch(t testing.TB, role string, flags ...string) *process {
 		append(args, flags...)...)
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	if err := p.cmd.Start(); err != nil {
+	if err := testprogram.EndWithTest(p.cmd).Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -16,9 +16,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 var restarts = flag.Int("restart.rounds", 3, "restarts of TestRollingRestart")
@@ -199,8 +200,7 @@ backend processes
 	}
 	cmd := exec.Command(program, "-db", "-f", path)
 	cmd.Stdout, cmd.Stderr = &b.log, &b.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := testprogram.EndWithTest(cmd).Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -30,7 +30,7 @@ func launch(t *testing.T, command string) string {
 		"--min-free-bytes", "1MiB")
 	stdout, err := c.StdoutPipe()
 	check(t, err)
-	check(t, c.Start())
+	check(t, testprogram.EndWithTest(c).Start())
 	t.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
 		_ = c.Wait()

@@ -72,7 +72,7 @@ func (s *server) start() {
 	s.process = exec.Command(binary, append([]string{"serve", "--data", s.data, "--listen", s.address,
 		"--checkpoint-interval", "150ms", "--min-free-bytes", "0"}, s.flags...)...)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
-	if err := s.process.Start(); err != nil {
+	if err := testprogram.EndWithTest(s.process).Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	ended := make(chan struct{})

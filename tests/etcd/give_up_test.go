@@ -126,16 +126,18 @@ var serving = regexp.MustCompile(`msg=serving url=(\S+)`)
 // serve starts a server, and waits until it serves.
 func (f *folder) serve() {
 	f.t.Helper()
-	f.process = exec.Command(f.program, "serve", "--init", "--data", f.data, "--listen", "127.0.0.1:0",
+	process := exec.Command(f.program, "serve", "--init", "--data", f.data, "--listen", "127.0.0.1:0",
 		"--coordination", f.coordination, "--lease-ttl", "4s", "--lease-slack", "0s", "--sacks", "8",
 		"--min-free-bytes", "0", "--gpu", "off",
 		"--drain-delay", "0s")
 	var written log
-	f.process.Stdout, f.process.Stderr = &written, &written
-	check(f.t, f.process.Start())
+	process.Stdout, process.Stderr = &written, &written
+	check(f.t, testprogram.EndWithTest(process).Start())
+	f.process = process
 	f.t.Cleanup(func() {
-		if f.process.ProcessState == nil {
-			f.end(syscall.SIGKILL)
+		if process.ProcessState == nil {
+			_ = process.Process.Kill()
+			_ = process.Wait()
 		}
 		if f.t.Failed() {
 			f.t.Logf("%s", written.String())
@@ -154,8 +156,14 @@ func (f *folder) serve() {
 
 // end ends the server, and waits for that.
 func (f *folder) end(signal os.Signal) {
+	f.t.Helper()
 	check(f.t, f.process.Process.Signal(signal))
+	late := time.AfterFunc(time.Minute, func() {
+		f.t.Errorf("the server does not end after %s", signal)
+		_ = f.process.Process.Kill()
+	})
 	_ = f.process.Wait() // of a kill it is an error
+	late.Stop()
 }
 
 // fsck checks the folder, and returns its status and what it says.

@@ -96,7 +96,7 @@ func (a *attack) start(t *testing.T) (stop func() string) {
 	fatal.If(t, err)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	fatal.If(t, cmd.Start())
+	fatal.If(t, testprogram.EndWithTest(cmd).Start())
 	return func() string {
 		pipe.Close()
 		fatal.If(t, cmd.Wait())
@@ -131,7 +131,7 @@ func start(t *testing.T, settings ...string) *server {
 		"--listen", s.address, "--memory-limit", strconv.Itoa(limit), "--gpu", "off", "--min-free-bytes", "0"},
 		settings...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	fatal.If(t, cmd.Start())
+	fatal.If(t, testprogram.EndWithTest(cmd).Start())
 	s.process = cmd.Process
 	t.Cleanup(func() {
 		s.process.Kill()

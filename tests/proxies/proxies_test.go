@@ -24,6 +24,7 @@ import (
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testcert"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // TestProxies runs the configurations of deploy/ before two processes of the API.
@@ -110,7 +111,7 @@ func proxied(t *testing.T, example string, command func(dir, config string) *exe
 	log, err := os.Create(filepath.Join(dir, "log"))
 	fatal.If(t, err)
 	cmd.Stdout, cmd.Stderr = log, log
-	fatal.If(t, cmd.Start())
+	fatal.If(t, testprogram.EndWithTest(cmd).Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -58,7 +58,7 @@ func (p *process) run() {
 	p.cmd = exec.Command(filepath.Join(dir, "gnocco"), append([]string{"serve", "--data", p.data, "--listen", p.address,
 		"--min-free-bytes", "0"}, p.args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	check(p.t, p.cmd.Start())
+	check(p.t, testprogram.EndWithTest(p.cmd).Start())
 	eventually(p.t, func() string {
 		answer, err := http.Get(p.url() + "/ready")
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/server"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // start returns a server whose metrics have groups of a second, by the last measure, and a client of it.
@@ -63,7 +64,7 @@ func launch(t *testing.T, program string, args ...string) *os.Process {
 	check(t, err)
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	check(t, cmd.Start())
+	check(t, testprogram.EndWithTest(cmd).Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

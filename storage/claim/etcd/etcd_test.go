@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/storage/claim/etcd"
 	"github.com/gnocco-db/gnocco/tests/claimtest"
 	"github.com/gnocco-db/gnocco/tests/fatal"
+	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
 // startServer runs the machine's etcd, and returns its endpoint and process.
@@ -38,7 +39,7 @@ func startServer(t *testing.T) (string, *exec.Cmd) {
 		"--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
 		"--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1], "--initial-cluster",
 		"default="+urls[1])
-	fatal.If(t, cmd.Start())
+	fatal.If(t, testprogram.EndWithTest(cmd).Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGCONT)
 		_ = cmd.Process.Kill()
