@@ -58,7 +58,7 @@ func New(options Options) (*Handler, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
 	}
-	env, err := web.NewEnv(&web.Env{
+	env := web.NewEnv(&web.Env{
 		Authorizer: web.Authorizer{Auth: options.Auth, Policy: options.Policy, Index: options.Index,
 			Quotas: options.Quotas},
 		MaxBodyBytes: options.MaxBodyBytes, MaxLimit: options.MaxLimit,
@@ -66,9 +66,6 @@ func New(options Options) (*Handler, error) {
 		Limits: options.Limits, AccessLog: options.AccessLog, Budget: options.Budget,
 		Activity: options.Activity, Logger: options.Logger, Now: options.now,
 	}, options.Registerer)
-	if err != nil {
-		return nil, err
-	}
 	options.Archives = countedArchives{options.Archives}
 	a := &api{Env: env, options: options}
 	a.incoming.Most = a.Budget.MostKept()
@@ -118,6 +115,7 @@ func New(options Options) (*Handler, error) {
 	engine := evaluation.New(evaluation.Options{Archives: options.Archives, Series: labels,
 		Policies: a.Index.ArchivePolicies, MaxSamples: options.QuerySamples, Logger: a.Logger, Now: a.Now,
 		Upstream: options.PromQLEngine == UpstreamEngine})
+	var err error
 	a.series, err = series.NewWriter(series.Options{Ingester: a.ingester, NewSeries: a.Limits.NewSeries,
 		Replicas: a.Limits.ReplicaLabels, Pairs: options.Pairs, Exemplars: a.Activity.Exemplars, Logger: a.Logger,
 		Registerer: options.Registerer})

@@ -37,16 +37,13 @@ type Env struct {
 }
 
 // NewEnv completes e.
-func NewEnv(e *Env, registerer prometheus.Registerer) (*Env, error) {
+func NewEnv(e *Env, registerer prometheus.Registerer) *Env {
 	if e.Activity == nil {
 		e.Activity = activity.New(1 << 20)
 	}
-	var err error
-	if e.instruments, err = newInstruments(registerer); err != nil {
-		return nil, err
-	}
+	e.instruments = newInstruments(registerer)
 	e.turns = newTurns(&e.Limits, e.instruments)
-	return e, nil
+	return e
 }
 
 // A handler answers a request. If it returns an error it has written nothing.

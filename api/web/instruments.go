@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/internal/figures"
 )
 
 // instruments are the API's own metrics for Prometheus.
@@ -23,42 +24,31 @@ type instruments struct {
 	failedLogins                  *prometheus.CounterVec
 }
 
-func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
-	m := &instruments{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+func newInstruments(registerer prometheus.Registerer) *instruments {
+	return &instruments{
+		requests: figures.Registered(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gnocco_http_requests_total", Help: "HTTP requests answered, by route, method and status code.",
-		}, []string{"route", "method", "code"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		}, []string{"route", "method", "code"})),
+		seconds: figures.Registered(registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "gnocco_http_request_seconds",
 			Help:    "Time from an HTTP request's headers to the end of its answer, by kind: read, query, write or other.",
 			Buckets: prometheus.ExponentialBuckets(0.00025, 2.5, 12), // to 6 s
-		}, []string{"kind"}),
-		runningQueries: prometheus.NewGauge(prometheus.GaugeOpts{
+		}, []string{"kind"})),
+		runningQueries: figures.Registered(registerer, prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gnocco_queries_running", Help: "Queries across metrics or resources that are evaluated.",
-		}),
-		queuedQueries: prometheus.NewGauge(prometheus.GaugeOpts{
+		})),
+		queuedQueries: figures.Registered(registerer, prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gnocco_queries_queued", Help: "Queries across metrics or resources that wait for their turn.",
-		}),
-		refusedQueries: prometheus.NewCounterVec(prometheus.CounterOpts{
+		})),
+		refusedQueries: figures.Registered(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gnocco_queries_refused_total",
 			Help: "Queries beyond a limit, by which: queue, timeout, rows or terms.",
-		}, []string{"reason"}),
-		failedLogins: prometheus.NewCounterVec(prometheus.CounterOpts{
+		}, []string{"reason"})),
+		failedLogins: figures.Registered(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gnocco_failed_logins_total",
 			Help: "Requests whose credentials were wrong (reason credentials), or not looked at as too many were (slowed).",
-		}, []string{"reason"}),
+		}, []string{"reason"})),
 	}
-	if registerer == nil {
-		return m, nil
-	}
-	var errs [6]error
-	m.requests, errs[0] = registered(registerer, m.requests)
-	m.seconds, errs[1] = registered(registerer, m.seconds)
-	m.runningQueries, errs[2] = registered(registerer, m.runningQueries)
-	m.queuedQueries, errs[3] = registered(registerer, m.queuedQueries)
-	m.refusedQueries, errs[4] = registered(registerer, m.refusedQueries)
-	m.failedLogins, errs[5] = registered(registerer, m.failedLogins)
-	return m, errors.Join(errs[:]...)
 }
 
 // countLogin counts a request that failed to say who sent it. Without any credentials it did not try.
@@ -72,21 +62,6 @@ func (m *instruments) countLogin(r *http.Request, err error) {
 		r.Header.Get("X-Auth-Token") != ""):
 		m.failedLogins.WithLabelValues("credentials").Inc()
 	}
-}
-
-// registered registers a collector, or returns the one that is there: a process that comes to hold the index serves
-// another API than before, and counts on.
-func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
-	err := registerer.Register(collector)
-	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		if existing, ok := there.ExistingCollector.(C); ok {
-			return existing, nil
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("api: register metrics: %w", err)
-	}
-	return collector, err
 }
 
 // Observe counts, times and logs every request.

@@ -17,9 +17,7 @@ import (
 // has most of them loses the newest.
 func TestTurnsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		instruments, err := newInstruments(nil)
-		fatal.If(t, err)
-		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 6}, instruments)
+		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 6}, newInstruments(nil))
 		first, err := turns.acquire(t.Context(), nil)
 		fatal.If(t, err)
 		var events []string // at most one goroutine runs between two waits
@@ -61,9 +59,7 @@ func TestTurnsAreFair(t *testing.T) {
 // A turn ends with its request or when its answer begins. A query that leaves early gets the reason why it had no turn.
 func TestTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		instruments, err := newInstruments(nil)
-		fatal.If(t, err)
-		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 1}, instruments)
+		turns := newTurns(&Limits{Queries: 1, QueuedQueries: 1}, newInstruments(nil))
 		take := func(ctx context.Context) func() {
 			t.Helper()
 			release, err := turns.acquire(ctx, nil)
@@ -107,10 +103,8 @@ func (w *watched) AfterFunc(func()) (stop func() bool) {
 
 // A released turn leaves nothing to do at the end of its request: that would start a goroutine for each query.
 func TestReleasedTurnsLeaveTheirRequest(t *testing.T) {
-	instruments, err := newInstruments(nil)
-	fatal.If(t, err)
 	w := &watched{Context: t.Context()}
-	release, err := newTurns(&Limits{Queries: 1}, instruments).acquire(w, nil)
+	release, err := newTurns(&Limits{Queries: 1}, newInstruments(nil)).acquire(w, nil)
 	fatal.If(t, err)
 	if release(); !w.stopped {
 		t.Error("the end of the request releases the turn once more")
@@ -126,9 +120,7 @@ func TestGreediestUserLosesAQuery(t *testing.T) {
 	}{{"aabbc", "a"}, {"aaabb", "a"}, {"aabbb", "b"}, {"abbba", "b"}, {"aabbba", "a"}, {"abcccd", "c"},
 		{"abbccd", "b"}} {
 		synctest.Test(t, func(t *testing.T) {
-			instruments, err := newInstruments(nil)
-			fatal.If(t, err)
-			turns := newTurns(&Limits{Queries: 1, QueuedQueries: len(c.queries) - 1}, instruments)
+			turns := newTurns(&Limits{Queries: 1, QueuedQueries: len(c.queries) - 1}, newInstruments(nil))
 			first, _ := turns.acquire(t.Context(), nil)
 			refused := ""
 			for _, user := range c.queries {

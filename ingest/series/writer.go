@@ -39,12 +39,8 @@ type Writer struct {
 
 // NewWriter returns a Writer. It reads the metadata that the index keeps.
 func NewWriter(o Options) (*Writer, error) {
-	w := &Writer{Options: o}
+	w := &Writer{Options: o, instruments: newInstruments(o.Registerer)}
 	w.Pairs = cmp.Or(w.Pairs, new(Pairs))
-	var err error
-	if w.instruments, err = newInstruments(o.Registerer); err != nil {
-		return nil, err
-	}
 	return w, w.metadata.load(o.Ingester.Index)
 }
 
