@@ -109,7 +109,7 @@ func (c *Checkpoint) addCount(n uint64) {
 // Delete removes all that the store has of a metric.
 func (c *Checkpoint) Delete(metric uuid.UUID) {
 	c.deletes = true
-	c.changes.deleteRange(metricKey(nil, metric, 0), metricEnd(nil, metric))
+	c.changes.deleteRange(metricKey(nil, metric, 0), metricEnd(metric))
 }
 
 // Quarantine keeps an incoming block that did not decode.

@@ -83,7 +83,7 @@ func parseSplitKey(key []byte) (metric uuid.UUID, split carbonara.SplitKey, ok b
 }
 
 // metricEnd is the first key after all of a metric's.
-func metricEnd(dst []byte, metric uuid.UUID) []byte { return metricKey(dst, metric, 0xff) }
+func metricEnd(metric uuid.UUID) []byte { return metricKey(nil, metric, 0xff) }
 
 // Kind is the kind of an entry of a metric.
 type Kind byte
@@ -118,7 +118,7 @@ func IsLate(key []byte) bool {
 
 // MetricBounds returns the range of a metric's keys.
 func MetricBounds(metric uuid.UUID) (lower, upper []byte) {
-	return metricKey(nil, metric, 0), metricEnd(nil, metric)
+	return metricKey(nil, metric, 0), metricEnd(metric)
 }
 
 // Operands returns the operands that a value stands for, oldest first. They share its memory.

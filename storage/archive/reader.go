@@ -445,7 +445,7 @@ func (s *Store) reportCorrupt(key []byte, operands int) {
 // Size returns what a metric takes. Values are not decoded.
 func (s *Store) Size(metric uuid.UUID) (size model.ArchiveSize, err error) {
 	size.Splits = make(map[time.Duration]int64)
-	err = engine.Each(s.reads(), metricKey(nil, metric, 0), metricEnd(nil, metric), func(key, value []byte) error {
+	err = engine.Each(s.reads(), metricKey(nil, metric, 0), metricEnd(metric), func(key, value []byte) error {
 		bytes := int64(len(key) + len(value))
 		if len(key) == splitKeySize && key[kindOffset] == kindSplit {
 			size.Splits[time.Duration(binary.BigEndian.Uint64(key[kindOffset+1:]))] += bytes

@@ -68,7 +68,7 @@ func (s *Store) ownsFirstMetrics(want Sack) (err error) {
 		if sack := model.Sack(metric, want.Of); ok && sack != want.Number {
 			return fmt.Errorf("%w: metric %s belongs to %v, not to %v", ErrOtherSack, metric, Sack{sack, want.Of}, want)
 		}
-		valid = iter.SeekGE(metricEnd(nil, metric))
+		valid = iter.SeekGE(metricEnd(metric))
 	}
 	return iter.Error()
 }

@@ -39,7 +39,7 @@ func changeSacks(db *pebble.DB, sacks int) error {
 	if err := batch.DeleteRange(listPrefix, listsEnd, nil); err != nil {
 		return err
 	}
-	if err := batch.Set(identityKey, m.append(nil), nil); err != nil {
+	if err := batch.Set(identityKey, m.encoded(), nil); err != nil {
 		return err
 	}
 	return applySynced(db, batch)

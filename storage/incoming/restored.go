@@ -40,5 +40,5 @@ func skipSequences(fs vfs.FS, dir string, consumed func(id string) (highest uint
 		return nil // Open raises the epoch
 	}
 	m.epoch = epoch
-	return db.Set(identityKey, m.append(nil), pebble.Sync)
+	return db.Set(identityKey, m.encoded(), pebble.Sync)
 }

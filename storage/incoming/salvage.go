@@ -36,7 +36,7 @@ func Salvage(from, to string) (err error) {
 				return err
 			}
 			m.epoch += skippedEpochs
-			known, value = true, m.append(nil)
+			known, value = true, m.encoded()
 		}
 		if err := batch.Set(key, value, nil); err != nil || batch.Len() < salvageBytes {
 			return err

@@ -27,13 +27,11 @@ const (
 	identityBytes   = 1 + 16 + 8 + 2 + 8
 )
 
-func (m identity) append(dst []byte) []byte {
-	start := len(dst)
-	dst = append(dst, identityVersion)
-	dst = append(dst, m.id[:]...)
+func (m identity) encoded() []byte {
+	dst := append([]byte{identityVersion}, m.id[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, m.epoch)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.sacks))
-	return binary.LittleEndian.AppendUint64(dst, xxhash.Sum64(dst[start:]))
+	return binary.LittleEndian.AppendUint64(dst, xxhash.Sum64(dst))
 }
 
 func decodeIdentity(src []byte) (m identity, err error) {
@@ -72,7 +70,7 @@ func raiseEpoch(db *pebble.DB, sacks int, clock uuid.UUID) (m identity, err erro
 	m.epoch++
 	batch := db.NewBatch()
 	defer batch.Close()
-	if err := batch.Set(identityKey, m.append(nil), nil); err != nil {
+	if err := batch.Set(identityKey, m.encoded(), nil); err != nil {
 		return m, err
 	}
 	if err := batch.Set(clockKey(m.epoch), appendClock(nil, clock), nil); err != nil {

@@ -21,7 +21,7 @@ type NamedMetric struct {
 // the time where they are many. The query's Order, Limit and After are not used.
 func (s *Resources) FindNamedMetrics(ctx context.Context, q Query) (found []NamedMetric, err error) {
 	q.Order, q.Limit, q.After, q.History = nil, 0, nil, false
-	err = s.search(ctx, q, func(search *search) error {
+	err = s.search(q, func(search *search) error {
 		search.named = &namedMetrics{}
 		if err := search.run(ctx); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (s *Resources) readLimit(most int) int {
 //  4. the candidates, even if they are many or need a scan of all values of an attribute; or all of the type;
 //  5. all resources, by several goroutines.
 func (s *Resources) FindResources(ctx context.Context, q Query) (found []*model.Resource, err error) {
-	err = s.search(ctx, q, func(search *search) error {
+	err = s.search(q, func(search *search) error {
 		if err := search.run(ctx); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Resources) FindResources(ctx context.Context, q Query) (found []*model.
 
 // search calls run with the search of a query, on the store as it is now. All that it read is durable when search
 // returns.
-func (s *Resources) search(ctx context.Context, q Query, run func(*search) error) error {
+func (s *Resources) search(q Query, run func(*search) error) error {
 	before := s.types()
 	if before[q.Type] == nil {
 		return model.NotFound(model.NounResourceType, q.Type)

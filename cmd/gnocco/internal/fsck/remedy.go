@@ -11,7 +11,7 @@ import (
 )
 
 // findRemedy computes what can be computed again of the groups that a loss took away.
-func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWalk, l *loss) error {
+func findRemedy(ctx context.Context, store *archive.Store, w *sackWalk, l *loss) error {
 	f := &l.finding
 	if f.Granularity == 0 || l.metric == nil || !l.metric.ArchivePolicy.HasGranularity(f.Granularity) {
 		return nil
@@ -21,7 +21,7 @@ func (c *check) findRemedy(ctx context.Context, store *archive.Store, w *sackWal
 	f.Remedy = remedy
 	have := make(map[carbonara.Timestamp]bool) // starts of groups that need not be computed
 	if l.value != nil {
-		if err := c.intactStarts(store, l, have); err != nil {
+		if err := intactStarts(l, have); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (f *Finding) narrow(newest carbonara.Timestamp, timespan time.Duration) {
 }
 
 // intactStarts notes the groups that the intact operands of a damaged split hold.
-func (c *check) intactStarts(store *archive.Store, l *loss, have map[carbonara.Timestamp]bool) error {
+func intactStarts(l *loss, have map[carbonara.Timestamp]bool) error {
 	_, _, split, _ := archive.ParseKey(l.value.key)
 	for _, operand := range l.value.intact {
 		var groups carbonara.Groups

@@ -18,7 +18,7 @@ import (
 
 // repairSack writes the groups that make losses good. With copy the store has tables that cannot be read: it first
 // copies the readable part into a new store, and the damaged one stays beside it.
-func (c *check) repairSack(ctx context.Context, dir string, number int, copy bool, w *sackWalk, losses []loss) error {
+func (c *check) repairSack(ctx context.Context, dir string, number int, copy bool, losses []loss) error {
 	if copy {
 		if _, err := c.replace(ctx, sackName(number), func(ctx context.Context, to string) error {
 			return c.copyReadable(ctx, dir, to, number)

@@ -76,7 +76,7 @@ func (c *check) sack(ctx context.Context, number int) error {
 	first := len(c.report.Findings)
 	losses := c.losses(w, number)
 	for i := range losses {
-		if err := c.findRemedy(ctx, store, w, &losses[i]); err != nil {
+		if err := findRemedy(ctx, store, w, &losses[i]); err != nil {
 			return closeAfter(store, err)
 		}
 		c.add(losses[i].finding)
@@ -87,7 +87,7 @@ func (c *check) sack(ctx context.Context, number int) error {
 	if !c.options.Repair || len(losses)+len(w.holes)+damagedTables == 0 {
 		return nil
 	}
-	if err := c.repairSack(ctx, dir, number, damagedTables+len(w.holes) > 0, w, losses); err != nil {
+	if err := c.repairSack(ctx, dir, number, damagedTables+len(w.holes) > 0, losses); err != nil {
 		return fmt.Errorf("repair: %w", err)
 	}
 	for i := range c.report.Findings {
