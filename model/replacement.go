@@ -138,7 +138,7 @@ type Replaced struct {
 	Measures int   `json:"measures"` // raw ones that were removed
 	Bytes    int64 `json:"bytes"`    // of values that went, less those in their place
 	// Lost are groups that had measures outside the range and were removed, because nothing tells those measures apart.
-	// At most MostLost of them, of LostGroups.
+	// At most mostLost of them, of LostGroups.
 	Lost       []LostGroup `json:"lost,omitempty"`
 	LostGroups int         `json:"lost_groups"`
 	Failed     int         `json:"failed"` // archives that stay as they are, because a part of them does not decode
@@ -159,8 +159,8 @@ type LostGroup struct {
 	Start       carbonara.Timestamp `json:"start"`
 }
 
-// MostLost bounds the lost groups that are named.
-const MostLost = 1000
+// mostLost bounds the lost groups that are named.
+const mostLost = 1000
 
 // Add adds what was done in other archives.
 func (r *Replaced) Add(other *Replaced) {
@@ -170,7 +170,7 @@ func (r *Replaced) Add(other *Replaced) {
 	r.Measures += other.Measures
 	r.Bytes += other.Bytes
 	r.LostGroups += other.LostGroups
-	r.Lost = append(r.Lost, other.Lost[:min(len(other.Lost), MostLost-len(r.Lost))]...)
+	r.Lost = append(r.Lost, other.Lost[:min(len(other.Lost), mostLost-len(r.Lost))]...)
 	r.Put += other.Put
 	r.Known += other.Known
 	r.Refused += other.Refused

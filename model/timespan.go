@@ -219,7 +219,7 @@ func FormatTimespan(d time.Duration) string {
 	text = strconv.AppendInt(text, s/3600, 10)
 	text = append(text, ':', byte('0'+s/600%6), byte('0'+s/60%10), ':', byte('0'+s/10%6), byte('0'+s%10))
 	if fraction := d % time.Second; fraction > 0 {
-		text = AppendFraction(text, uint64(fraction))
+		text = appendFraction(text, uint64(fraction))
 	}
 	return string(text)
 }

@@ -19,11 +19,11 @@ func AppendTimestamp(dst []byte, t carbonara.Timestamp) []byte {
 		return dst
 	}
 	dst = dst[:len(dst)-len(utc)]
-	return append(AppendFraction(dst, nanos), utc...)
+	return append(appendFraction(dst, nanos), utc...)
 }
 
-// AppendFraction writes nanoseconds as a fraction of a second: a point and six digits, nine if these do not suffice.
-func AppendFraction(dst []byte, nanos uint64) []byte {
+// appendFraction writes nanoseconds as a fraction of a second: a point and six digits, nine if these do not suffice.
+func appendFraction(dst []byte, nanos uint64) []byte {
 	point := len(dst)
 	dst = strconv.AppendUint(dst, 1e9+nanos, 10)
 	dst[point] = '.'

@@ -80,11 +80,11 @@ func (f TimestampForm) Parse(s string, now carbonara.Timestamp) (carbonara.Times
 	if err != nil {
 		return 0, ErrTimestampForm
 	}
-	return AddRelative(now, d)
+	return addRelative(now, d)
 }
 
-// AddRelative returns now + d, or the error of a timestamp out of range.
-func AddRelative(now carbonara.Timestamp, d time.Duration) (carbonara.Timestamp, error) {
+// addRelative returns now + d, or the error of a timestamp out of range.
+func addRelative(now carbonara.Timestamp, d time.Duration) (carbonara.Timestamp, error) {
 	sum := now + carbonara.Timestamp(d)
 	switch {
 	case d > 0 && sum < now:

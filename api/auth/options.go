@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Modes are the values of Options.Mode.
-var Modes = []string{"basic", "remoteuser", "keystone", "htpasswd"}
+// modes are the values of Options.Mode.
+var modes = []string{"basic", "remoteuser", "keystone", "htpasswd"}
 
 // Options choose an Authenticator. The zero value is mode basic.
 type Options struct {
@@ -34,8 +34,8 @@ func (o *Options) Validate() error {
 			faults = append(faults, fmt.Errorf("auth: "+format, args...))
 		}
 	}
-	refuse(o.Mode != "" && !slices.Contains(Modes, o.Mode),
-		"authentication mode %q is none of %s", o.Mode, strings.Join(Modes, ", "))
+	refuse(o.Mode != "" && !slices.Contains(modes, o.Mode),
+		"authentication mode %q is none of %s", o.Mode, strings.Join(modes, ", "))
 	refuse(o.RemoteUserHeader != "" && o.Mode != "remoteuser",
 		"a header of the remote user goes with mode remoteuser only")
 	refuse(o.KeystoneURL != "" && o.Mode != "keystone", "a Keystone URL goes with mode keystone only")

@@ -37,8 +37,8 @@ type keeper interface {
 }
 
 const (
-	// SessionHeader has to stand beside the cookie. A page of another origin cannot set it, as CORS does not grant it.
-	SessionHeader = "X-Gnocco-Session"
+	// sessionHeader has to stand beside the cookie. A page of another origin cannot set it, as CORS does not grant it.
+	sessionHeader = "X-Gnocco-Session"
 
 	sessionTime  = 7 * 24 * time.Hour
 	maxKeptBytes = 2800 // browsers drop cookies above 4096, and base64 takes a third more
@@ -70,7 +70,7 @@ func (s *Sessions) Authenticate(r *http.Request) (*Identity, error) {
 		return s.Authenticator.Authenticate(r)
 	}
 	cookie, err := r.Cookie(s.cookie)
-	if err != nil || r.Header.Get(SessionHeader) == "" {
+	if err != nil || r.Header.Get(sessionHeader) == "" {
 		return nil, ErrNoCredentials
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {

@@ -53,10 +53,10 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("influxdb: line %d: %s", e.Line, e.Reason) }
 
-// MaxBody is the length of the largest body that Decode accepts.
-const MaxBody = math.MaxUint32
+// maxBody is the length of the largest body that Decode accepts.
+const maxBody = math.MaxUint32
 
-// ErrTooLarge is of a body longer than MaxBody.
+// ErrTooLarge is of a body longer than maxBody.
 var ErrTooLarge = errors.New("influxdb: body too large")
 
 // Decode reads body, whose timestamps are in units of precision. A line without one is of the time now. The body must
@@ -64,7 +64,7 @@ var ErrTooLarge = errors.New("influxdb: body too large")
 func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp,
 	refuse func(line int, reason string)) error {
 	l.reset()
-	if len(body) > MaxBody {
+	if len(body) > maxBody {
 		return ErrTooLarge
 	}
 	l.body = body
@@ -342,8 +342,8 @@ func parseInteger(word []byte, unsigned bool) (value float64, ok bool) {
 // Precision is the unit of timestamps.
 type Precision time.Duration
 
-// AutoPrecision tells the unit by the magnitude, as InfluxDB 3 does.
-const AutoPrecision Precision = 0
+// autoPrecision tells the unit by the magnitude, as InfluxDB 3 does.
+const autoPrecision Precision = 0
 
 // autoUnits are the units of timestamps below a number, which all are times before 2128.
 var autoUnits = []struct {
@@ -364,7 +364,7 @@ func ParsePrecision(text string) (_ Precision, ok bool) {
 	case "s", "second":
 		return Precision(time.Second), true
 	case "auto":
-		return AutoPrecision, true
+		return autoPrecision, true
 	case "m":
 		return Precision(time.Minute), true
 	case "h":
@@ -388,7 +388,7 @@ func (p Precision) parse(text []byte) (t carbonara.Timestamp, reason string) {
 		}
 		n = 10*n + uint64(c-'0')
 	}
-	for i := 0; p == AutoPrecision; i++ {
+	for i := 0; p == autoPrecision; i++ {
 		if n < autoUnits[i].below {
 			p = autoUnits[i].unit
 		}

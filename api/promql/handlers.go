@@ -453,7 +453,7 @@ func (a Handlers) parseExpr(r *request) parser.Expr {
 
 func (a Handlers) parse(r *request) (*Answer, error) {
 	expr := a.parseExpr(r)
-	return &Answer{Data: Tree(expr)}, r.fault
+	return &Answer{Data: treeOf(expr)}, r.fault
 }
 
 // started is when this process began to serve.

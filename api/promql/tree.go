@@ -12,17 +12,17 @@ import (
 // tree is an expression as JSON: the form that Prometheus' own page draws.
 type tree map[string]any
 
-// Tree returns an expression's tree. The fields whose names end with Expr are null: durations that are computed are an
-// experiment, which the parser has not enabled.
-func Tree(expr parser.Expr) any {
+// treeOf returns an expression's tree. The fields whose names end with Expr are null: durations that are computed are
+// an experiment, which the parser has not enabled.
+func treeOf(expr parser.Expr) any {
 	switch e := expr.(type) {
 	case *parser.AggregateExpr:
 		var parameter any
 		if e.Param != nil {
-			parameter = Tree(e.Param)
+			parameter = treeOf(e.Param)
 		}
 		return tree{
-			"type": "aggregation", "op": e.Op.String(), "expr": Tree(e.Expr), "param": parameter,
+			"type": "aggregation", "op": e.Op.String(), "expr": treeOf(e.Expr), "param": parameter,
 			"grouping": web.OrEmpty(e.Grouping), "without": e.Without,
 		}
 	case *parser.BinaryExpr:
@@ -34,13 +34,13 @@ func Tree(expr parser.Expr) any {
 			}
 		}
 		return tree{
-			"type": "binaryExpr", "op": e.Op.String(), "lhs": Tree(e.LHS), "rhs": Tree(e.RHS),
+			"type": "binaryExpr", "op": e.Op.String(), "lhs": treeOf(e.LHS), "rhs": treeOf(e.RHS),
 			"matching": matching, "bool": e.ReturnBool,
 		}
 	case *parser.Call:
 		arguments := []any{}
 		for _, a := range e.Args {
-			arguments = append(arguments, Tree(a))
+			arguments = append(arguments, treeOf(a))
 		}
 		return tree{"type": "call", "args": arguments, "func": tree{
 			"name": e.Func.Name, "argTypes": e.Func.ArgTypes, "variadic": e.Func.Variadic,
@@ -52,7 +52,7 @@ func Tree(expr parser.Expr) any {
 		return shown
 	case *parser.SubqueryExpr:
 		return tree{
-			"type": "subquery", "expr": Tree(e.Expr),
+			"type": "subquery", "expr": treeOf(e.Expr),
 			"range": e.Range.Milliseconds(), "rangeExpr": nil,
 			"offset": e.OriginalOffset.Milliseconds(), "offsetExpr": nil,
 			"step": e.Step.Milliseconds(), "stepExpr": nil,
@@ -61,11 +61,11 @@ func Tree(expr parser.Expr) any {
 	case *parser.NumberLiteral:
 		return tree{"type": "numberLiteral", "val": strconv.FormatFloat(e.Val, 'f', -1, 64)}
 	case *parser.ParenExpr:
-		return tree{"type": "parenExpr", "expr": Tree(e.Expr)}
+		return tree{"type": "parenExpr", "expr": treeOf(e.Expr)}
 	case *parser.StringLiteral:
 		return tree{"type": "stringLiteral", "val": e.Val}
 	case *parser.UnaryExpr:
-		return tree{"type": "unaryExpr", "op": e.Op.String(), "expr": Tree(e.Expr)}
+		return tree{"type": "unaryExpr", "op": e.Op.String(), "expr": treeOf(e.Expr)}
 	case *parser.VectorSelector:
 		return selector("vectorSelector", e)
 	}

@@ -25,7 +25,7 @@ type queryDeadline struct {
 	cause           error
 	asked           atomic.Int32
 	timed           atomic.Pointer[timedContext] // nil: not needed so far
-	killed          atomic.Pointer[KilledError]
+	killed          atomic.Pointer[killedError]
 	ended           atomic.Bool // after killed
 
 	mu sync.Mutex // held to set timed
@@ -37,14 +37,14 @@ type timedContext struct {
 	cancel func(cause error)
 }
 
-// KilledError is the cause of a context whose query was killed.
-type KilledError struct{ By string }
+// killedError is the cause of a context whose query was killed.
+type killedError struct{ By string }
 
-func (e *KilledError) Error() string { return "The query was ended by user " + e.By + "." }
+func (e *killedError) Error() string { return "The query was ended by user " + e.By + "." }
 
-// Killed returns the KilledError of a context, nil if its query was not killed.
+// Killed returns the killedError of a context, nil if its query was not killed.
 func Killed(ctx context.Context) error {
-	var killed *KilledError
+	var killed *killedError
 	if ctx.Err() == nil || !errors.As(context.Cause(ctx), &killed) {
 		return nil
 	}
@@ -70,10 +70,10 @@ func (e *Env) BeginQuery(r *http.Request, who *auth.Identity, limit time.Duratio
 }
 
 // kill ends a query on behalf of a user.
-func (d *queryDeadline) kill(by string) { d.end(&KilledError{by}) }
+func (d *queryDeadline) kill(by string) { d.end(&killedError{by}) }
 
 // end ends the context, if it has not ended before.
-func (d *queryDeadline) end(killed *KilledError) {
+func (d *queryDeadline) end(killed *killedError) {
 	if killed != nil {
 		d.killed.Store(killed)
 	}

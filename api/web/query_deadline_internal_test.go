@@ -68,7 +68,7 @@ func TestQueryDeadline(t *testing.T) {
 				})
 			}
 			f("ended", context.Canceled, context.Canceled, func(d *queryDeadline, _ func()) { d.end(nil) })
-			killed := &KilledError{By: "anna"}
+			killed := &killedError{By: "anna"}
 			f("killed", context.Canceled, killed, func(d *queryDeadline, _ func()) { d.end(killed) })
 			f("the parent ended", context.Canceled, context.Canceled,
 				func(_ *queryDeadline, cancelParent func()) { cancelParent() })

@@ -24,7 +24,7 @@ const formatVersion = 3
 
 // The number of sacks of a new data folder, and the most that one may have.
 const (
-	DefaultSacks = 16
+	defaultSacks = 16
 	MaxSacks     = 4096
 )
 
@@ -99,7 +99,7 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 	if errors.Is(err, os.ErrNotExist) {
 		c = ClusterFile{Format: formatVersion, Sacks: sacks, Coordination: coordination, ID: cmp.Or(id, newClusterID())}
 		if sacks == 0 {
-			c.Sacks = DefaultSacks
+			c.Sacks = defaultSacks
 		}
 		err = f.writeClusterFile(c, f.createFile)
 		if err != nil && !errors.Is(err, os.ErrExist) {

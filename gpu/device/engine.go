@@ -123,8 +123,8 @@ type Job interface {
 	Finish(e *Engine, stream *Stream) (more bool, err error)
 }
 
-// LongJob is a job that may take longer than the device's JobTimeout.
-type LongJob interface {
+// longJob is a job that may take longer than the device's JobTimeout.
+type longJob interface {
 	Job
 	ExtraTime() time.Duration // on top of JobTimeout
 }

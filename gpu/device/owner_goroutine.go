@@ -125,7 +125,7 @@ func (o *owner) limit(t *task) time.Duration {
 	if t.do != nil {
 		return max(o.options.OpenTimeout, o.options.JobTimeout)
 	}
-	if long, ok := t.job.(LongJob); ok {
+	if long, ok := t.job.(longJob); ok {
 		return o.options.JobTimeout + long.ExtraTime()
 	}
 	return o.options.JobTimeout

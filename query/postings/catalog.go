@@ -67,16 +67,16 @@ func New(index Index, o Options) *Catalog {
 	return c
 }
 
-// A SizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
-type SizeError struct{ Metrics, Bytes int64 }
+// A sizeError says that the labels do not fit into memory. It is a model.ErrUnavailable.
+type sizeError struct{ Metrics, Bytes int64 }
 
-func (e *SizeError) Error() string {
+func (e *sizeError) Error() string {
 	return fmt.Sprintf(
 		"the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit",
 		e.Metrics, e.Bytes)
 }
 
-func (e *SizeError) Unwrap() error { return model.ErrUnavailable }
+func (e *sizeError) Unwrap() error { return model.ErrUnavailable }
 
 // pair is one label.
 type pair struct{ name, value symbol }
@@ -224,7 +224,7 @@ const (
 // cover takes memory for a state. mu is held.
 func (c *Catalog) cover(ctx context.Context, s *state) error {
 	if s.size() > c.most {
-		return &SizeError{int64(len(s.metrics)), c.most}
+		return &sizeError{int64(len(s.metrics)), c.most}
 	}
 	if s.size() <= c.taken {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// DefaultMemTableSize suits a process that holds some tens of stores: their worst case is stores x size x 4.
-const DefaultMemTableSize = 4 << 20
+// defaultMemTableSize suits a process that holds some tens of stores: their worst case is stores x size x 4.
+const defaultMemTableSize = 4 << 20
 
 // FormatVersion is the newest of Pebble 2.1, pinned: a newer Pebble must not make stores that this version can't open.
 const FormatVersion = pebble.FormatValueSeparation
@@ -23,7 +23,7 @@ type Options struct {
 	Cache     *pebble.Cache     // of blocks, shared by stores; nil: 8 MiB of its own
 	FileCache *pebble.FileCache // of open files, shared by stores; nil: one of its own
 
-	MemTableSize uint64 // bytes; 0: DefaultMemTableSize
+	MemTableSize uint64 // bytes; 0: defaultMemTableSize
 	Merger       *pebble.Merger
 	Rewrites     *Rewrites                     // counts bytes of written tables; nil: not counted
 	Compression  *pebble.DBCompressionSettings // nil: Snappy, and zstd in the bottom level
@@ -49,7 +49,7 @@ type Options struct {
 // EnsureDefaults fills in what is not set.
 func (o *Options) EnsureDefaults() {
 	o.FS = cmp.Or(o.FS, vfs.Default)
-	o.MemTableSize = cmp.Or(o.MemTableSize, DefaultMemTableSize)
+	o.MemTableSize = cmp.Or(o.MemTableSize, defaultMemTableSize)
 	o.BlockSize = cmp.Or(o.BlockSize, 16<<10)
 	o.L0CompactionThreshold = cmp.Or(o.L0CompactionThreshold, 4)
 	o.Compression = cmp.Or(o.Compression, &defaultCompression)
