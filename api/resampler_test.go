@@ -23,7 +23,7 @@ func (r *countingResampler) Resample(ctx context.Context, batch *carbonara.Batch
 	return r.CPUResampler.Resample(ctx, batch, result)
 }
 
-func (*countingResampler) Accelerates(*carbonara.Plan, int, int) bool { return true }
+func (*countingResampler) Accelerates(*carbonara.Plan, int, int, int) bool { return true }
 
 // Requests go through the resampler that the API was given, in as few batches as can be, and are answered as without
 // it.
@@ -69,7 +69,8 @@ func TestRequestsGoThroughTheResampler(t *testing.T) {
 	f("GET /v1/metric/ONE/measures?granularity=60", "", 0, 0)
 	f("GET /v1/aggregation/metric?metric=ONE&granularity=60&resample=600", "", 1, 200)
 	f("POST /v1/aggregates", `{"operations":"(resample mean 600 (metric (ALL)))"}`, 1, 2400)
-	f("POST /v1/aggregates", `{"operations":"(aggregate median (metric (ALL)))"}`, 1, 2400)
+	f("POST /v1/aggregates", `{"operations":"(aggregate median (metric (ALL)))"}`, 0, 0)
+	f("POST /v1/aggregates", `{"operations":"(aggregate median (resample mean 600 (metric (ALL))))"}`, 1, 2400)
 	f("POST /v1/aggregates", `{"operations":"(aggregate mean (metric (ALL)))"}`, 0, 0)
 	f("POST /v1/aggregates?exact=true", `{"operations":"(resample mean 600 (metric (ALL)))"}`, 0, 0)
 }

@@ -17,14 +17,14 @@ type Accelerated interface {
 	Resampler
 	// Accelerates reports whether it is expected to be faster than the CPU for so many measures in so many groups of a
 	// plan's finest granularity. A caller asks first if it would make a large batch for nothing else, or knows a
-	// shorter way on the CPU.
-	Accelerates(plan *Plan, measures, groups int) bool
+	// shorter way on the CPU, on so many of its cores.
+	Accelerates(plan *Plan, measures, groups, cores int) bool
 }
 
 // Accelerates is Accelerated.Accelerates, false for any other Resampler.
-func Accelerates(r Resampler, plan *Plan, measures, groups int) bool {
+func Accelerates(r Resampler, plan *Plan, measures, groups, cores int) bool {
 	a, ok := r.(Accelerated)
-	return ok && a.Accelerates(plan, measures, groups)
+	return ok && a.Accelerates(plan, measures, groups, cores)
 }
 
 // Result holds the groups of a batch: for every series one Groups for each granularity of its plan, ascending.

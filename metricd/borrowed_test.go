@@ -26,7 +26,7 @@ type allocator struct {
 }
 
 // Accelerates implements carbonara.Accelerated.
-func (l *allocator) Accelerates(*carbonara.Plan, int, int) bool { return !l.slow.Load() }
+func (l *allocator) Accelerates(*carbonara.Plan, int, int, int) bool { return !l.slow.Load() }
 
 type loan struct {
 	of         *atomic.Int64

@@ -14,7 +14,6 @@ import (
 
 // dynamicOperations are what a request may leave to a device.
 var dynamicOperations = []struct{ name, text string }{
-	{"median", "(aggregate median (metric m mean))"},
 	{"resample-median", "(resample median 3600 (metric m mean))"},
 	{"resample-95pct", "(resample 95pct 3600 (metric m mean))"},
 	{"resample-mean", "(resample mean 3600 (metric m mean))"},
@@ -23,7 +22,7 @@ var dynamicOperations = []struct{ name, text string }{
 // inBatches makes requests leave everything to a CPUResampler, in batches, as if it were a device.
 type inBatches struct{ *carbonara.CPUResampler }
 
-func (inBatches) Accelerates(*carbonara.Plan, int, int) bool { return true }
+func (inBatches) Accelerates(*carbonara.Plan, int, int, int) bool { return true }
 
 // dynamic is dynamic aggregates, from series in memory to all columns of the answer, and resample= of one metric: the
 // CPU as it is without a device; a device; and what the cost model chooses, over tables of many forms.

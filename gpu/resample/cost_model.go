@@ -85,11 +85,11 @@ const timesToMake = 2
 
 // Accelerates implements carbonara.Accelerated. One batch is made at a time: to make one takes the host about as long
 // as a median on the CPU, so that beside each other they are slower than there.
-func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
+func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups, cores int) bool {
 	var l load
 	l.add(plan, float64(measures), float64(measures)/float64(max(1, groups)))
 	works := func(d *resamplerDevice) bool { return d.Err() == nil }
-	if !r.wantsDevice(&l, timesToMake) || !slices.ContainsFunc(r.devices, works) {
+	if !r.wantsDevice(&l, timesToMake*float64(cores)) || !slices.ContainsFunc(r.devices, works) {
 		return false
 	}
 	if r.options.Always {
@@ -99,7 +99,7 @@ func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool
 	if before != nil && now.Before(*before) {
 		return false
 	}
-	return r.making.CompareAndSwap(before, new(now.Add(time.Duration(r.model.Load().CPU.of(&l)))))
+	return r.making.CompareAndSwap(before, new(now.Add(time.Duration(r.model.Load().CPU.of(&l)/float64(cores)))))
 }
 
 // wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.

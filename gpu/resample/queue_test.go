@@ -38,7 +38,7 @@ func TestQueuedBatches(t *testing.T) {
 			first <- r.Resample(t.Context(), batch, &result)
 		}()
 		<-jobs
-		if carbonara.Accelerates(r, plan, f.slower, 1) || !carbonara.Accelerates(r, plan, f.faster, 1) {
+		if carbonara.Accelerates(r, plan, f.slower, 1, 1) || !carbonara.Accelerates(r, plan, f.faster, 1, 1) {
 			t.Errorf("of %.1f of 600 ns, another part is waited for", f.busy)
 		}
 		if f.busy == 1 {
@@ -52,19 +52,19 @@ func TestQueuedBatches(t *testing.T) {
 		if err := <-first; err != nil {
 			t.Fatal(err)
 		}
-		if carbonara.Accelerates(r, plan, 1100, 1) || !carbonara.Accelerates(r, plan, 1300, 1) {
+		if carbonara.Accelerates(r, plan, 1100, 1, 1) || !carbonara.Accelerates(r, plan, 1300, 1, 1) {
 			t.Error("an idle device is waited for")
 		}
 	}
 	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1e9}})
-	if !carbonara.Accelerates(r, plan, 1000, 1) || carbonara.Accelerates(r, plan, 1000, 1) {
+	if !carbonara.Accelerates(r, plan, 1000, 1, 1) || carbonara.Accelerates(r, plan, 1000, 1, 1) {
 		t.Error("two batches are made beside each other")
 	}
 	go func() { <-jobs; held <- struct{}{} }()
 	var result carbonara.Result
 	defer result.Release()
 	fatal.If(t, r.Resample(t.Context(), batch, &result))
-	if !carbonara.Accelerates(r, plan, 1000, 1) {
+	if !carbonara.Accelerates(r, plan, 1000, 1, 1) {
 		t.Error("no batch is made after another one")
 	}
 }

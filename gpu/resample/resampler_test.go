@@ -446,12 +446,12 @@ func TestResamplerFault(t *testing.T) {
 			add(batch, plan, timestamps, values)
 		}
 		compare(t, r, batch)
-		if !carbonara.Accelerates(r, plan, 3200, 1) {
+		if !carbonara.Accelerates(r, plan, 3200, 1, 1) {
 			t.Error("a device is always to be used, and does not accelerate")
 		}
 		driver.Fail("cuLaunchKernel", nth, cu.IllegalAddress)
 		compare(t, r, batch)
-		if dev.Err() == nil || carbonara.Accelerates(r, plan, 3200, 1) {
+		if dev.Err() == nil || carbonara.Accelerates(r, plan, 3200, 1, 1) {
 			t.Error("the device is not dead")
 		}
 		compare(t, r, batch)
@@ -568,24 +568,24 @@ func TestResamplerChoice(t *testing.T) {
 			t.Errorf("the device is %s: used %v", f.what, !f.device)
 		}
 		plan := batch.Series[0].Plan
-		if carbonara.Accelerates(r, plan, 1000, 167) != f.device {
+		if carbonara.Accelerates(r, plan, 1000, 167, 1) != f.device {
 			t.Errorf("the device is %s: accelerates %v", f.what, !f.device)
 		}
 	}
 	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Moments: 100, Order: 100},
 		Device: resample.Cost{Batch: 1500}})
 	counts := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Count})
-	if carbonara.Accelerates(r, counts, 1000, 10) || !carbonara.Accelerates(r, counts, 4000, 0) {
+	if carbonara.Accelerates(r, counts, 1000, 10, 1) || !carbonara.Accelerates(r, counts, 4000, 0, 1) {
 		t.Error("counts are taken for moments")
 	}
-	if carbonara.Accelerates(r, counts, 2000, 0) {
+	if carbonara.Accelerates(r, counts, 2000, 0, 1) {
 		t.Error("a batch is worth making for a device that is a quarter faster")
 	}
 	sketches := &carbonara.Batch{}
 	plain := batch
 	ofSketches := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.SketchMethod})
 	add(sketches, ofSketches, timestamps, values)
-	if batch = sketches; launched() || carbonara.Accelerates(r, sketches.Series[0].Plan, 1<<20, 1) {
+	if batch = sketches; launched() || carbonara.Accelerates(r, sketches.Series[0].Plan, 1<<20, 1, 1) {
 		t.Error("the device is used for sketches")
 	}
 	batch = plain
@@ -601,8 +601,8 @@ func TestResamplerChoice(t *testing.T) {
 	}
 	none := resample.New(nil, resample.Options{Always: true})
 	compare(t, none, batch)
-	if carbonara.Accelerates(none, counts, 1<<30, 1) ||
-		carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1) {
+	if carbonara.Accelerates(none, counts, 1<<30, 1, 1) ||
+		carbonara.Accelerates(carbonara.NewCPUResampler(1), counts, 1<<30, 1, 1) {
 		t.Error("no device, but faster")
 	}
 	if _, err := none.Calibrate(t.Context()); !errors.Is(err, device.ErrUnavailable) {

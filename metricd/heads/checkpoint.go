@@ -22,7 +22,7 @@ const deviceMeasures = 1 << 20
 // batchMeasures returns how many of the pending measures are resampled together: a batch for the CPU stays in its
 // cache.
 func (w *Resamplers) batchMeasures(pending int, plan *carbonara.Plan) int {
-	if n := min(pending, deviceMeasures); n > w.BatchMeasures && carbonara.Accelerates(w.Many, plan, n, n) {
+	if n := min(pending, deviceMeasures); n > w.BatchMeasures && carbonara.Accelerates(w.Many, plan, n, n, 1) {
 		return deviceMeasures
 	}
 	return w.BatchMeasures

@@ -1,6 +1,8 @@
 package aggregates
 
 import (
+	"context"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -108,9 +110,6 @@ func (m acrossMethod) spread(squares, count float64) float64 {
 
 func (m acrossMethod) squares() bool { return m.base == acrossStd || m.base == acrossVar }
 
-// A rowReader writes rows of column j into dst, beginning at from. Several goroutines may call it.
-type rowReader func(j, from int, dst []float64) error
-
 // sideBySide calls f for parts of so many rows, on all cores.
 func sideBySide(rows int, f func(from, to int) error) error {
 	const least = 512 // rows of a part: shorter reads of a column cost more each
@@ -120,27 +119,19 @@ func sideBySide(rows int, f func(from, to int) error) error {
 
 // aggregate returns one column: the aggregate of all columns, row by row.
 func (e *evaluator) aggregate(n *node) (*columns, error) {
+	before := e.across
+	e.across = true
 	in, err := e.columns(n.operands[0])
+	e.across = before
 	if err != nil {
 		return nil, err
 	}
 	results := make([]float64, len(in.times))
-	var rows rowReader
-	if n.operands[0].kind == kindMetric && !e.grid.fill.carries() {
-		rows = func(j, from int, dst []float64) error {
-			e.grid.read(in.series[j], from, dst)
-			return e.ctx.Err()
-		}
-	}
-	switch {
-	case n.across.base == acrossMedian || n.across.base == acrossPercentile:
-		err = e.percentiles(n.across, in, rows, results)
-	case rows == nil:
-		err = n.across.accumulate(in, results)
-	default:
-		err = sideBySide(len(results), func(from, to int) error {
-			part := &columns{series: in.series, read: func(j int, dst []float64) error { return rows(j, from, dst) }}
-			return n.across.accumulate(part, results[from:to])
+	if n.across.base == acrossMedian || n.across.base == acrossPercentile {
+		err = e.percentiles(n.across, in, results)
+	} else {
+		err = n.across.accumulate(results, len(in.series), func(fold func(int, []float64)) error {
+			return e.eachColumn(in, fold)
 		})
 	}
 	if err != nil {
@@ -155,37 +146,92 @@ func (e *evaluator) aggregate(n *node) (*columns, error) {
 		difference(results, results[:len(out.times)], out.boolean)
 		results = results[:len(out.times)]
 	}
-	out.read = func(_ int, dst []float64) error {
-		copy(dst, results)
-		return nil
+	out.reader = func() reader {
+		return func(_, from int, dst []float64) error {
+			copy(dst, results[from:])
+			return nil
+		}
 	}
 	return out, nil
 }
 
-// accumulate goes through the columns one by one; twice for std and var.
-func (m acrossMethod) accumulate(in *columns, results []float64) error {
-	values := make([]float64, len(results))
+// eachColumn calls fold with the values of every column from a row on, for each row in the order of columns. Goroutines
+// have other rows each.
+func (e *evaluator) eachColumn(in *columns, fold func(from int, values []float64)) error {
+	if !in.whole {
+		return sideBySide(len(in.times), func(from, to int) error {
+			read, values := in.reader(), make([]float64, to-from)
+			for j := range in.series {
+				if err := read(j, from, values); err != nil {
+					return err
+				}
+				fold(from, values)
+			}
+			return nil
+		})
+	}
+	return e.eachBatch(in, func(_ int, batch [][]float64) error {
+		return sideBySide(len(in.times), func(from, to int) error {
+			for _, values := range batch {
+				fold(from, values[from:to])
+			}
+			return nil
+		})
+	})
+}
+
+// eachBatch reads whole columns on all cores, and calls use with some from one on, in their order.
+func (e *evaluator) eachBatch(in *columns, use func(first int, batch [][]float64) error) error {
+	count, workers, atOnce := len(in.series), 1, in.together
+	if atOnce == 0 {
+		most := max(1, batchValues/max(1, len(in.times)))
+		workers = max(1, min(parallel.Workers(count), most))
+		atOnce = max(workers, min(gatheredAtOnce*workers, most))
+	}
+	readers, batch := make([]reader, workers), make([][]float64, min(atOnce, count))
+	for w := range readers {
+		readers[w] = in.reader()
+	}
+	for i := range batch {
+		batch[i] = make([]float64, len(in.times))
+	}
+	for first := 0; first < count; first += atOnce {
+		some := batch[:min(atOnce, count-first)]
+		if err := parallel.Run(e.ctx, workers, len(some), func(_ context.Context, w int, jobs iter.Seq[int]) error {
+			for i := range jobs {
+				if err := readers[w](first+i, 0, some[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		if err := use(first, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accumulate computes results, which are 0, of so many columns. Pass goes through these in their order, some rows at a
+// time; for std and var, twice.
+func (m acrossMethod) accumulate(results []float64, columns int,
+	pass func(fold func(from int, values []float64)) error) error {
 	if m.base == acrossMin || m.base == acrossMax {
 		for i := range results {
 			results[i] = nan
 		}
-		for j := range in.series {
-			if err := in.read(j, values); err != nil {
-				return err
-			}
-			m.best(results, values)
-		}
-		return nil
+		return pass(func(from int, values []float64) { m.best(results[from:], values) })
 	}
 	counts, lows := make([]float64, len(results)), make([]float64, len(results))
-	for j := range in.series {
-		if err := in.read(j, values); err != nil {
-			return err
-		}
-		addUp(results, lows, counts, values)
+	if err := pass(func(from int, values []float64) {
+		addUp(results[from:], lows[from:], counts[from:], values)
+	}); err != nil {
+		return err
 	}
 	for i, missing := range counts {
-		counts[i] = float64(len(in.series)) - missing
+		counts[i] = float64(columns) - missing
 	}
 	switch m.base {
 	case acrossSum:
@@ -201,7 +247,7 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 			results[i] = compensated.Sum{High: results[i], Low: lows[i]}.Float() / n // 0/0 is NaN
 		}
 		if slices.ContainsFunc(results, func(v float64) bool { return math.IsInf(v, 0) }) {
-			return meansThatOverflow(in, results, counts, values)
+			return meansThatOverflow(results, counts, pass)
 		}
 		return nil
 	}
@@ -210,16 +256,16 @@ func (m acrossMethod) accumulate(in *columns, results []float64) error {
 		results[i], lows[i] = mean.High, mean.Low
 	}
 	squares := make([]float64, len(results))
-	for j := range in.series {
-		if err := in.read(j, values); err != nil {
-			return err
-		}
+	if err := pass(func(from int, values []float64) {
+		squares, high, low := squares[from:][:len(values)], results[from:][:len(values)], lows[from:][:len(values)]
 		for i, v := range values {
 			if v == v {
-				d := v - results[i] - lows[i]
+				d := v - high[i] - low[i]
 				squares[i] += float64(d * d)
 			}
 		}
+	}); err != nil {
+		return err
 	}
 	for i, n := range counts {
 		results[i] = m.spread(squares[i], n)
@@ -241,17 +287,18 @@ func addUp(sums, lows, missing, values []float64) {
 }
 
 // meansThatOverflow computes infinite results anew from sums that are 2^64 times smaller, as many as there may be
-// values: a mean is finite where its values are. Values is memory for a column.
-func meansThatOverflow(in *columns, results, counts, values []float64) error {
-	sums, lows, missing := make([]float64, len(values)), make([]float64, len(values)), make([]float64, len(values))
-	for j := range in.series {
-		if err := in.read(j, values); err != nil {
-			return err
+// values: a mean is finite where its values are.
+func meansThatOverflow(results, counts []float64, pass func(fold func(from int, values []float64)) error) error {
+	n := len(results)
+	sums, lows, missing := make([]float64, n), make([]float64, n), make([]float64, n)
+	if err := pass(func(from int, values []float64) {
+		scaled := slices.Clone(values)
+		for i := range scaled {
+			scaled[i] *= 0x1p-64
 		}
-		for i := range values {
-			values[i] *= 0x1p-64
-		}
-		addUp(sums, lows, missing, values)
+		addUp(sums[from:], lows[from:], missing[from:], scaled)
+	}); err != nil {
+		return err
 	}
 	for i, v := range results {
 		if math.IsInf(v, 0) {

@@ -43,13 +43,16 @@ type grid struct {
 	table *Table
 	fill  Fill
 	times []carbonara.Timestamp
+	all   []carbonara.Timestamp // of which times begin at from
+	from  int
 
 	overlapping []int // rows in which no series is NaN, of a part without Fill
 }
 
 // align finds the timestamps that any series has, and cuts them to where the series overlap if that is asked for.
 func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
-	g := &grid{table: table, fill: options.Fill, times: union(table.Series)}
+	g := &grid{table: table, fill: options.Fill, all: union(table.Series)}
+	g.times = g.all
 	if options.Fill.mode != fillNone {
 		return g, nil
 	}
@@ -65,7 +68,7 @@ func align(ctx context.Context, table *Table, options *Options) (*grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.times = g.times[from:to]
+	g.times, g.from = g.times[from:to], from
 	return g, nil
 }
 
@@ -163,10 +166,10 @@ func (g *grid) read(i, row int, dst []float64) {
 		return
 	}
 	s, times := &g.table.Series[i], g.times[row:row+len(dst)]
-	from, _ := slices.BinarySearch(s.Starts, times[0])
-	to, found := slices.BinarySearch(s.Starts, times[len(times)-1])
-	if found {
-		to++
+	from, to := g.from+row, g.from+row+len(dst)
+	if len(s.Starts) != len(g.all) || &s.Starts[0] != &g.all[0] { // else they are all of the grid's, as often
+		from, _ = slices.BinarySearch(s.Starts, times[0])
+		to, _ = slices.BinarySearch(s.Starts, times[len(times)-1]+1)
 	}
 	starts, values := s.Starts[from:to], s.Values[from:to]
 	if len(starts) == len(dst) {

@@ -4,35 +4,36 @@ import (
 	"slices"
 )
 
-// first writes column j of an operand, or the only one that there is, into dst; the same number throughout for a
-// number.
-func (o *operand) first(j int, dst []float64) error {
-	if o.columns != nil {
-		return o.columns.read(min(j, len(o.columns.series)-1), dst)
+// reader reads columns of an operand, or the only one that there is; the same number throughout for a number.
+func (o *operand) reader() reader {
+	if o.columns == nil {
+		return func(_, _ int, dst []float64) error {
+			for i := range dst {
+				dst[i] = o.number
+			}
+			return nil
+		}
 	}
-	for i := range dst {
-		dst[i] = o.number
-	}
-	return nil
+	read, last := o.columns.reader(), len(o.columns.series)-1
+	return func(j, from int, dst []float64) error { return read(min(j, last), from, dst) }
 }
 
-// next applies an operator to the values in dst and those of column j of an operand.
-func (e *evaluator) next(o *operand, j int, dst []float64, apply func(a, b float64) float64) error {
-	if o.columns == nil {
+// with applies an operator to what two readers read.
+func (r reader) with(other reader, apply func(a, b float64) float64) reader {
+	var values []float64
+	return func(j, from int, dst []float64) error {
+		if err := r(j, from, dst); err != nil {
+			return err
+		}
+		values = sized(values, len(dst))
+		if err := other(j, from, values); err != nil {
+			return err
+		}
 		for i, v := range dst {
-			dst[i] = apply(v, o.number)
+			dst[i] = apply(v, values[i])
 		}
 		return nil
 	}
-	values := e.alloc(len(dst))
-	defer e.release(values)
-	if err := o.first(j, values); err != nil {
-		return err
-	}
-	for i, v := range dst {
-		dst[i] = apply(v, values[i])
-	}
-	return nil
 }
 
 // shape finds the columns that an operation of these operands gives, but not how they are read; nil if all are
@@ -54,6 +55,7 @@ func (e *evaluator) shape(n *node, operands ...operand) (*columns, error) {
 			return nil, fail("Can't compute timeseries with different granularity %s <> %s", text(0), text(i))
 		}
 		out.aggregated = out.aggregated || o.columns.aggregated
+		out.whole, out.together = out.whole || o.columns.whole, max(out.together, o.columns.together)
 		switch a, b := len(out.series), len(o.columns.series); {
 		case a == b:
 		case a == 1 || b == 0:
@@ -96,12 +98,7 @@ func (e *evaluator) binary(n *node) (operand, error) {
 		return operand{number: apply(in[0].number, in[1].number), boolean: boolean}, nil
 	}
 	out.boolean = boolean
-	out.read = func(j int, dst []float64) error {
-		if err := in[0].first(j, dst); err != nil {
-			return err
-		}
-		return e.next(&in[1], j, dst, apply)
-	}
+	out.reader = func() reader { return in[0].reader().with(in[1].reader(), apply) }
 	return operand{columns: out}, nil
 }
 
@@ -123,14 +120,12 @@ func (e *evaluator) clip(n *node) (operand, error) {
 			in[1].columns != nil && in[1].columns.aggregated
 	}
 	out.boolean = false
-	out.read = func(j int, dst []float64) error {
-		if err := in[0].first(j, dst); err != nil {
-			return err
+	out.reader = func() reader {
+		read := in[0].reader().with(in[1].reader(), clipMin)
+		if len(in) > 2 {
+			read = read.with(in[2].reader(), clipMax)
 		}
-		if err := e.next(&in[1], j, dst, clipMin); err != nil || len(in) == 2 {
-			return err
-		}
-		return e.next(&in[2], j, dst, clipMax)
+		return read
 	}
 	return operand{columns: out}, nil
 }

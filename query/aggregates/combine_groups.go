@@ -121,13 +121,15 @@ func (e *evaluator) combined(n *node) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &columns{granularity: granularity, times: g.times, aggregated: c.Across}
+	out := &columns{granularity: granularity, times: g.times, aggregated: c.Across, whole: g.fill.carries()}
 	for _, s := range e.table.Combined[n.combination] {
 		out.series = append(out.series, s.Found)
 	}
-	out.read = func(j int, dst []float64) error {
-		g.read(from+j, 0, dst)
-		return e.ctx.Err()
+	out.reader = func() reader {
+		return func(j, row int, dst []float64) error {
+			g.read(from+j, row, dst)
+			return e.ctx.Err()
+		}
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // Result is what an operation gives: columns on the same timestamps, computed when they are read.
@@ -16,7 +17,8 @@ type Result struct {
 	Aggregated  bool                  // only the first column counts, and belongs to no metric
 	drop        bool
 	columns     *columns
-	overlap     []int // of a part without Fill: rows in which no series is NaN
+	read        reader // nil: not begun
+	overlap     []int  // of a part without Fill: rows in which no series is NaN
 }
 
 // Columns returns how many columns there are.
@@ -38,8 +40,11 @@ func (r *Result) Series(j int) int {
 // Column writes column j into dst, growing it if need be, and returns it: a value for each of Times. It is not for
 // several goroutines at once.
 func (r *Result) Column(j int, dst []float64) ([]float64, error) {
-	dst = slices.Grow(dst[:0], len(r.Times))[:len(r.Times)]
-	return dst, r.columns.read(j, dst)
+	if r.read == nil {
+		r.read = r.columns.reader()
+	}
+	dst = sized(dst, len(r.Times))
+	return dst, r.read(j, 0, dst)
 }
 
 // Shows reports whether a row of this value belongs into the answer.
@@ -52,8 +57,16 @@ type columns struct {
 	series      []int // which of the table's series each column is made of; -1: of several
 	boolean     bool
 	aggregated  bool
-	read        func(j int, dst []float64) error // len(dst) == len(times)
+	whole       bool          // readers compute all rows of a column at once: they are asked for no fewer
+	together    int           // columns that a reader computes at once, on all cores; 0: one, on one
+	reader      func() reader // for one goroutine
 }
+
+// A reader writes rows of column j into dst, beginning at from.
+type reader func(j, from int, dst []float64) error
+
+// sized returns values with that length, of undefined content.
+func sized(values []float64, n int) []float64 { return slices.Grow(values[:0], n)[:n] }
 
 // operand is what a node gives: columns, or a number.
 type operand struct {
@@ -96,21 +109,17 @@ type evaluator struct {
 	table     *Table
 	options   *Options
 	resampler carbonara.Resampler
-	grid      *grid       // of the table's series; nil if combinations take their place
-	free      [][]float64 // columns that nobody uses at the moment
+	grid      *grid // of the table's series; nil if combinations take their place
+	across    bool  // an aggregate reads the columns, on all cores
 }
 
-// alloc returns a column of so many rows, of undefined content, until release.
-func (e *evaluator) alloc(rows int) []float64 {
-	if last := len(e.free) - 1; last >= 0 {
-		values := e.free[last]
-		e.free = e.free[:last]
-		return slices.Grow(values[:0], rows)[:rows]
+// cores returns how many goroutines compute so many columns.
+func (e *evaluator) cores(columns int) int {
+	if e.across {
+		return max(1, parallel.Workers(columns))
 	}
-	return make([]float64, rows)
+	return 1
 }
-
-func (e *evaluator) release(values []float64) { e.free = append(e.free, values) }
 
 func fail(format string, args ...any) error { return &UnaggregableError{fmt.Sprintf(format, args...)} }
 
@@ -164,15 +173,17 @@ func (e *evaluator) metric(n *node) *columns {
 	for _, i := range n.references {
 		wanted[i] = true
 	}
-	out := &columns{granularity: e.grid.table.Granularity, times: e.grid.times}
+	out := &columns{granularity: e.grid.table.Granularity, times: e.grid.times, whole: e.grid.fill.carries()}
 	for i := range e.grid.table.Series {
 		if wanted[e.grid.table.Series[i].Reference] {
 			out.series = append(out.series, i)
 		}
 	}
-	out.read = func(j int, dst []float64) error {
-		e.grid.read(out.series[j], 0, dst)
-		return e.ctx.Err()
+	out.reader = func() reader {
+		return func(j, from int, dst []float64) error {
+			e.grid.read(out.series[j], from, dst)
+			return e.ctx.Err()
+		}
 	}
 	return out
 }
@@ -188,14 +199,17 @@ func (e *evaluator) unary(n *node) (operand, error) {
 	}
 	out := *in.columns
 	out.boolean = boolean
-	out.read = func(j int, dst []float64) error {
-		if err := in.columns.read(j, dst); err != nil {
-			return err
+	out.reader = func() reader {
+		read := in.columns.reader()
+		return func(j, from int, dst []float64) error {
+			if err := read(j, from, dst); err != nil {
+				return err
+			}
+			for i, v := range dst {
+				dst[i] = n.unary(v)
+			}
+			return nil
 		}
-		for i, v := range dst {
-			dst[i] = n.unary(v)
-		}
-		return nil
 	}
 	return operand{columns: &out}, nil
 }
@@ -215,14 +229,19 @@ func (e *evaluator) rateOfChange(n *node) (*columns, error) {
 	}
 	out := *in
 	out.times = withoutFirst(in.times)
-	out.read = func(j int, dst []float64) error {
-		values := e.alloc(len(in.times))
-		defer e.release(values)
-		if err := in.read(j, values); err != nil {
-			return err
+	out.reader = func() reader {
+		read, values := in.reader(), []float64(nil)
+		return func(j, from int, dst []float64) error {
+			if len(dst) == 0 {
+				return nil
+			}
+			values = sized(values, len(dst)+1)
+			if err := read(j, from, values); err != nil {
+				return err
+			}
+			difference(values, dst, in.boolean)
+			return nil
 		}
-		difference(values, dst, in.boolean)
-		return nil
 	}
 	return &out, nil
 }
@@ -250,20 +269,23 @@ func (e *evaluator) rateOfChangeSec(n *node) (*columns, error) {
 		return nil, err
 	}
 	out := *in
-	out.boolean = false
-	out.read = func(j int, dst []float64) error {
-		if err := in.read(j, dst); err != nil {
-			return err
-		}
-		previous := nan
-		for i, v := range dst {
-			dst[i] = nan
-			if i > 0 {
-				dst[i] = (v - previous) / (float64(in.times[i]-in.times[i-1]) / float64(time.Second))
+	out.boolean, out.whole = false, true
+	out.reader = func() reader {
+		read := in.reader()
+		return func(j, _ int, dst []float64) error {
+			if err := read(j, 0, dst); err != nil {
+				return err
 			}
-			previous = v
+			previous := nan
+			for i, v := range dst {
+				dst[i] = nan
+				if i > 0 {
+					dst[i] = (v - previous) / (float64(in.times[i]-in.times[i-1]) / float64(time.Second))
+				}
+				previous = v
+			}
+			return nil
 		}
-		return nil
 	}
 	return &out, nil
 }

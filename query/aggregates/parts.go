@@ -86,12 +86,11 @@ func (r *Result) Detach() error {
 		}
 	}
 	detached := *r.columns
-	detached.times = slices.Clone(r.Times) // which may be those of a series
-	detached.read = func(j int, dst []float64) error {
+	detached.times, detached.reader = slices.Clone(r.Times), nil // which may be those of a series
+	r.Times, r.columns, r.read = detached.times, &detached, func(j, _ int, dst []float64) error {
 		copy(dst, values[j])
 		return nil
 	}
-	r.Times, r.columns = detached.times, &detached
 	return nil
 }
 
@@ -116,7 +115,7 @@ func Join(parts []*Result, options *Options) (*Result, error) {
 	joined.Times = joined.Times[from:to]
 	all := *parts[0].columns
 	all.times = joined.Times
-	all.read = func(j int, dst []float64) error {
+	joined.columns, joined.read = &all, func(j, _ int, dst []float64) error {
 		at := -from // of the part in dst
 		for _, part := range parts {
 			values, err := part.Column(j, nil)
@@ -130,6 +129,5 @@ func Join(parts []*Result, options *Options) (*Result, error) {
 		}
 		return nil
 	}
-	joined.columns = &all
 	return &joined, nil
 }

@@ -138,10 +138,13 @@ func BenchmarkAcross(b *testing.B) {
 		}
 		table.Series = append(table.Series, s)
 	}
-	for _, method := range []string{"median", "mean", "std", "max"} {
-		b.Run(method, func(b *testing.B) {
+	for _, text := range []string{"median (metric a mean)", "mean (metric a mean)", "std (metric a mean)",
+		"max (metric a mean)", "median (neg (metric a mean))", "max (resample 95pct 3600 (metric a mean))",
+		"max (rolling mean 60 (metric a mean))", "max (rolling std 60 (metric a mean))",
+		"max (rolling median 60 (metric a mean))"} {
+		b.Run(text, func(b *testing.B) {
 			for b.Loop() {
-				columnOf(b, "(aggregate "+method+" (metric a mean))", table, aggregates.Options{})
+				columnOf(b, "(aggregate "+text+")", table, aggregates.Options{})
 			}
 		})
 	}

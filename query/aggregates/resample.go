@@ -1,10 +1,13 @@
 package aggregates
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // batchValues is how many values a batch for a device holds at most: 64 MiB with their times.
@@ -19,23 +22,32 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	}
 	out := *in
 	out.granularity, out.times, out.boolean = n.width, regroupedTimes(n, in.times), false
-	r := &resampling{in: in, method: n.method, atOnce: 1, resampler: e.resampler}
+	out.whole, out.together = true, 0
+	r := resampling{in: in, method: n.method, atOnce: 1, resampler: e.resampler}
 	r.groups.Set(in.times, n.grouping.Group)
 	r.plan = r.groups.Plan(n.method)
 	if most := min(len(in.series), batchValues/max(1, len(in.times))); most > 1 {
-		if carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers)) {
-			r.atOnce, r.allocator = most, e.resampler
+		if carbonara.Accelerates(e.resampler, r.plan, most*len(in.times), most*len(r.groups.Numbers), e.cores(most)) {
+			r.atOnce, r.allocator, out.together = most, e.resampler, most
 		} else {
 			r.resampler = carbonara.NewCPUResampler(1)
 		}
 	}
-	out.read = func(j int, dst []float64) error { return r.read(e, j, dst) }
+	cores := e.cores(r.atOnce)
+	out.reader = func() reader {
+		r := r
+		for range cores {
+			r.readers = append(r.readers, in.reader())
+		}
+		return func(j, _ int, dst []float64) error { return r.read(e, j, dst) }
+	}
 	return &out, nil
 }
 
-// resampling is a resample whose columns are being read.
+// resampling is a resample whose columns are being read by one goroutine.
 type resampling struct {
 	in        *columns
+	readers   []reader // of as many goroutines, which fill a batch
 	method    carbonara.Method
 	plan      *carbonara.Plan
 	groups    Regrouping
@@ -79,12 +91,18 @@ func (r *resampling) fill(e *evaluator, from int) error {
 			b.Timestamps = append(b.Timestamps, r.groups.Times...)
 		}
 	}
-	for j := from; j < to; j++ {
-		s := carbonara.Series{Plan: r.plan, From: (j - from) * rows, To: (j - from + 1) * rows}
-		if err := r.in.read(j, b.Values[s.From:s.To]); err != nil {
-			return err
+	for i := range to - from {
+		b.Series = append(b.Series, carbonara.Series{Plan: r.plan, From: i * rows, To: (i + 1) * rows})
+	}
+	if err := parallel.Run(e.ctx, len(r.readers), to-from, func(_ context.Context, w int, jobs iter.Seq[int]) error {
+		for i := range jobs {
+			if err := r.readers[w](from+i, 0, b.Values[i*rows:][:rows]); err != nil {
+				return err
+			}
 		}
-		b.Series = append(b.Series, s)
+		return nil
+	}); err != nil {
+		return err
 	}
 	if err := r.resampler.Resample(e.ctx, b, &r.result); err != nil {
 		return err

@@ -35,9 +35,9 @@ func (r *Resampler) Resample(ctx context.Context, batch *carbonara.Batch, result
 }
 
 // Accelerates implements carbonara.Accelerated.
-func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups int) bool {
+func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups, cores int) bool {
 	d := r.devices.Load()
-	return d != nil && d.Accelerates(plan, measures, groups)
+	return d != nil && d.Accelerates(plan, measures, groups, cores)
 }
 
 // Allocate implements carbonara.Allocator.

@@ -44,7 +44,7 @@ func TestResamplerBeforeItsDevices(t *testing.T) {
 		if columns.Memory != nil {
 			columns.Memory.Release()
 		}
-		if carbonara.Accelerates(r, plan, 2, 1) != onDevice {
+		if carbonara.Accelerates(r, plan, 2, 1, 1) != onDevice {
 			t.Error("accelerates", !onDevice)
 		}
 	}
