@@ -45,7 +45,7 @@ var layers = table(
 	"query/correlations: internal/budget internal/parallel query query/aggregates model carbonara correlate",
 	"query/postings: internal/budget model carbonara",
 	"query/promql: internal/budget internal/compensated internal/parallel query query/postings query/promql/columns model carbonara",
-	"query/promql/columns:",
+	"query/promql/columns: carbonara/ranked",
 	"rules: ingest internal metricd/changes model carbonara query storage/index",
 	"rules/handlers: api/auth api/text api/web ingest internal/budget model query rules",
 	"cluster: backup cluster/peer cluster/datafolder query metricd storage model carbonara internal",

@@ -334,19 +334,25 @@ func (c *computation) foldRows(ctx context.Context, some []*series) error {
 			c.seen[group] = s.place + 1
 		}
 	}
+	return c.atTimes(ctx, len(some), func(from, to int) {
+		for _, s := range some {
+			if c.filled[s.place-c.first] {
+				c.fold.Add(s.group, s.place, c.row(s), from, to)
+			}
+		}
+	})
+}
+
+// atTimes calls f for parts of the times, on as many goroutines as the values of so many series are worth.
+func (c *computation) atTimes(ctx context.Context, series int, f func(from, to int)) error {
 	const valuesPerWorker = 64 << 10
-	// Goroutines that add to one cache line wait for each other at each value: each has lines of its own.
+	// Goroutines that write to one cache line wait for each other at each value: each has lines of its own.
 	const lineValues = 8
 	lines := (c.at.N + lineValues - 1) / lineValues
-	workers := min(parallel.Workers(1+len(some)*c.at.N/valuesPerWorker), lines)
+	workers := min(parallel.Workers(1+series*c.at.N/valuesPerWorker), lines)
 	return parallel.Run(ctx, workers, workers, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
 		for job := range jobs {
-			from, to := job*lines/workers*lineValues, min((job+1)*lines/workers*lineValues, c.at.N)
-			for _, s := range some {
-				if c.filled[s.place-c.first] {
-					c.fold.Add(s.group, s.place, c.row(s), from, to)
-				}
-			}
+			f(job*lines/workers*lineValues, min((job+1)*lines/workers*lineValues, c.at.N))
 		}
 		return nil
 	})
@@ -372,6 +378,9 @@ func (c *computation) endFold(ctx context.Context) error {
 	}
 	if c.DropsNamesAfter() && c.fold.DropNames(order) {
 		return errSameLabels
+	}
+	if err := c.atTimes(ctx, c.n, c.fold.Quantiles); err != nil {
+		return err
 	}
 	for _, group := range order {
 		if row, any := c.fold.Result(group); any {

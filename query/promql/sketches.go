@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 	"github.com/gnocco-db/gnocco/carbonara/sketch"
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
@@ -57,7 +58,7 @@ func quantile(q float64, shares []share) float64 {
 		}
 	}
 	if len(values) == len(shares) {
-		return columns.Quantile(q, values)
+		return columns.Quantile(q, values, new(ranked.Values))
 	}
 	for _, v := range values {
 		d.AddValue(v)

@@ -265,19 +265,11 @@ func addDeviations(row, value, mean, count []float64) {
 	}
 }
 
-// Result returns the values of a group, absent where there is none, and whether there is any.
+// Result returns the values of a group, absent where there is none, and whether there is any. Quantiles come first.
 func (f *Fold) Result(group int) (row []float64, any bool) {
 	at := group * f.steps
 	row = f.value[at : at+f.steps]
 	op := f.pipeline.aggregation.Op
-	if op == parser.QUANTILE {
-		for i, list := range f.lists[at : at+f.steps] {
-			if len(list) > 0 {
-				row[i] = Quantile(f.pipeline.quantile, list)
-			}
-		}
-		return row, f.pipeline.after.apply(row)
-	}
 	for i, v := range row {
 		if isAbsent(v) {
 			continue

@@ -8,6 +8,8 @@ import (
 	"sort"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/gnocco-db/gnocco/carbonara/ranked"
 )
 
 // rank is a value of a series at one time. Ranks of bottomk have the other sign.
@@ -126,7 +128,7 @@ func quantileOf(e *parser.AggregateExpr) float64 {
 	return -1
 }
 
-// quantileBytes returns the memory of all values, which grow by doubling.
+// quantileBytes returns the memory of all values, which grow by doubling where more come than members are known.
 func (f *Fold) quantileBytes() int64 {
 	const header = 24 + 8
 	bytes := int64(0)
@@ -140,20 +142,49 @@ func (f *Fold) addValues(group int32, row []float64, from int) {
 	lists := f.lists[int(group)*f.steps+from:]
 	for i, v := range row {
 		if !isAbsent(v) {
+			if lists[i] == nil {
+				lists[i] = make([]float64, 0, f.members[group])
+			}
 			lists[i] = append(lists[i], v)
 		}
 	}
 }
 
-// Quantile sorts values, which are some, and returns their quantile as the engine has it.
-func Quantile(q float64, values []float64) float64 {
-	slices.Sort(values)
+// Quantiles computes quantiles, if the aggregation is one, of all groups at the times from and up to to (exclusive).
+// Goroutines may compute other times.
+func (f *Fold) Quantiles(from, to int) {
+	var ranks ranked.Values
+	for at := from; at < to; at++ {
+		for k := at; k < len(f.lists); k += f.steps {
+			if len(f.lists[k]) > 0 {
+				f.value[k] = Quantile(f.pipeline.quantile, f.lists[k], &ranks)
+			}
+		}
+	}
+}
+
+// Quantile returns the quantile of some values as the engine has it, by ranks, which it sets.
+func Quantile(q float64, values []float64, ranks *ranked.Values) float64 {
+	missing := 0 // NaN, which come first, and last in ranks
+	for _, v := range values {
+		if v != v {
+			missing++
+		}
+	}
+	ranks.Set(values)
+	value := func(rank float64) float64 {
+		if int(rank) < missing {
+			return math.NaN()
+		}
+		return ranks.At(int(rank) - missing)
+	}
 	last := float64(len(values) - 1)
 	rank := q * last
 	lower := math.Max(0, math.Floor(rank))
 	upper, weight := math.Min(last, lower+1), rank-math.Floor(rank)
 	if weight == 0 {
-		return values[int(lower)]
+		return value(lower)
 	}
-	return values[int(lower)]*(1-weight) + values[int(upper)]*weight
+	low := value(lower)
+	return low*(1-weight) + value(upper)*weight
 }
