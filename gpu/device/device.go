@@ -160,8 +160,9 @@ func (d *Device) wait(t *task, err error) error {
 	}
 }
 
-// fail makes err the device's end, unless it has come to one. It returns why the device is dead.
-func (d *Device) fail(err error) *FaultError {
+// Fail makes err the device's end, unless it has come to one: whoever finds that it computes wrong calls it too. It
+// returns why the device is dead.
+func (d *Device) Fail(err error) *FaultError {
 	fault := &FaultError{Ordinal: d.options.Ordinal, Err: err}
 	if !d.fault.CompareAndSwap(nil, fault) {
 		return d.fault.Load()
@@ -184,7 +185,7 @@ func (d *Device) fail(err error) *FaultError {
 // device may still write to is never used again: the owner's memory stays with it, and failed pools hand out none.
 func (d *Device) giveUp() {
 	d.giveUpOnce.Do(func() {
-		d.fail(ErrTimeout)
+		d.Fail(ErrTimeout)
 		d.instruments.failures.Inc()
 		close(d.gaveUp)
 	})

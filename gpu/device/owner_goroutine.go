@@ -250,5 +250,5 @@ func (o *owner) note(err error) error {
 	if err == nil || !lost(err) {
 		return err
 	}
-	return o.fail(err)
+	return o.Fail(err)
 }

@@ -24,11 +24,12 @@ const (
 // if there is no device.
 func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 	var m Model
-	if d, _ := r.open(ctx); d == nil {
+	d, _ := r.open(ctx)
+	if d == nil {
 		return m, cmp.Or(ctx.Err(), device.ErrUnavailable)
 	}
 	onDevice := &Resampler{
-		options: r.options, cpu: r.cpu, devices: r.devices,
+		options: r.options, cpu: r.cpu, devices: []*resamplerDevice{d},
 		instruments: newInstruments(nil), fuseFrom: r.fuseFrom,
 	}
 	onDevice.options.Always = true
@@ -41,6 +42,9 @@ func (r *Resampler) Calibrate(ctx context.Context) (Model, error) {
 		return m, err
 	}
 	if m.Busy, err = onDevice.busyShare(ctx); err != nil {
+		return m, err
+	}
+	if err := d.Err(); err != nil { // the CPU has gone on
 		return m, err
 	}
 	r.SetModel(m)

@@ -111,7 +111,7 @@ func (r *Resampler) wantsDevice(l *load, times float64) bool {
 		return true
 	}
 	m := r.model.Load()
-	wait := float64(r.queued.Load()) / float64(len(r.devices))
+	wait := float64(r.queued.Load()) / float64(r.inUse())
 	return m != nil && wait+times*m.Device.of(l) < m.CPU.of(l)
 }
 

@@ -1,6 +1,10 @@
 package resample
 
-import "github.com/gnocco-db/gnocco/gpu/device"
+import (
+	"sync/atomic"
+
+	"github.com/gnocco-db/gnocco/gpu/device"
+)
 
 // FillGarbage fills the memory of every chunk with garbage before its job: kernels write all that is read.
 func (r *Resampler) FillGarbage() {
@@ -48,4 +52,28 @@ func (h heldJob) Start(e *device.Engine, stream *device.Stream) error {
 	h.started <- struct{}{}
 	<-h.held
 	return h.Job.Start(e, stream)
+}
+
+// ComputeWrong makes jobs flip a bit of each value of the first column, once so many jobs are done.
+func (r *Resampler) ComputeWrong(from int64) {
+	done := new(atomic.Int64)
+	r.options.Job = func(c device.Job) device.Job { return wrongJob{c.(*chunk), from, done} }
+}
+
+type wrongJob struct {
+	*chunk
+	from int64
+	done *atomic.Int64
+}
+
+// Finish does the chunk's, and flips bits at its end.
+func (j wrongJob) Finish(e *device.Engine, stream *device.Stream) (bool, error) {
+	more, err := j.chunk.Finish(e, stream)
+	if !more && j.done.Add(1) > j.from {
+		rows := j.levels[0].rows
+		for i := range rows {
+			j.results.Bytes[8*(rows+i)] ^= 1
+		}
+	}
+	return more, err
 }

@@ -1,6 +1,7 @@
 package resample_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -66,5 +67,89 @@ func TestQueuedBatches(t *testing.T) {
 	fatal.If(t, r.Resample(t.Context(), batch, &result))
 	if !carbonara.Accelerates(r, plan, 1000, 1, 1) {
 		t.Error("no batch is made after another one")
+	}
+}
+
+// A device whose values are off by a bit is given up: at calibration, at its first chunk, or at one that is checked
+// later. The chunk that is checked is computed once more, and so is all that follows.
+func TestWrongDeviceIsGivenUp(t *testing.T) {
+	driver := devicetest.HostKernels(t)
+	if driver == nil {
+		t.Skip("devices that are given up are the fake driver's")
+	}
+	driver.Abandon()
+	rng := rand.New(rand.NewPCG(9, 10))
+	batch := &carbonara.Batch{}
+	plan := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.Mean, carbonara.Max})
+	for range 3 {
+		timestamps, values := shape{n: 60, step: 10 * time.Second, unit: 1}.series(rng)
+		add(batch, plan, timestamps, values)
+	}
+	wrong := func(from int64, always bool) (*device.Device, *resample.Resampler) {
+		dev, err := device.New(device.Options{})
+		fatal.If(t, err)
+		t.Cleanup(func() { fatal.If(t, dev.Close()) })
+		r := resample.New([]*device.Device{dev}, resample.Options{Workers: 1, Always: always})
+		r.ComputeWrong(from)
+		return dev, r
+	}
+	givenUp := func(dev *device.Device) bool {
+		var fault *device.FaultError
+		return errors.As(dev.Err(), &fault) && errors.Is(fault, device.ErrInvariant)
+	}
+	dev, r := wrong(0, false)
+	if _, err := r.Calibrate(t.Context()); !givenUp(dev) || !errors.Is(err, device.ErrInvariant) {
+		t.Errorf("calibrated: %v, device %v", err, dev.Err())
+	}
+	compare(t, r, batch)
+
+	dev, r = wrong(0, true)
+	compare(t, r, batch)
+	if !givenUp(dev) {
+		t.Error("a device that computes wrong from the first is in use")
+	}
+	compare(t, r, batch)
+
+	dev, r = wrong(127, true)
+	for range 63 {
+		compare(t, r, batch) // twice
+	}
+	var want, got carbonara.Result
+	onCPU(t, batch, &want)
+	fatal.If(t, r.Resample(t.Context(), batch, &got))
+	sameGroups(t, batch, &want, &got)
+	got.Release()
+	if dev.Err() != nil {
+		t.Errorf("a device that computes right is given up: %v", dev.Err())
+	}
+	compare(t, r, batch) // the 128th chunk is checked
+	if !givenUp(dev) {
+		t.Error("a device that computes wrong later is in use")
+	}
+	compare(t, r, batch)
+}
+
+// A second device stays closed until the first one fails.
+func TestSecondDevice(t *testing.T) {
+	driver := devicetest.HostKernels(t)
+	if driver == nil {
+		t.Skip("devices are the fake driver's")
+	}
+	driver.SetDevices(2)
+	first, second := devicetest.Open(t, device.Options{}), devicetest.Open(t, device.Options{Ordinal: 1})
+	r := resample.New([]*device.Device{first, second}, resample.Options{Workers: 1})
+	batch := mixed(2, 500, 1, minutePlan)
+	for range 3 {
+		r.SetModel(resample.Model{CPU: resample.Cost{Batch: 1e9}, Device: resample.Cost{Batch: 1e6}, Busy: 1})
+		compare(t, r, batch)
+	}
+	if first.Ready() == nil || second.Ready() != nil {
+		t.Fatal("of work for one device, two are open")
+	}
+	driver.Abandon()
+	first.Fail(device.ErrTimeout)
+	compare(t, r, batch)
+	if second.Ready() == nil {
+		t.Fatal("no device stands in for one that failed")
 	}
 }

@@ -3,7 +3,10 @@ package resample
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +40,7 @@ type resamplerDevice struct {
 	load    sync.Once
 	program *program
 	err     error
+	chunks  atomic.Uint64 // see checked
 }
 
 // New returns a resampler on devices, which it opens when they are first needed and does not close.
@@ -54,10 +58,20 @@ func New(devices []*device.Device, options Options) *Resampler {
 	return r
 }
 
+// inUse returns how many devices share the work. The host packs less than one can do: others stand in for one that
+// fails, unless they are always to be used.
+func (r *Resampler) inUse() int {
+	if r.options.Always {
+		return len(r.devices)
+	}
+	return min(1, len(r.devices))
+}
+
 // open returns a device that works, with its kernels; nil if there is none (left).
 func (r *Resampler) open(ctx context.Context) (*resamplerDevice, *device.Engine) {
-	for range r.devices {
-		d := r.devices[r.next.Add(1)%uint64(len(r.devices))]
+	first := r.next.Add(1) % uint64(max(1, r.inUse()))
+	for i := range r.devices {
+		d := r.devices[(int(first)+i)%len(r.devices)]
 		e, err := d.Open(ctx)
 		if err != nil {
 			continue
@@ -126,7 +140,7 @@ type chunkOf struct {
 func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, batch *carbonara.Batch,
 	result *carbonara.Result, started time.Time) error {
 	c.split(batch, r.options.chunkMeasures(batch), e.Memory.Budget()/memoryShare)
-	onDevices := r.devices[0].Streams() * len(r.devices) // or waiting for one, besides what workers have in hand
+	onDevices := r.devices[0].Streams() * r.inUse() // or waiting for one, besides what workers have in hand
 	workers := max(1, min(r.options.Workers+onDevices, len(c.chunks)))
 	c.writers = result.Writers(c.writers[:0], batch, workers)
 	for i := range batch.Series {
@@ -144,7 +158,7 @@ func (c *call) resample(ctx context.Context, r *Resampler, e *device.Engine, bat
 			defer func() { c.work[w].release() }() // of the chunk that is there by then
 			for k := range chunks {
 				c.work[w].compact = r.options.Workers >= compactFrom && k >= onDevices
-				if err := c.oneChunk(ctx, r, &c.work[w], &c.chunks[k], batch, &c.writers[w]); err != nil {
+				if err := c.oneChunk(ctx, r, &c.work[w], &c.chunks[k], batch, result, &c.writers[w]); err != nil {
 					return err
 				}
 			}
@@ -209,15 +223,24 @@ func bytesPerMeasure(kind seriesKind) int64 {
 
 // oneChunk computes a chunk, on the CPU if the device can't.
 func (c *call) oneChunk(ctx context.Context, r *Resampler, p **chunk, what *chunkOf, batch *carbonara.Batch,
-	w *carbonara.ResultWriter) error {
+	result *carbonara.Result, w *carbonara.ResultWriter) error {
 	c.hands <- struct{}{}
 	defer func() { <-c.hands }()
-	err := device.Guarded(func() error { return c.onDevice(ctx, r, *p, what, batch) })
+	var d *resamplerDevice
+	err := device.Guarded(func() (err error) {
+		d, err = c.onDevice(ctx, r, *p, what, batch)
+		return err
+	})
 	if err == nil {
 		err = device.Guarded((*p).check)
 	}
 	if err == nil {
-		return (*p).unpack(w)
+		if err := (*p).unpack(w); err != nil {
+			return err
+		}
+		if err = d.checked(batch, result, w, c.series[what.from:what.to]); err == nil {
+			return nil
+		}
 	}
 	if errors.Is(err, device.ErrTimeout) {
 		*p = new(chunk) // the owner may yet write to the other one, and the device to its memory
@@ -246,18 +269,19 @@ func isExpected(err error) bool {
 }
 
 // onDevice computes a chunk on the next device, meanwhile leaving its place to another.
-func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunkOf, batch *carbonara.Batch) error {
+func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunkOf, batch *carbonara.Batch) (
+	*resamplerDevice, error) {
 	if what.measures >= maxMeasures || len(what.kind.plan.Granularities) > maxLevels {
-		return device.ErrMemory
+		return nil, device.ErrMemory
 	}
 	d, e := r.open(ctx)
 	if d == nil {
-		return device.ErrUnavailable
+		return nil, device.ErrUnavailable
 	}
 	started := time.Now()
 	p.program, p.fuseFrom = d.program, r.fuseFrom
 	if err := p.load(e, batch, what.kind.plan, c.series[what.from:what.to]); err != nil {
-		return err
+		return nil, err
 	}
 	var job device.Job = p
 	if r.options.Job != nil {
@@ -271,7 +295,42 @@ func (c *call) onDevice(ctx context.Context, r *Resampler, p *chunk, what *chunk
 	took := time.Since(packed)
 	r.instruments.Phase("device", took)
 	r.busy.Add(int64(took))
-	return err
+	return d, err
+}
+
+// checked computes a series of some chunks once more, on the CPU, which replaces the device's result: of one in 64, and
+// of more at first. A device that computes wrong is given up: its error is a *device.FaultError.
+func (d *resamplerDevice) checked(batch *carbonara.Batch, result *carbonara.Result, w *carbonara.ResultWriter,
+	series []int) error {
+	n := d.chunks.Add(1)
+	if err := d.Err(); n%64 != 0 && n&(n-1) != 0 || err != nil {
+		return err
+	}
+	i := series[n%uint64(len(series))]
+	var got []carbonara.Groups
+	for j := range batch.Series[i].Plan.Granularities {
+		got = append(got, *result.Groups(i, j))
+	}
+	if err := w.Resample(i); err != nil {
+		return err
+	}
+	for j := range got {
+		if !sameGroups(result.Groups(i, j), &got[j]) {
+			return d.Fail(fmt.Errorf("%w: it computes other aggregates than the CPU", device.ErrInvariant))
+		}
+	}
+	return nil
+}
+
+// sameGroups reports whether got ends with all groups of want, in the same bits; every NaN is alike.
+func sameGroups(want, got *carbonara.Groups) bool {
+	more := got.Len() - want.Len() // that were not asked for: see carbonara.Series.Since
+	return more >= 0 && slices.Equal(want.Starts, got.Starts[more:]) &&
+		slices.EqualFunc(want.Values, got.Values, func(want, got []float64) bool {
+			return slices.EqualFunc(want, got[more:], func(a, b float64) bool {
+				return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+			})
+		})
 }
 
 // compactFrom is the number of workers from which timestamps that the device could copy as they are, 8 bytes each, are

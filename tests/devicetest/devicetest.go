@@ -52,7 +52,8 @@ func Gather(t testing.TB, registry *prometheus.Registry) map[string]float64 {
 	return values
 }
 
-// Open returns a device that is closed with the test.
+// Open returns a device that is closed with the test, which fails if the device was given up for wrong results: the CPU
+// has gone on then.
 func Open(t testing.TB, options device.Options) *device.Device {
 	t.Helper()
 	if options.JobTimeout == 0 {
@@ -63,6 +64,9 @@ func Open(t testing.TB, options device.Options) *device.Device {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if err := dev.Err(); errors.Is(err, device.ErrInvariant) {
+			t.Error(err)
+		}
 		if err := dev.Close(); err != nil {
 			t.Error(err)
 		}
