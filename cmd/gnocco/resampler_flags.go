@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -26,9 +27,13 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 	f.devices.Define(flags)
 }
 
+// openAfter is how long devices wait after the start: a driver that opens takes cores from measures that waited for the
+// process, of which it is done with millions by then.
+const openAfter = 3 * time.Second
+
 // resampler returns the constructor of a process's resampler; nil for the CPU's. Devices stay open until the process
-// ends. Their pinned memory is part of the process's, a sixteenth at most. With auto they are looked for beside the
-// start, as the driver takes 0.2 s for that.
+// ends. Their pinned memory is part of the process's, a sixteenth at most. With auto they are looked for after the
+// start.
 func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *slog.Logger) (
 	func(prometheus.Registerer) carbonara.Resampler, error) {
 	onDevices := func(found []device.Properties, registerer prometheus.Registerer) *resample.Resampler {
@@ -47,6 +52,11 @@ func (f *resamplerFlags) resampler(ctx context.Context, memory int64, logger *sl
 		return func(registerer prometheus.Registerer) carbonara.Resampler {
 			r := devices.NewResampler()
 			go func() {
+				select {
+				case <-time.After(openAfter):
+				case <-ctx.Done():
+					return
+				}
 				if found, _ := devices.Choose(f.gpu, f.devices.Driver, logger); len(found) > 0 {
 					d := onDevices(found, registerer)
 					calibrate(d)
