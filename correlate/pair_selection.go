@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // Selection says which pairs are wanted. The zero value keeps all.
@@ -67,17 +69,32 @@ func (s *Selector) addTo(column int, p Pair) {
 // Finish hands out the pairs of a top, strongest first over all, by I and J where every column has its own.
 func (s *Selector) Finish() error {
 	if s.columns != nil {
-		var pairs []Pair
+		pairs := make([][]Pair, len(s.columns)) // by I
+		workers := parallel.Workers(len(s.columns))
+		_ = parallel.Each(workers, len(s.columns), func(j int) error {
+			s.columns[j] = keepStrongest(s.columns[j], s.selection.TopPerColumn)
+			return nil
+		})
 		for _, column := range s.columns {
-			pairs = append(pairs, keepStrongest(column, s.selection.TopPerColumn)...)
+			for _, p := range column {
+				pairs[p.I] = append(pairs[p.I], p)
+			}
 		}
-		slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
-		pairs = slices.CompactFunc(pairs, func(a, b Pair) bool { return a.I == b.I && a.J == b.J })
-		if s.selection.Top == 0 {
-			return s.out(pairs)
-		}
-		for _, p := range pairs {
-			s.all = addStrong(s.all, p, s.selection.Top, &s.leastOfAll)
+		_ = parallel.Each(workers, len(s.columns), func(i int) error {
+			slices.SortFunc(pairs[i], inTriangle)
+			pairs[i] = slices.CompactFunc(pairs[i], func(a, b Pair) bool { return a.J == b.J })
+			return nil
+		})
+		for _, some := range pairs {
+			if s.selection.Top == 0 {
+				if err := s.out(some); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, p := range some {
+				s.all = addStrong(s.all, p, s.selection.Top, &s.leastOfAll)
+			}
 		}
 	}
 	return s.out(keepStrongest(s.all, s.selection.Top))
@@ -110,7 +127,18 @@ func addStrong(best []Pair, p Pair, most int, least *float64) []Pair {
 // most.
 func keepStrongest(pairs []Pair, most int) []Pair {
 	slices.SortFunc(pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Strength(), a.Strength()), cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
+		if c := cmp.Compare(b.Strength(), a.Strength()); c != 0 { // nearly always
+			return c
+		}
+		return inTriangle(a, b)
 	})
 	return pairs[:min(most, len(pairs))]
+}
+
+// inTriangle compares the places of pairs, by I and J.
+func inTriangle(a, b Pair) int {
+	if a.I != b.I {
+		return a.I - b.I
+	}
+	return a.J - b.J
 }

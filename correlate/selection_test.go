@@ -58,3 +58,28 @@ func BenchmarkSelector(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSelectorOfDevice takes the million pairs that a device finds among the strongest of 10,000 columns.
+func BenchmarkSelectorOfDevice(b *testing.B) {
+	const columns, each = 10_000, 100
+	random := rand.New(rand.NewPCG(1, 1))
+	var pairs []correlate.Pair
+	for i := range columns - each {
+		for j := i + 1; j < columns; j += 1 + random.IntN((columns-i)/each+1) {
+			pairs = append(pairs, correlate.Pair{I: i, J: j, R: random.NormFloat64() / 50})
+		}
+	}
+	for b.Loop() {
+		s := correlate.NewSelector(correlate.Selection{TopPerColumn: each}, columns,
+			func(correlate.Pair) error { return nil })
+		for _, p := range pairs {
+			if err := s.Add(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := s.Finish(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(pairs)), "pairs")
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/gpu/cu"
 	"github.com/gnocco-db/gnocco/gpu/device"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // outcomeJob is the job that makes coefficients of a band's state, and finds the pairs that a selection wants.
@@ -279,9 +280,10 @@ func (o *outcomeJob) readList() {
 		o.found[next[n[0]]] = o.pair(int(n[0]), int(n[1]), v[0], int(n[2]), v[1])
 		next[n[0]]++
 	}
-	for i := range o.shape.columns {
+	_ = parallel.Each(parallel.Workers(o.shape.columns), o.shape.columns, func(i int) error {
 		slices.SortFunc(o.found[ends[i]:ends[i+1]], func(a, b correlate.Pair) int { return a.J - b.J })
-	}
+		return nil
+	})
 }
 
 // pair is a pair as correlate has it.
