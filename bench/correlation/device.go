@@ -13,6 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	benchdevice "github.com/gnocco-db/gnocco/bench/device"
 	"github.com/gnocco-db/gnocco/bench/report"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-correlate/csv"
 	"github.com/gnocco-db/gnocco/correlate"
@@ -26,34 +29,88 @@ const deviceRounds = 9
 // correlateDevice measures a device, and holds its coefficients to those of the CPU.
 func correlateDevice(ctx context.Context, o report.Run, dev *device.Device, values correlate.Values,
 	selection correlate.Selection, want []correlate.Pair) error {
-	engine := gpucorrelate.New([]*device.Device{dev}, gpucorrelate.Options{Always: true})
-	var times []time.Duration
-	var pairs []correlate.Pair
-	for range deviceRounds {
-		pairs = pairs[:0]
-		started := time.Now()
-		result, err := engine.Correlate(ctx, values, correlate.Options{}, selection, func(p correlate.Pair) error {
-			pairs = append(pairs, p)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if result.Engine == "" {
-			return errors.New("bench: the CPU did the device's work")
-		}
-		times = append(times, time.Since(started))
-	}
-	off, err := furthest(pairs, want)
+	registry := prometheus.NewRegistry()
+	times, off, err := deviceTimes(ctx, dev, gpucorrelate.Options{Registerer: registry}, values, selection, want, nil)
 	if err != nil {
 		return err
 	}
 	columns, rows := values.Columns(), int(values.Rows())
 	flops := float64(columns) * float64(columns+1) * float64(rows)
-	t := report.Quantile(times, 0.5)
-	return o.Report.Add(fmt.Sprintf("Correlate/engine=device/columns=%d/rows=%d/top=%d", columns, rows,
-		selection.TopPerColumn), 1, report.Of(report.Milliseconds(t), "ms"),
-		report.Of(flops/1e9/t.Seconds(), "Gflop/s"), report.Of(off, "off-at-most"))
+	add := func(from string, times []time.Duration, off float64) error {
+		t := report.Quantile(times, 0.5)
+		return o.Report.Add(fmt.Sprintf("Correlate/engine=device/columns=%d/rows=%d/top=%d/from=%s", columns, rows,
+			selection.TopPerColumn, from), 1, report.Of(report.Milliseconds(t), "ms"),
+			report.Of(flops/1e9/t.Seconds(), "Gflop/s"), report.Of(off, "off-at-most"))
+	}
+	if err := add("host", times, off); err != nil {
+		return err
+	}
+	if err := o.Report.Note("seconds of %d calls: %s", deviceRounds, phasesOf(registry)); err != nil {
+		return err
+	}
+	// All rows as one chunk of pinned memory: copies and kernels one after the other, by the device's clock.
+	const spare = 2048 // rows, up to a whole segment
+	bytes := 8 * columns * (rows + spare)
+	whole, err := device.New(device.Options{Ordinal: dev.Ordinal(), Streams: 1, PinnedBytes: int64(bytes) / 4 * 5,
+		JobTimeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	defer whole.Close()
+	var jobs [][]*benchdevice.PartsJob // of each round
+	options := gpucorrelate.Options{ChunkBytes: bytes, Job: func(job device.Job) device.Job {
+		last := &jobs[len(jobs)-1]
+		*last = append(*last, &benchdevice.PartsJob{Job: job})
+		return (*last)[len(*last)-1]
+	}}
+	if _, off, err = deviceTimes(ctx, whole, options, values, selection, want, func() {
+		jobs = append(jobs, nil)
+	}); err != nil {
+		return err
+	}
+	var pinned, resident []time.Duration
+	for _, round := range jobs {
+		var kernels, copies time.Duration
+		for _, job := range round {
+			kernels += job.Times["kernels"]
+			copies += job.Times["up"] + job.Times["down"]
+		}
+		pinned, resident = append(pinned, kernels+copies), append(resident, kernels)
+	}
+	if err := add("pinned", pinned, off); err != nil {
+		return err
+	}
+	return add("resident", resident, off)
+}
+
+// deviceTimes correlates on a device so often, and returns how long that took and by how much coefficients differ.
+func deviceTimes(ctx context.Context, dev *device.Device, options gpucorrelate.Options, values correlate.Values,
+	selection correlate.Selection, want []correlate.Pair, begin func()) ([]time.Duration, float64, error) {
+	options.Always = true
+	engine := gpucorrelate.New([]*device.Device{dev}, options)
+	var times []time.Duration
+	var pairs []correlate.Pair
+	for range deviceRounds {
+		if begin != nil {
+			begin()
+		}
+		pairs = pairs[:0]
+		started := time.Now()
+		result, err := engine.Correlate(ctx, values, correlate.Options{MemoryBytes: 64 << 30}, selection,
+			func(p correlate.Pair) error {
+				pairs = append(pairs, p)
+				return nil
+			})
+		if err != nil {
+			return nil, 0, err
+		}
+		if result.Engine == "" {
+			return nil, 0, errors.New("bench: the CPU did the device's work")
+		}
+		times = append(times, time.Since(started))
+	}
+	off, err := furthest(pairs, want)
+	return times, off, err
 }
 
 // furthest returns by how much coefficients differ at most, of pairs that both lists have.

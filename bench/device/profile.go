@@ -67,10 +67,10 @@ var errProfile = errors.New("bench: the batch does not fit the device")
 // called before the first work of a round is queued: to start several devices together.
 func measureParts(ctx context.Context, dev *device.Device, batch *carbonara.Batch, rounds int, ready func()) (
 	p profile, err error) {
-	var jobs []*partsJob
+	var jobs []*PartsJob
 	r := resample.New([]*device.Device{dev}, resample.Options{Workers: 1, Always: true, ChunkMeasures: math.MaxInt32,
 		Job: func(job device.Job) device.Job {
-			jobs = append(jobs, &partsJob{Job: job, ready: ready})
+			jobs = append(jobs, &PartsJob{Job: job, ready: ready})
 			return jobs[len(jobs)-1]
 		}})
 	var result carbonara.Result
@@ -86,9 +86,9 @@ func measureParts(ctx context.Context, dev *device.Device, batch *carbonara.Batc
 	times := make(map[string][]time.Duration)
 	for _, j := range jobs {
 		for _, part := range []string{"up", "down", "unpack", "kernels"} {
-			times[part] = append(times[part], j.times[part])
+			times[part] = append(times[part], j.Times[part])
 		}
-		all := j.times["unpack"] + j.times["kernels"]
+		all := j.Times["unpack"] + j.Times["kernels"]
 		times["all"] = append(times["all"], all)
 		p.resident += all
 	}
@@ -106,22 +106,23 @@ func measureParts(ctx context.Context, dev *device.Device, batch *carbonara.Batc
 	return p, nil
 }
 
-// partsJob does a chunk's job, and marks where one part of it ends and the next begins.
-type partsJob struct {
+// PartsJob does a chunk's job, and marks where one part of it ends and the next begins.
+type PartsJob struct {
 	device.Job
+	Times map[string]time.Duration // of "up", "down", "kernels", "unpack", by the device's clock, once the job is done
+
 	ready func()
 	watch stopwatch
 	parts []string // from each mark on
 	bytes map[string]int64
-	times map[string]time.Duration
 	ended bool // the chunk's job has
 	done  bool
 	err   error
 }
 
 // Start implements device.Job.
-func (j *partsJob) Start(e *device.Engine, stream *device.Stream) error {
-	j.parts, j.bytes, j.times = nil, make(map[string]int64), make(map[string]time.Duration)
+func (j *PartsJob) Start(e *device.Engine, stream *device.Stream) error {
+	j.parts, j.bytes, j.Times = nil, make(map[string]int64), make(map[string]time.Duration)
 	begin := func(part string) {
 		if n := len(j.parts); n == 0 || j.parts[n-1] != part {
 			j.parts, j.err = append(j.parts, part), errors.Join(j.err, j.watch.mark(stream))
@@ -146,7 +147,7 @@ func (j *partsJob) Start(e *device.Engine, stream *device.Stream) error {
 }
 
 // Finish implements device.Job.
-func (j *partsJob) Finish(e *device.Engine, stream *device.Stream) (bool, error) {
+func (j *PartsJob) Finish(e *device.Engine, stream *device.Stream) (bool, error) {
 	if !j.ended {
 		more, err := j.Job.Finish(e, stream)
 		if j.ended = !more; more || err != nil {
@@ -156,7 +157,7 @@ func (j *partsJob) Finish(e *device.Engine, stream *device.Stream) (bool, error)
 	}
 	times, err := j.watch.times()
 	for i, t := range times {
-		j.times[j.parts[i]] += t
+		j.Times[j.parts[i]] += t
 	}
 	j.done = err == nil
 	return false, errors.Join(err, j.err)

@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gnocco-db/gnocco/gpu/device"
 )
 
 // Options of a Correlator. The zero value works.
@@ -22,6 +24,9 @@ type Options struct {
 	// ChunkBytes is how much goes to a device together; 0 for 96 MiB.
 	ChunkBytes int
 
+	// Job, unless nil, returns the job that runs in place of each of a correlation's, and calls that: for measurements.
+	Job func(device.Job) device.Job
+
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // another correlator's is no harm: their figures are added
 }
@@ -30,5 +35,8 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.ChunkBytes = cmp.Or(o.ChunkBytes, defaultChunkBytes)
+	if o.Job == nil {
+		o.Job = func(job device.Job) device.Job { return job }
+	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 }

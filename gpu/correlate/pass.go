@@ -163,7 +163,7 @@ func (p *pass) submit(ctx context.Context, chunk *chunk, job func(*band) device.
 				return err
 			}
 		}
-		wait, err := b.device.Submit(ctx, job(b))
+		wait, err := b.device.Submit(ctx, p.correlator.options.Job(job(b)))
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (p *pass) hand(ctx context.Context, selector *correlate.Selector, result *c
 	all := p.selection == correlate.Selection{}
 	for i, b := range p.bands {
 		o := &outcomeJob{band: b, minOverlap: p.options.MinOverlap, selection: p.selection, all: all}
-		if err := b.device.Run(ctx, o); err != nil {
+		if err := b.device.Run(ctx, p.correlator.options.Job(o)); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -216,7 +216,7 @@ func (p *pass) hand(ctx context.Context, selector *correlate.Selector, result *c
 		}
 		for row := b.rows.from; row < b.rows.to; row++ {
 			f := &fetchJob{band: b, row: row}
-			if err := b.device.Run(ctx, f); err != nil {
+			if err := b.device.Run(ctx, p.correlator.options.Job(f)); err != nil {
 				return err
 			}
 			if err := f.pairs(func(pair correlate.Pair) error {

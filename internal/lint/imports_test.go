@@ -76,7 +76,7 @@ var layers = table(
 	"correlate: internal/parallel",
 	"bench/cmd: bench internal cmd/shared/bytesize cmd/shared/devices correlate gpu",
 	"bench: bench/pattern bench/report storage model internal",
-	"bench/correlation: bench/report cmd/gnocco-correlate/csv correlate gpu/correlate gpu/device",
+	"bench/correlation: bench/device bench/report cmd/gnocco-correlate/csv correlate gpu/correlate gpu/device",
 	"bench/device: bench/pattern bench/report bench/device/kernels carbonara gpu/cu gpu/device gpu/resample query/aggregates",
 	"bench/incidents: anomaly carbonara",
 	"bench/formats: bench/pattern bench/report carbonara",
