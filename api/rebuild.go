@@ -203,8 +203,8 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 	return web.Answer(w, shown, err)
 }
 
-// change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type, which may give a
-// series the policy of counters.
+// change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type, which may give
+// a series the policy of counters.
 func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
 	preview, fields, err := a.decodeChange(w, r, "archive_policy_name", "type")
 	if err != nil {
