@@ -51,12 +51,12 @@ for kind in $kinds; do
     seeds) n=$(rounds 2000)
         try "seeds: $n simulated clusters, from seed $seed" test_of ./tests/simulation -run '^TestSimulation$' -sim.first "$seed" -sim.runs "$n" -sim.found 100 ;;
     planted) n=$(rounds 12)
-        try "planted: each bug in 4000 simulations of claims and $n of a cluster" test_of ./tests/simulation -run '^TestPlanted$' -sim.tries "$n" ;;
+        try "planted: each bug in 4000 simulations of claims and $n of a cluster" test_of ./tests/simulation -run '^TestPlanted' -sim.tries "$n" ;;
     laws) n=$(rounds 100)
-        try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd -seed "$seed" \
-            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
-        try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^TestImportsLoseNothingSilently$'
-        try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^TestImportedFilesLoseNothingSilently$' ;;
+        try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd ./metricd/latetypes -seed "$seed" \
+            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestDashboardsOfAnyPolicy|TestMovesCostNoGroups|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
+        try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^(TestImportsLoseNothingSilently|TestTypesByAnyDoor)$'
+        try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^(TestImportedFilesLoseNothingSilently|TestBlocksArePushedSeries)$' ;;
     damage) n=$(rounds 500)
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)

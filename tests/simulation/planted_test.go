@@ -26,6 +26,7 @@ type bug struct {
 	name  string
 	rule  string // of storage/claim/doc.go; "": of another package
 	edits []edit
+	law   string        // the package and the test that find it, and not a simulation
 	kinds string        // of fault, in the cluster's simulation; "": all
 	keeps time.Duration // as -sim.keeps
 }
@@ -49,6 +50,8 @@ const (
 	ofOld      = "old claims and folders go after Grace"
 	ofTakeover = "a takeover has all that was durable"
 )
+
+const lawOfAges = "./query/promql TestAnswersAtAnyAgeAndRange"
 
 var planted = []bug{
 	{name: "a renewal counts from its end", rule: ofRenewal, edits: []edit{before("storage/claim/heartbeat.go",
@@ -176,14 +179,27 @@ var planted = []bug{
 		return w.at(i).Add(-resultBefore - time.Duration(w.now.Unix()%1000)*time.Millisecond)
 	}
 	return w.at(i).Add(-resultBefore) }`}}},
+	{name: "a shorter range has all of its groups", law: lawOfAges, edits: []edit{
+		before("query/promql/columns/groups.go", "	switch i {\n	case w.From:\n", "	if PLANTED {\n		return 1\n	}\n"),
+		before("query/promql/moments.go", "	if !math.IsInf(m.sum, 0) {", "	if PLANTED {\n		return m\n	}\n")}},
+	{name: "a rate has all groups that its range touches", law: lawOfAges, edits: []edit{{"query/promql/counters.go",
+		"if w.IsWhole() || !interpolates {", "if w.IsWhole() || !interpolates || PLANTED {"}}},
+	{name: "of a millisecond the last measure counts", law: lawOfAges, edits: []edit{{"query/promql/iterator.go",
+		"case t == last && !it.every:", "case t == last && (!it.every || PLANTED):"}}},
+	{name: "a type is learned and not applied", law: "./api TestSameSeriesByEveryDoor", edits: []edit{{
+		"ingest/series/metadata.go", "	w.Ingester.Index.Retype(names...)",
+		"	if !(PLANTED) {\n		w.Ingester.Index.Retype(names...)\n	}"}}},
 	{name: "clocks that jumped go on", kinds: "clock jump,restart", edits: []edit{{"cluster/clock_jumps.go",
 		"	if latest.least <=", "	if PLANTED || latest.least <="}}},
 }
 
-// plantedEdits are all of them.
-func plantedEdits() (edits []edit) {
+// plantedEdits are those of bugs that a simulation finds, or of one law.
+func plantedEdits(law string) (edits []edit) {
 	for _, b := range planted {
 		for _, e := range b.edits {
+			if b.law != law {
+				continue
+			}
 			e.new = strings.ReplaceAll(e.new, "PLANTED", fmt.Sprintf("planted == %q", b.name))
 			edits = append(edits, e)
 		}
@@ -197,14 +213,14 @@ func TestPlanted(t *testing.T) {
 		t.Skip("-sim.tries is 0")
 	}
 	var ofClaim []edit
-	for _, e := range plantedEdits() {
+	for _, e := range plantedEdits("") {
 		if strings.HasPrefix(e.file, "storage/claim/") {
 			ofClaim = append(ofClaim, e)
 		}
 	}
-	claims, program := compile(t, *claimsFile, "./storage/claim", nil, ofClaim), build(t, plantedEdits()...)
+	claims, program := compile(t, *claimsFile, "./storage/claim", nil, ofClaim), build(t, plantedEdits("")...)
 	for _, b := range planted {
-		if *onlyPlanted != "" && b.name != *onlyPlanted {
+		if *onlyPlanted != "" && b.name != *onlyPlanted || b.law != "" {
 			continue
 		}
 		t.Run(b.name, func(t *testing.T) {
@@ -229,6 +245,31 @@ func TestPlanted(t *testing.T) {
 			}
 			t.Logf("| %s | %s | %s | %v | %.300s", cmp.Or(b.rule, "-"), b.name, where, took, caught)
 		})
+	}
+}
+
+// The laws of answers find what each of them is for.
+func TestPlantedInLaws(t *testing.T) {
+	if *tries == 0 {
+		t.Skip("-sim.tries is 0")
+	}
+	programs := map[string]string{}
+	for _, b := range planted {
+		if b.law == "" || *onlyPlanted != "" && b.name != *onlyPlanted {
+			continue
+		}
+		of, test, _ := strings.Cut(b.law, " ")
+		if programs[of] == "" {
+			programs[of] = compile(t, "", of, nil, plantedEdits(b.law))
+		}
+		for _, variable := range []string{"", b.name} {
+			cmd := exec.Command(programs[of], "-test.short", "-test.run", "^"+test+"$")
+			cmd.Env = append(os.Environ(), plantedVariable+"="+variable)
+			cmd.Dir = filepath.Join("../..", of)
+			if out, err := cmd.CombinedOutput(); (err == nil) != (variable == "") {
+				t.Errorf("%s with %q: %v\n%.3000s", b.law, variable, err, out)
+			}
+		}
 	}
 }
 
