@@ -68,7 +68,7 @@ var anyText = map[string][]string{
 	"/v1/resource/{type}": {"attrs"}, "/v1/search/resource/{type}": {"attrs"},
 	"/api/v1/query": {"stats"}, "/api/v1/query_range": {"stats"}, "/api/v1/metadata": {"metric"},
 	"/api/v1/series_count": {"label"}, "/v1/quotas": {"marker"}, "/api/v1/rules": {"type"},
-	"/v1/rules/{group}": {"project"},
+	"/v1/rules/{name}": {"project"},
 }
 
 // Every operation of openapi.yaml has rows: one for each of its query parameters, and one for its body at least.

@@ -29,6 +29,7 @@ type Group struct {
 	Name             string
 	Interval, Offset common.Duration
 	Limit            int
+	Paused           bool // cells other than those that are due wait
 	Rules            []*Rule
 }
 
@@ -121,6 +122,7 @@ func (r *Rule) prepare(g *Group, p parser.Parser) error {
 // its metrics, and one that also computes the same its progress.
 func (g *Group) goOn(earlier *Group) {
 	rest := slices.Clone(earlier.Rules)
+	g.Paused = earlier.Paused
 	for _, r := range g.Rules {
 		i := slices.IndexFunc(rest, func(was *Rule) bool {
 			return was.Record == r.Record && maps.Equal(was.Labels, r.Labels) && earlier.Creator == g.Creator

@@ -22,6 +22,7 @@ const (
 	listenAtOnce  = 16               // sacks
 	leastLag      = 10 * time.Second // between a cell's time and its evaluation
 	retryAfter    = 30 * time.Second
+	gatherFor     = time.Minute // changes are evaluated together, after earlier ones are done
 	retryFailed   = 10 * time.Minute
 )
 
@@ -60,20 +61,21 @@ func (m *Manager) Round(ctx context.Context, now time.Time) error {
 			done = append(done, r)
 		}
 	}
-	for began := m.options.Now(); ; {
-		if err := m.commit(ctx, done, m.lastChange); err != nil {
-			return err
-		}
+	for began := m.options.Now(); ctx.Err() == nil && m.options.Now().Sub(began) < roundInterval; { // more may be due
 		r := m.background(rules, now)
-		if r == nil || ctx.Err() != nil || m.options.Now().Sub(began) >= roundInterval {
-			return ctx.Err() // something else may be due
+		if r == nil {
+			break
 		}
-		m.work(ctx, r, now)
-		done = []*Rule{r}
-		if err := pause.For(ctx, r.took); err != nil {
-			return err
+		if m.work(ctx, r, now); len(r.Todo) == 0 {
+			r.upToDate = now
 		}
+		done = append(done, r)
+		_ = pause.For(ctx, r.took)
 	}
+	if err := m.commit(ctx, done, m.lastChange); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // due returns the last cell of a rule that is due.
@@ -106,7 +108,8 @@ func (m *Manager) background(rules []*Rule, now time.Time) (newest *Rule) {
 			}
 			r.Failed, r.failedBy = nil, ""
 		}
-		if len(r.Todo) > 0 && (r.fault == "" || now.Sub(r.last) >= retryAfter) &&
+		if len(r.Todo) > 0 && !r.group.Paused && now.Sub(r.upToDate) >= gatherFor &&
+			(r.fault == "" || now.Sub(r.last) >= retryAfter) &&
 			(newest == nil || r.Todo[len(r.Todo)-1].To > newest.Todo[len(newest.Todo)-1].To) {
 			newest = r
 		}

@@ -76,6 +76,7 @@ type Progress struct {
 	Series  map[uuid.UUID]bool  // metrics that hold results
 
 	last, failedAt  time.Time // this process evaluated, and put the last cell into Failed; zero: never
+	upToDate        time.Time // earlier cells were last done; zero: never
 	took            time.Duration
 	fault, failedBy string
 }
@@ -167,15 +168,37 @@ func (m *Manager) Apply(ctx context.Context, groups []*Group) error {
 	return err
 }
 
+// group returns a group of a project. mu is held.
+func (m *Manager) group(ctx context.Context, project, name string) (*Group, error) {
+	if err := m.load(ctx); err != nil {
+		return nil, err
+	}
+	g := m.groups[(&Group{Project: project, Name: name}).key()]
+	if g == nil {
+		return nil, model.NotFound("Rule group", name)
+	}
+	return g, nil
+}
+
+// Pause lets the work of a group on earlier cells wait, or go on. Cells that are due are evaluated in any case.
+func (m *Manager) Pause(ctx context.Context, project, name string, paused bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g, err := m.group(ctx, project, name)
+	if err == nil {
+		g.Paused = paused
+		err = m.options.Index.PutRecording(ctx, map[string]any{g.key(): g})
+	}
+	return err
+}
+
 // Delete removes a group of a project. Its series stay.
 func (m *Manager) Delete(ctx context.Context, project, name string) error {
-	gone := &Group{Project: project, Name: name}
-	known, err := m.Statuses(ctx, func(g *Group) bool { return g.key() == gone.key() })
-	if err == nil && len(known) == 0 {
-		err = model.NotFound("Rule group", name)
-	}
+	m.mu.Lock()
+	_, err := m.group(ctx, project, name)
+	m.mu.Unlock()
 	if err == nil {
-		err = m.Apply(ctx, []*Group{gone})
+		err = m.Apply(ctx, []*Group{{Project: project, Name: name}})
 	}
 	return err
 }
@@ -208,6 +231,7 @@ type GroupStatus struct {
 	Name     string       `json:"name"`
 	Project  string       `json:"file"`
 	Rules    []RuleStatus `json:"rules"`
+	Paused   bool         `json:"paused"`
 	Interval float64      `json:"interval"`
 	Limit    int          `json:"limit"`
 }
@@ -241,7 +265,8 @@ func (m *Manager) Statuses(ctx context.Context, sees func(*Group) bool) (all []G
 		if !sees(g) {
 			continue
 		}
-		status := GroupStatus{Name: g.Name, Project: g.Project, Interval: g.every().Seconds(), Limit: g.Limit}
+		status := GroupStatus{Name: g.Name, Project: g.Project, Paused: g.Paused, Interval: g.every().Seconds(),
+			Limit: g.Limit}
 		for _, r := range g.Rules {
 			health, fault := "ok", cmp.Or(r.fault, r.failedBy)
 			if fault != "" {

@@ -31,7 +31,7 @@ inputs were not all measures any more.`,
 			for _, r := range g.Rules {
 				state := map[string]string{"ok": "recorded", "unknown": "waiting", "err": r.Fault}[r.Health]
 				if r.Todo > 0 && r.Health == "ok" {
-					state = "evaluating"
+					state = map[bool]string{true: "paused", false: "evaluating"}[g.Paused]
 				}
 				t.add(g.Project, g.Name, r.Name, (time.Duration(g.Interval) * time.Second).String(), r.Series, r.Todo,
 					r.History, r.Coarse, state)
@@ -64,20 +64,33 @@ and left to vmalert.`,
 		}
 		return nil
 	})
-	var project string
-	remove := &cobra.Command{Use: "delete GROUP...", Short: "Delete groups of recording rules",
-		Long:    "Delete groups of recording rules, with the work on their history. Their series stay.",
-		Example: "  gnocco rules delete node-exporter.rules", Args: cobra.MinimumNArgs(1)}
-	remove.Flags().StringVar(&project, "project", "", "the groups' project, for admins (default: the user's)")
-	askServer(remove, func(cmd *cobra.Command, c *client.Client, args []string) error {
-		for _, group := range args {
-			path := "/v1/rules/" + url.PathEscape(group) + "?project=" + url.QueryEscape(project)
-			if err := c.Do(cmd.Context(), "DELETE", path, nil, nil); err != nil {
-				return fmt.Errorf("%s: %w", group, err)
+	cmd.AddCommand(list, apply)
+	for _, c := range []struct {
+		name, short, long, method string
+		body                      any
+	}{
+		{"pause", "Pause the work on earlier times", "Let groups record new times only. A new rule's history, and times whose " +
+			"inputs have changed, wait until\ngnocco rules resume.", "PATCH", map[string]bool{"paused": true}},
+		{"resume", "Resume the work on earlier times", "Let paused groups go on where they were.", "PATCH",
+			map[string]bool{"paused": false}},
+		{"delete", "Delete groups of recording rules",
+			"Delete groups of recording rules, with the work on their history. Their series stay.", "DELETE", nil},
+	} {
+		var project string
+		one := &cobra.Command{Use: c.name + " GROUP...", Short: c.short, Long: c.long,
+			Example: "  gnocco rules " + c.name + " node-exporter.rules", Args: cobra.MinimumNArgs(1)}
+		one.Flags().StringVar(&project, "project", "", "the groups' project, for admins (default: the user's)")
+		askServer(one, func(cmd *cobra.Command, server *client.Client, args []string) error {
+			for _, group := range args {
+				path := "/v1/rules/" + url.PathEscape(group) + "?project=" + url.QueryEscape(project)
+				if err := server.Do(cmd.Context(), c.method, path, c.body, nil); err != nil {
+					return fmt.Errorf("%s: %w", group, err)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+		cmd.AddCommand(one)
+	}
 	keep := &cobra.Command{Use: "keep NAME EXPR", Short: "Record what an expression answers", Args: cobra.ExactArgs(2),
 		Long: `Apply a recording rule of a minute as a group of its own. Queries that have the expression as a part read its results
 from then on. gnocco top proposes queries that come often.`,
@@ -86,6 +99,6 @@ from then on. gnocco top proposes queries that come often.`,
 		file := fmt.Sprintf("groups: [{name: %q, rules: [{record: %[1]q, expr: %[2]q}]}]", args[0], args[1])
 		return c.Do(cmd.Context(), "POST", "/v1/rules", file, nil)
 	})
-	cmd.AddCommand(list, apply, keep, remove)
+	cmd.AddCommand(keep)
 	return cmd
 }

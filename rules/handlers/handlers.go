@@ -44,7 +44,8 @@ func New(env *web.Env, engine *promql.Engine, archives query.Archives, writer *s
 // Routes are ours, and one of Prometheus' API.
 func (a *Handlers) Routes(at func(method, path string, h http.HandlerFunc)) {
 	at("POST", "/v1/rules", a.Authorized("create metric", a.apply))
-	at("DELETE", "/v1/rules/{group}", a.Authenticated(a.delete))
+	at("PATCH", "/v1/rules/{name}", a.Authenticated(a.pause))
+	at("DELETE", "/v1/rules/{name}", a.Authenticated(a.delete))
 	at("GET", "/api/v1/rules", a.Authenticated(a.list))
 }
 
@@ -103,15 +104,36 @@ func (a *Handlers) apply(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	return web.Answer(w, map[string][]string{"groups": names, "alerts": web.OrEmpty(alerts)}, err)
 }
 
-// delete deletes a group of the user's project, or for admins of another.
-func (a *Handlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) (err error) {
+// project returns the project of the group that a request names: the user's, or for admins another one.
+func (a *Handlers) project(r *http.Request, who *auth.Identity) (string, error) {
 	own := model.ProjectOf(who.User)
-	project := cmp.Or(r.URL.Query().Get("project"), own)
-	if project != own {
-		err = a.Enforce(who, "list queries", nil)
+	if project := cmp.Or(r.URL.Query().Get("project"), own); project != own {
+		return project, a.Enforce(who, "list queries", nil)
 	}
+	return own, nil
+}
+
+// pause lets the work of a group on earlier cells wait, or go on.
+func (a *Handlers) pause(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	project, err := a.project(r, who)
+	if err != nil {
+		return err
+	}
+	fields, err := a.DecodeFields(w, r, "paused*")
+	if err != nil {
+		return err
+	}
+	paused, err := fields["paused"].Bool()
 	if err == nil {
-		err = a.Manager.Delete(r.Context(), project, web.Param(r, "group"))
+		err = a.Manager.Pause(r.Context(), project, web.Param(r, "name"), paused)
+	}
+	return web.NoContent(w, err)
+}
+
+func (a *Handlers) delete(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
+	project, err := a.project(r, who)
+	if err == nil {
+		err = a.Manager.Delete(r.Context(), project, web.Param(r, "name"))
 	}
 	return web.NoContent(w, err)
 }
