@@ -64,6 +64,7 @@ func (m *Manager) Round(ctx context.Context, now time.Time) error {
 	for began := m.options.Now(); ctx.Err() == nil && m.options.Now().Sub(began) < roundInterval; { // more may be due
 		r := m.background(rules, now)
 		if r == nil {
+			m.shared.forget()
 			break
 		}
 		if m.work(ctx, r, now); len(r.Todo) == 0 {
@@ -152,6 +153,7 @@ func (m *Manager) poll(ctx context.Context, horizon carbonara.Timestamp, now tim
 	if err := m.commit(ctx, slices.Collect(maps.Keys(touched)), lastChange); err != nil {
 		return err
 	}
+	m.shared.forget()
 	m.mu.Lock()
 	m.polled, m.silent = now, horizon == 0
 	m.mu.Unlock()

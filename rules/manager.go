@@ -58,6 +58,7 @@ type Manager struct {
 	loaded bool
 
 	flights singleflight.Group // of queries
+	shared  *sharedReads       // of evaluations
 
 	seen       []uint64 // numbers of the last answers of the sacks; the fields from here on are of Run's goroutine
 	lastChange uint64   // of labels; see storage/index.Store.ChangesSince
@@ -86,7 +87,8 @@ const keyChange = "change"
 
 // New returns a manager.
 func New(o Options) *Manager {
-	return &Manager{options: o, groups: map[string]*Group{}, seen: make([]uint64, o.Sacks)}
+	shared := &sharedReads{Archives: o.Archives, memory: o.Budget.Account()}
+	return &Manager{options: o, groups: map[string]*Group{}, seen: make([]uint64, o.Sacks), shared: shared}
 }
 
 // load reads the documents of the index, once. Those that do not decode are logged and left out. mu is held.

@@ -166,14 +166,14 @@ func (w *work) open() carbonara.Timestamp {
 // ask calls use with the series of an expression at the cells.
 func (w *work) ask(ctx context.Context, expr string, sees postings.Sees, use func(labels.Labels, column) error) (
 	err error) {
-	w.notes, err = w.Manager.ask(ctx, &promql.Query{Expr: expr, Sees: sees, Origins: true}, w.cells, use)
+	_, err = ask(ctx, w.options.Engine, &promql.Query{Expr: expr, Sees: sees}, w.cells, use)
 	return err
 }
 
 // ask calls use with the series of a query at some cells.
-func (m *Manager) ask(ctx context.Context, q *promql.Query, c cells, use func(labels.Labels, column) error) (
+func ask(ctx context.Context, e *promql.Engine, q *promql.Query, c cells, use func(labels.Labels, column) error) (
 	annotations.Annotations, error) {
-	query, err := m.options.Engine.Range(ctx, q, c.first.Time(), c.at(c.n-1).Time(), c.step)
+	query, err := e.Range(ctx, q, c.first.Time(), c.at(c.n-1).Time(), c.step)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,9 @@ func (m *Manager) ask(ctx context.Context, q *promql.Query, c cells, use func(la
 func (w *work) evaluate(ctx context.Context) (map[model.Labels]column, error) {
 	r, found, counts := w.rule, map[model.Labels]column{}, make([]int, w.n)
 	var builder labels.Builder
-	err := w.ask(ctx, r.Expr, w.sees, func(l labels.Labels, values column) error {
+	var err error
+	q := &promql.Query{Expr: r.Expr, Sees: w.sees, Origins: true}
+	w.notes, err = ask(ctx, w.options.Engine.Over(w.shared), q, w.cells, func(l labels.Labels, values column) error {
 		builder.Reset(l)
 		builder.Set(model.LabelName, r.Record)
 		for name, value := range r.Labels {

@@ -205,7 +205,8 @@ func (u *use) read(ctx context.Context) (matrix upstream.Matrix, notes annotatio
 func (u *use) take(ctx context.Context, q *promql.Query, expr string, from, to int) (annotations.Annotations, error) {
 	added := append(slices.Collect(maps.Keys(u.rule.Labels)), model.LabelName)
 	q.Expr = expr
-	return u.ask(ctx, q, cells{u.at(from), u.step, to - from}, func(l labels.Labels, values column) error {
+	some := cells{u.at(from), u.step, to - from}
+	return ask(ctx, u.options.Engine, q, some, func(l labels.Labels, values column) error {
 		l = labels.NewBuilder(l).Del(added...).Labels()
 		key := string(l.Bytes(nil))
 		if u.found[key] == nil {

@@ -59,6 +59,13 @@ func New(o Options) *Engine {
 	return &Engine{options: o, parser: o.parser(), engine: upstream.NewEngine(o.engine())}
 }
 
+// Over returns an engine that is the same, but for its archives.
+func (e *Engine) Over(archives query.Archives) *Engine {
+	other := *e
+	other.options.Archives = archives
+	return &other
+}
+
 func (o *Options) parser() bounded { return bounded{Parser: parser.NewParser(o.Syntax)} }
 
 // engine returns the options of Prometheus' engine.
