@@ -210,7 +210,9 @@ func (m *Manager) touch(touched map[*Rule]bool, c changes.Change, granularity ti
 			s := r.inputs[i].touched(c.From, c.To, granularity)
 			s.To = min(s.To, r.Next.Add(-r.group.every()))
 			if s.From < s.To && (metric == nil || r.inputs[i].mayRead(metric)) {
-				r.Todo, touched[r] = r.Todo.with(s), true
+				if r.Todo, touched[r] = r.Todo.with(s), true; s.From > 0 && s.To >= r.Began {
+					r.Began = min(r.Began, s.From) // the inputs have an earlier history by now
+				}
 			}
 		}
 	}

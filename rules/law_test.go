@@ -575,10 +575,40 @@ groups:
 		}
 	}
 	compare()
+	all, err := w.manager.Statuses(t.Context(), func(*rules.Group) bool { return true })
+	w.check(err)
+	for _, r := range all[0].Rules[:2] { // the third one's inputs come meanwhile
+		if r.History < 60*60 || r.History > (60+24)*60 {
+			t.Errorf("rule %s began with %d cells, and its inputs have 60 h", r.Name, r.History)
+		}
+	}
 	for range 5 {
 		at := begin.Add(time.Duration(rng.IntN(58*60)) * time.Minute)
 		w.replace(load, at, at.Add(time.Duration(1+rng.IntN(30))*time.Minute), 1000, 2000)
 		w.replace(gone, at, at.Add(time.Duration(1+rng.IntN(30))*time.Minute))
 		compare()
+	}
+}
+
+// A rule whose new expression has less history keeps no cells of the old one, and its history begins with its inputs.
+func TestHistoryOfAChangedRule(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(seedtest.Next(t), 0)))
+	w.now = w.now.Add(-100 * time.Hour)
+	begin := w.now
+	for hour := range 100 {
+		l := labels.FromStrings("__name__", "load", "job", []string{"old", "new"}[hour/50])
+		w.push(l, []time.Time{w.now, w.now.Add(time.Minute)}, []float64{1, 2})
+		w.now = w.now.Add(time.Hour)
+	}
+	for _, job := range []string{"old", "new", "old"} {
+		w.apply(fmt.Sprintf("groups: [{name: g, rules: [{record: a, expr: 'sum(last_over_time(load{job=%q}[1h]))'}]}]", job))
+		w.settle()
+		for from := begin; from.Before(w.now.Add(-10 * time.Hour)); from = from.Add(9 * time.Hour) {
+			to := from.Add(9*time.Hour - time.Minute)
+			want := w.ask(fmt.Sprintf("sum(last_over_time(load{job=%q}[1h]))", job), from, to, time.Minute)
+			if err := same(w.ask("sum(last_over_time(a[1m]))", from, to, time.Minute), want); err != nil {
+				t.Fatalf("of job %s: %v", job, err)
+			}
+		}
 	}
 }

@@ -114,7 +114,8 @@ func (w *work) begin(ctx context.Context) error {
 	const day, year = 24 * time.Hour, 364 * 24 * time.Hour
 	r, last := w.rule, w.rule.Todo[len(w.rule.Todo)-1].To
 	start, end := carbonara.Timestamp(0), last.Add(r.ahead).Floor(day)
-	oldest := min(last.Add(-r.group.every()), end.Add(-r.ahead))
+	newest := min(last.Add(-r.group.every()), end.Add(-r.ahead))
+	oldest := newest
 	for _, step := range []time.Duration{year, day} {
 		n := int(end-start) / int(step)
 		w.cells = cells{end.Add(-time.Duration(n-1) * step), step, n}
@@ -133,10 +134,13 @@ func (w *work) begin(ctx context.Context) error {
 			break
 		}
 		start, end = w.at(first-1), w.at(first)
-		oldest = min(oldest, start.Add(-r.ahead))
+		oldest = min(newest, start.Add(-r.ahead))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if r.Began > 0 { // earlier cells may have to go
+		oldest = min(oldest, r.Began)
+	}
 	r.Began = max(1, oldest) // 0 stands for the beginning
 	r.Todo = r.Todo.without(span{0, r.Began})
 	r.History = r.Todo.cells(r.group.every())
