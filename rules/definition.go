@@ -131,7 +131,8 @@ func (g *Group) goOn(earlier *Group) {
 			continue
 		}
 		was := rest[i].Progress
-		if r.Series, r.Began = was.Series, was.Began; rest[i].Expr == r.Expr && earlier.Interval == g.Interval && earlier.Limit == g.Limit {
+		r.Series, r.Began = was.Series, was.Began
+		if rest[i].Expr == r.Expr && earlier.Interval == g.Interval && earlier.Limit == g.Limit {
 			r.Progress = was
 		}
 		rest = slices.Delete(rest, i, i+1)
