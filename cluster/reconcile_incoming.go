@@ -164,7 +164,7 @@ func (s *incomingStores) reconcile(ctx context.Context, members []claim.Member) 
 		}
 	}
 	for _, name := range names {
-		if m := claim.Rendezvous(members, name); m == nil || m.ID != s.members.own() {
+		if m := claim.StickyRendezvous(members, []string{name}, []string{""})[0]; m == nil || m.ID != s.members.own() {
 			damaged.forgetGivenBack(name)
 			continue
 		}

@@ -30,7 +30,7 @@ func StickyRendezvous(members []Member, names, holders []string) []*Member {
 	held := make([]int, len(members)) // by the member
 	holder := make([]int, len(names)) // of the name, -1: none
 	for n := range names {
-		holder[n] = slices.IndexFunc(members, func(m Member) bool { return m.ID == holders[n] })
+		holder[n] = slices.IndexFunc(members, func(m Member) bool { return holders[n] != "" && m.ID == holders[n] })
 		if holder[n] >= 0 {
 			held[holder[n]]++
 		}
@@ -98,16 +98,7 @@ func StickyRendezvous(members []Member, names, holders []string) []*Member {
 // mind comes to the same answer; when one comes or goes, only what it gets or had moves; and each has its share by
 // weight.
 func Rendezvous(members []Member, name string) *Member {
-	var best *Member
-	var high float64
-	for i := range members {
-		m := &members[i]
-		s := m.score(name)
-		if best == nil || s > high || s == high && m.ID < best.ID {
-			best, high = m, s
-		}
-	}
-	return best
+	return StickyRendezvous(members, []string{name}, []string{""})[0]
 }
 
 // score is -weight / ln(h) for a hash h in (0, 1): the highest of several is each one's with a chance by weight.
