@@ -10,8 +10,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// A process ends at any step of making stores, in a data folder of which only the name is durable. What the next one has
-// made then survives the end of the power, in folders that either of them made.
+// A process ends at any step of making stores, in a data folder of which only the name is durable. Stores that the next
+// process makes survive the end of the power, in folders that either of them made.
 func TestFoldersOfEndedProcessesAreDurable(t *testing.T) {
 	names, format := []string{"index", "sacks/003", "sacks/004", "incoming/a"}, claim.Format{Store: 1, Pebble: 1}
 	makeStores := func(fs vfs.FS, epoch uint64) error {
@@ -51,7 +51,7 @@ func TestFoldersOfEndedProcessesAreDurable(t *testing.T) {
 	}
 }
 
-// A takeover makes durable whatever folders of its path an earlier process has made.
+// A takeover makes all folders of its path durable that an earlier process has made.
 func TestFoldersThatAreThereAreDurable(t *testing.T) {
 	for _, made := range []string{"data/sacks", "data/sacks/000", "data/incoming/a", "data/index"} {
 		disk := vfs.NewCrashableMem()

@@ -51,6 +51,7 @@ type observation struct {
 	// since is until when the counter was raised, at the latest.
 	since    time.Duration
 	compared comparison
+	nudged   time.Duration // since, when the member's folder was last changed
 	// ended is when the folder of an ended process was first seen.
 	ended time.Duration
 	// next is when its counter is to be asked for again, and looked when its heartbeats were last listed.
@@ -234,7 +235,9 @@ func (r *failureDetector) unlisted(names []string) (changed bool) {
 }
 
 // due reports whether a member's counter has to be read, and whether the member is dead for so long that its folder can
-// go.
+// go. It has the folder of a member that missed two beats changed, once: the server of CephFS gives a dead client up
+// only some time after others want a folder that the client has listed. If takeovers were the first to want one, all of
+// them would wait for so long. The member lists its folder now and then, and others do not.
 func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,6 +247,10 @@ func (r *failureDetector) due(id string, now time.Duration) (due, dead bool) {
 	}
 	if s.dead {
 		return false, now-s.died > r.options.Grace()
+	}
+	if !r.local && s.listed && s.ended == 0 && now-s.since >= r.options.TTL/2 && s.nudged != s.since {
+		s.nudged = s.since
+		r.within(0, func() { _ = RefreshListing(r.fs, r.fs.PathJoin(r.dir, id), r.self.Node) }) // it may hang
 	}
 	return !s.listed || now >= s.next || s.overdue(now, r.options) || r.gone(&s.member), false
 }

@@ -78,7 +78,8 @@ func (s *session) tidy() error {
 	}
 	s.mu.Unlock()
 	slices.Sort(overdue)
-	var errs []error
+	_, err := list(s.fs, s.heartbeat.dir) // see due
+	errs := []error{err}
 	for _, c := range unused {
 		done, err := s.giveBack(c)
 		if !done {

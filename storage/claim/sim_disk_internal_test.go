@@ -35,7 +35,19 @@ type inode struct {
 	// The end of the power leaves a folder the names of its last sync, and a file the content.
 	durable map[string]*inode
 	kept    string
+	// holders are the kernels that have a folder's names in their caches, and waiting the changes that wait for one.
+	holders map[*kernel]bool
+	waiting int
 }
+
+// kernel is a machine's session with the server, until the machine ends.
+type kernel struct {
+	dead  bool
+	until time.Duration // when the server gives a dead one up, as it waits for an answer; 0: it does not yet
+}
+
+// patience is how long the server waits for the answer of a dead kernel.
+const patience = 15 * time.Second
 
 type version struct {
 	at      time.Duration
@@ -202,7 +214,7 @@ func (m *mount) call(do func() error) error {
 		return errKilled
 	}
 	lands := w.now + w.slow*w.between(200*time.Microsecond, 4*time.Millisecond)
-	if !w.calm && w.chance(300) { // it is lost in the network for a while
+	if !w.calm && !w.crashes && w.chance(300) { // it is lost in the network for a while
 		lands += w.between(10*time.Millisecond, 25*time.Second)
 	}
 	lands = max(lands, m.p.node.cut)
@@ -233,11 +245,59 @@ func (m *mount) call(do func() error) error {
 	return result
 }
 
+// change is call for changes of the folders of names. The server lets none change while a dead kernel has it cached.
+func (m *mount) change(do func() error, names ...string) error {
+	for _, name := range names {
+		if !m.await(path.Dir(name), true) {
+			return errKilled
+		}
+	}
+	return m.call(do)
+}
+
+// await waits until the server lets this machine list a folder, which waits behind changes, or change it.
+func (m *mount) await(dir string, change bool) bool {
+	for m.d.w.crashes {
+		i, until := m.d.entries[dir], time.Duration(0)
+		if i == nil || !change && i.waiting == 0 {
+			return true
+		}
+		for k := range i.holders {
+			if k.dead && k.until == 0 {
+				k.until = m.d.w.now + patience
+			}
+			until = max(until, k.until)
+		}
+		if until <= m.d.w.now {
+			if change { // the others give their capabilities back
+				i.holders = nil
+			}
+			return true
+		}
+		i.waiting++
+		goesOn := m.p.sleep(until - m.d.w.now)
+		if i.waiting--; !goesOn {
+			return false
+		}
+	}
+	return true
+}
+
+// caches notes that this machine knows a folder's names.
+func (m *mount) caches(i *inode) {
+	if m.d.w.crashes {
+		if i.holders == nil {
+			i.holders = make(map[*kernel]bool)
+		}
+		i.holders[m.p.node.kernel] = true
+	}
+}
+
 // version returns how this mount sees an inode: perhaps as it was, but never older than it saw it before.
 func (m *mount) version(i *inode) *version {
 	w := m.d.w
 	of := w.now
-	if w.chance(2) {
+	if !w.hides && w.chance(2) {
 		of -= w.between(0, maxStale)
 	}
 	of = max(of, m.p.node.seen[i])
@@ -250,13 +310,17 @@ func (m *mount) own(names ...string) {
 	for _, name := range names {
 		if i := m.d.entries[name]; i != nil {
 			m.p.node.seen[i] = m.d.w.now
+			m.caches(i)
 		}
 	}
 }
 
 func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 	i := &inode{past: []version{{at: m.d.w.now}}}
-	err := m.call(func() error {
+	if !m.hang(name) {
+		return nil, errKilled
+	}
+	err := m.change(func() error {
 		if m.d.entries[name] != nil {
 			if err := m.d.leave(name); err != nil {
 				return err
@@ -265,20 +329,25 @@ func (m *mount) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
 		err := m.d.enter(name, i)
 		m.own(name, path.Dir(name))
 		return err
-	})
+	}, name)
 	if err != nil {
 		return nil, err
 	}
 	return &simFile{m: m, inode: i}, nil
 }
 
+// hang waits in worlds in which claims take long.
+func (m *mount) hang(name string) bool {
+	w := m.d.w
+	return !w.hangs || w.calm || !strings.HasPrefix(name, simRoot+"/claims/") || !w.chance(5) ||
+		m.p.sleep(min(w.between(0, 100*time.Second), w.trouble-w.now))
+}
+
 func (m *mount) Link(oldname, newname string) error {
-	if w := m.d.w; w.hangs && !w.calm && strings.HasPrefix(newname, simRoot+"/claims/") && w.chance(3) {
-		if !m.p.sleep(w.between(0, 50*time.Second)) {
-			return errKilled
-		}
+	if !m.hang(newname) {
+		return errKilled
 	}
-	return m.call(func() error {
+	return m.change(func() error {
 		i := m.d.entries[oldname]
 		if i == nil {
 			return iofs.ErrNotExist
@@ -286,7 +355,7 @@ func (m *mount) Link(oldname, newname string) error {
 		err := m.d.enter(newname, i)
 		m.own(path.Dir(newname))
 		return err
-	})
+	}, newname)
 }
 
 func (m *mount) open(name string) (vfs.File, error) {
@@ -338,18 +407,18 @@ func (m *mount) OpenDir(name string) (vfs.File, error) {
 }
 
 func (m *mount) Remove(name string) error {
-	return m.call(func() error {
+	return m.change(func() error {
 		if i := m.d.entries[name]; i != nil && i.dir && len(i.last().names) > 0 {
 			return syscall.ENOTEMPTY
 		}
 		err := m.d.leave(name)
 		m.own(path.Dir(name))
 		return err
-	})
+	}, name)
 }
 
 func (m *mount) RemoveAll(name string) error {
-	return m.call(func() error {
+	return m.change(func() error {
 		below := m.d.below(name)
 		slices.Reverse(below)
 		for _, entry := range below {
@@ -363,22 +432,22 @@ func (m *mount) RemoveAll(name string) error {
 		err := m.d.leave(name)
 		m.own(path.Dir(name))
 		return err
-	})
+	}, append(m.d.below(name), name)...)
 }
 
 func (m *mount) Rename(oldname, newname string) error {
-	hangs := m.p.node.hang - m.d.w.now
+	hangs, lands := m.p.node.hang-m.d.w.now, m.p.node.lands-m.d.w.now
 	if m.d.w.calm || path.Base(path.Dir(newname)) != beatsFolder {
-		hangs = 0
+		hangs, lands = 0, 0
 	}
-	if hangs > lateAnswer && !m.p.sleep(hangs) {
+	if wait := max(lands, hangs); (lands > 0 || hangs > lateAnswer) && !m.p.sleep(wait) {
 		return errKilled
 	}
-	err := m.call(func() error {
+	err := m.change(func() error {
 		err := m.d.rename(oldname, newname)
 		m.own(newname, path.Dir(oldname), path.Dir(newname))
 		return err
-	})
+	}, oldname, newname)
 	if hangs > 0 && hangs <= lateAnswer && !m.p.sleep(hangs) {
 		return errKilled
 	}
@@ -393,7 +462,11 @@ func (m *mount) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, 
 }
 
 func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
-	return m.call(func() error {
+	there := dir
+	for m.d.entries[path.Dir(there)] == nil {
+		there = path.Dir(there)
+	}
+	return m.change(func() error {
 		var missing []string
 		for name := dir; m.d.entries[name] == nil; name = path.Dir(name) {
 			missing = append(missing, name)
@@ -406,26 +479,62 @@ func (m *mount) MkdirAll(dir string, _ os.FileMode) error {
 			m.own(name, path.Dir(name))
 		}
 		return nil
-	})
+	}, there)
 }
 
 func (m *mount) Lock(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func (m *mount) List(dir string) (names []string, err error) {
+	w := m.d.w
+	behind := m.p.node.behind[dir] - w.now
+	if strings.HasPrefix(dir, simRoot+"/claims/") {
+		behind = max(behind, m.p.node.looks-w.now)
+	}
+	if !w.calm && behind > 0 && !m.p.sleep(behind) || !m.await(dir, false) {
+		return nil, errKilled
+	}
 	err = m.call(func() error {
 		i := m.d.entries[dir]
 		if i == nil || !i.dir {
 			return iofs.ErrNotExist
 		}
-		names = m.hide(dir, m.version(i).names)
+		m.caches(i)
+		if names = m.hide(dir, m.version(i).names); w.torn {
+			names = m.tear(i, names)
+		}
 		return nil
 	})
-	if w := m.d.w; w.late && !w.calm && path.Base(dir) == beatsFolder && w.chance(25) {
+	if w.late && !w.calm && path.Base(dir) == beatsFolder && w.chance(25) {
 		if !m.p.sleep(w.between(0, 25*time.Second)) {
 			return nil, errKilled
 		}
 	}
 	return names, err
+}
+
+// tear shows some of the names that have come since a listing, and leaves some out that have gone. A machine
+// that has seen such a change sees it from then on.
+func (m *mount) tear(i *inode, names []string) (torn []string) {
+	now, news := i.last().names, m.p.node.news[i]
+	if news == nil {
+		news = make(map[string]bool)
+		m.p.node.news[i] = news
+	}
+	shows := func(name string) bool {
+		news[name] = news[name] || m.d.w.chance(2)
+		return news[name]
+	}
+	for _, name := range names {
+		if slices.Contains(now, name) || !shows(name) {
+			torn = append(torn, name)
+		}
+	}
+	for _, name := range now {
+		if !slices.Contains(names, name) && shows(name) {
+			torn = append(torn, name)
+		}
+	}
+	return torn
 }
 
 // hide returns what a cache shows of a folder: in worlds that hide heartbeats now and then what it showed before.
@@ -438,7 +547,7 @@ func (m *mount) hide(dir string, names []string) []string {
 		return h.names
 	}
 	if !w.calm && w.chance(20) {
-		hidden[dir] = &hiding{names, w.now + w.between(time.Second, 40*time.Second)}
+		hidden[dir] = &hiding{names, w.now + w.between(time.Second, 90*time.Second)}
 	}
 	return names
 }

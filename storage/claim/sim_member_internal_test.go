@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
 const (
@@ -39,6 +42,7 @@ type member struct {
 	number  int
 	api     bool
 	metricd bool
+	began   time.Duration
 	session *session
 	fs      vfs.FS
 	leaving bool
@@ -56,6 +60,7 @@ type simHolding struct {
 	busy   bool // one writer at a time
 
 	digested int               // lines
+	ids      map[string]bool   // of measures in a sack
 	marks    map[string]string // of a sack, by source
 	posts    [simSacks][]post  // of an incoming store, by sack
 }
@@ -67,6 +72,8 @@ type cluster struct {
 	posted  int
 	acked   map[string]bool                     // measures answered with 202
 	taken   map[string]bool                     // and said to be in its sack
+	done    [simSacks][]string                  // these, by sack
+	served  map[int]time.Duration               // when each sack last had a holder
 	epochs  map[string]uint64                   // the highest at which each store acknowledged something
 	claimed map[string]map[uint64]time.Duration // when each epoch was claimed
 	sources []string                            // names of the incoming stores
@@ -92,6 +99,7 @@ func (c *cluster) start(n *node, name string, api, metricd bool) {
 	c.starts++
 	m := &member{
 		process: &process{w: c.world, node: n}, c: c, name: name, number: c.starts, api: api, metricd: metricd,
+		began:  c.now,
 		stores: make(map[string]*simHolding),
 	}
 	c.members = append(c.members, m)
@@ -100,12 +108,15 @@ func (c *cluster) start(n *node, name string, api, metricd bool) {
 	m.run(func() {
 		m.live(id)
 		m.tell("ends: %v", m.reason())
+		if m.c.crashes && m.session != nil && !m.dead {
+			m.c.breach("%s ends: %v", id, m.reason())
+		}
 		m.kill() // after any end, all of it stops
 	})
 }
 
 func simOptions(fs vfs.FS, clock Clock) Options {
-	o := Options{FS: fs, Clock: clock, Poll: 2 * time.Second}
+	o := Options{FS: fs, Clock: clock, Poll: 2 * time.Second} // shorter is slower to run
 	o.EnsureDefaults()
 	return o
 }
@@ -120,27 +131,32 @@ func (m *member) live(id string) {
 	if m.w.faults.noSlack {
 		options.Slack = 0
 	}
+	if m.w.beats || m.w.crashes {
+		options.Poll = defaultPoll
+	}
+	if m.w.asks {
+		options.Ask = m.ask
+	}
 	if m.w.faults.inPlace {
 		options.Ask = func(other Member) (Pulse, bool) { return m.readInPlace(other.ID) }
 	}
-	f := &File{root: simRoot, options: options, inOrder: true}
-	f.within = func(wait time.Duration, all ...func()) {
-		if wait > 0 {
-			inTurn(wait, all...)
-			return
-		}
-		for _, f := range all {
-			m.run(f)
-		}
-	}
+	f := &File{root: simRoot, options: options, inOrder: true, within: m.within}
 	s, err := f.enter(Member{ID: id, Node: m.name, Process: Process{Host: m.node.name}})
 	if err != nil {
 		return
 	}
-	m.session, s.detector.quiet = s, 0
+	if m.session = s; !m.w.tidies {
+		s.detector.quiet = quiet
+	} else {
+		s.detector.quiet = 0
+	}
 	m.fs = Fence(fs, s)
 	if m.w.faults.noFence {
 		m.fs = fs
+	}
+	if m.w.faults.lateRenewals { // the lease comes back, for those that have not asked meanwhile
+		s.Wait()
+		m.fs = Fence(fs, struct{ Lease }{s})
 	}
 	m.run(func() { m.loop(s.options.Beat, m.beat) })
 	if f := m.w.faults; !f.inPlace && !f.lateRenewals && !f.noSecondLine { // the second line hides most of these
@@ -148,6 +164,9 @@ func (m *member) live(id string) {
 	}
 	m.run(func() { m.loop(s.options.Poll, func() { _ = s.detector.look(0) }) }) // what fails is tried again
 	m.run(func() { m.loop(s.options.TTL, func() { _ = s.tidy() }) })
+	if m.w.crashes && !m.w.tidies {
+		m.run(func() { m.loop(s.options.Beat, m.lookUp) })
+	}
 	if m.api {
 		m.run(m.accept)
 	}
@@ -164,10 +183,59 @@ func (m *member) reason() error {
 // lives reports whether the process still believes to be a member.
 func (m *member) lives() bool { return !m.dead && (m.w.faults.noFence || m.session.Valid()) }
 
+func (m *member) isLost() bool {
+	select {
+	case <-m.session.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// goesOn reports whether the process has not noticed the end of its lease. It may be suspended.
+func (m *member) goesOn() bool { return m.lives() || !m.dead && !m.isLost() }
+
 func (m *member) loop(interval time.Duration, f func()) {
-	for m.sleep(interval) && m.lives() {
+	for m.sleep(interval) && m.goesOn() {
 		f()
 	}
+}
+
+// within runs functions as tasks, and waits for them for so long at most.
+func (m *member) within(wait time.Duration, all ...func()) {
+	left, caller, waits := len(all), m.w.current, wait > 0
+	goOn := func() {
+		if waits {
+			waits = false
+			caller.wake()
+		}
+	}
+	for _, f := range all {
+		m.run(func() {
+			f()
+			if left--; left == 0 {
+				m.w.after(0, goOn)
+			}
+		})
+	}
+	if waits && left > 0 {
+		m.w.after(wait, goOn)
+		_ = caller.wait() // what follows notices
+	}
+}
+
+// ask asks the process at another member's address.
+func (m *member) ask(other Member) (pulse Pulse, ok bool) {
+	if !m.sleep(m.w.between(100*time.Microsecond, 2*time.Millisecond)) {
+		return pulse, false
+	}
+	for _, o := range m.c.members {
+		if o.name == other.Node && !o.dead && o.paused <= m.w.now && o.session != nil {
+			return o.session.Pulse(), o.session.member.ID == other.ID
+		}
+	}
+	m.sleep(time.Second)
+	return pulse, false
 }
 
 func (m *member) beat() {
@@ -220,9 +288,9 @@ func (m *member) readInPlace(id string) (pulse Pulse, ok bool) {
 
 // accept is a client that posts measures one after the other to this process.
 func (m *member) accept() {
-	for m.sleep(m.w.between(200*time.Millisecond, 800*time.Millisecond)) && m.lives() {
+	for m.sleep(m.w.between(200*time.Millisecond, 800*time.Millisecond)) && m.goesOn() {
 		h := m.stores[m.incoming()]
-		if h == nil || h.busy || m.w.calm || m.leaving {
+		if h == nil || h.busy || m.w.calm || m.leaving || m.node.idle > m.w.now || !m.lives() {
 			continue
 		}
 		m.c.posted++
@@ -246,6 +314,9 @@ func (m *member) write(h *simHolding, lines ...string) bool {
 	if err != nil || !m.lives() {
 		m.kill()
 		return false
+	}
+	if m.isLost() && !m.w.faults.noFence {
+		m.c.breach("%s: epoch %d acknowledges without a lease", h.claim.Name, h.claim.Epoch)
 	}
 	if m.w.hides {
 		m.checkSuperseded(h)
@@ -286,7 +357,10 @@ func (m *member) later(dir string, epoch uint64, parse func(string) (uint64, boo
 
 // work is the loop that takes stores, gives them up, and brings measures into sacks.
 func (m *member) work() {
-	for m.sleep(m.w.between(300*time.Millisecond, 700*time.Millisecond)) && m.lives() {
+	for m.sleep(m.w.between(300*time.Millisecond, 700*time.Millisecond)) && m.goesOn() {
+		if !m.lives() {
+			continue
+		}
 		if m.leaving {
 			m.leave()
 			return
@@ -326,6 +400,10 @@ func (m *member) wanted(name string, live []Member) bool {
 	if name == m.incoming() && m.api {
 		return true
 	}
+	if (m.w.hangs || m.w.hides) && strings.HasPrefix(name, "sacks/") { // all want all, and keep none for long
+		h := m.stores[name]
+		return h == nil || m.node.Now()-h.opened < 20*time.Second || !m.w.chance(50)
+	}
 	if node, ok := strings.CutPrefix(name, "incoming/"); ok { // a dead one's is adopted
 		if slices.ContainsFunc(live, func(other Member) bool { return other.Node == node }) {
 			return false
@@ -342,11 +420,15 @@ func (m *member) reconcile(name string, wanted bool) {
 	h := m.stores[name]
 	switch {
 	case h == nil && wanted:
-		m.take(name)
+		if _, is := m.w.disk.entries[path.Join(simRoot, name)]; is || !m.adopts(name) {
+			m.take(name)
+		}
 	case h == nil || h.busy:
 	case !wanted:
 		m.giveBack(name, h)
-	case m.w.chance(15):
+	case m.adopts(name) && m.drained(h):
+		m.dismiss(name, h)
+	case m.w.chance(15) || m.w.hides && m.w.chance(5):
 		h.busy = true
 		if h.store.tidy() != nil {
 			m.kill()
@@ -369,8 +451,11 @@ func (m *member) take(name string) {
 	if higher := m.later(path.Join(simRoot, "claims", name), claim.Epoch, parseClaimEpoch); higher > 0 {
 		m.c.breach("%s is claimed at epoch %d below epoch %d", name, claim.Epoch, higher)
 	}
-	if m.w.hides && m.w.chance(2) && !m.sleep(m.w.between(0, 8*time.Second)) { // others may take the store meanwhile
-		return
+	if m.w.hides && m.w.chance(2) { // others may take the store meanwhile, and looks show it late
+		m.node.looks = m.w.now + m.w.between(0, 9*time.Second)
+		if !m.sleep(m.node.looks - m.w.now) {
+			return
+		}
 	}
 	dir := path.Join(simRoot, name)
 	folder, later := path.Join(dir, "e1"), m.later(dir, claim.Epoch, parseEpoch)
@@ -391,14 +476,15 @@ func (m *member) take(name string) {
 			if later > 0 && !m.w.faults.oneFolder {
 				m.c.breach("%s is opened at epoch %d behind the folder of epoch %d", name, claim.Epoch, later)
 			}
-			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string)}
+			m.stores[name] = &simHolding{store: s, claim: claim, opened: m.node.Now(), marks: make(map[string]string),
+				ids: make(map[string]bool)}
 			m.count = 0
 			m.tell("holds %s at epoch %d, %d lines", name, claim.Epoch, len(s.lines))
 			return
 		}
 	}
 	m.tell("fails to take %s at epoch %d: %v", name, claim.Epoch, err)
-	if errors.Is(err, errDamaged) && m.lives() && !m.w.hides {
+	if errors.Is(err, errDamaged) && m.lives() {
 		m.c.breach("%s at epoch %d: %v", name, claim.Epoch, err)
 	}
 	m.kill()
@@ -408,6 +494,46 @@ func (m *member) take(name string) {
 func (m *member) pretendClosed(dir string) {
 	if f, err := readEpochFolders(m.fs, dir); err == nil && f.highest() > 0 {
 		_ = MarkClosed(m.fs, dir, f.highest())
+	}
+}
+
+// adopts reports whether a store is another process's incoming store.
+func (m *member) adopts(name string) bool {
+	return strings.HasPrefix(name, "incoming/") && name != m.incoming()
+}
+
+// drained reports whether all measures of an incoming store are in their sacks.
+func (m *member) drained(h *simHolding) bool {
+	h.digest()
+	for _, posts := range h.posts {
+		for _, p := range posts {
+			if !m.c.taken[p.id] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// dismiss removes an adopted store.
+func (m *member) dismiss(name string, h *simHolding) {
+	delete(m.stores, name)
+	m.tell("removes %s at epoch %d", name, h.claim.Epoch)
+	if MarkClosed(m.fs, path.Join(simRoot, name), h.claim.Epoch) != nil || Remove(m.fs, simRoot, name) != nil ||
+		m.session.release(h.claim) != nil {
+		m.kill()
+	}
+}
+
+// lookUp looks up the holder of a store. The folder of a claim whose holder's machine lives does not hang.
+func (m *member) lookUp() {
+	name := sackName(m.w.rand.IntN(simSacks))
+	holds := func() bool {
+		return slices.ContainsFunc(m.c.members, func(o *member) bool { return !o.dead && o.stores[name] != nil })
+	}
+	before := holds()
+	if _, err := m.session.Holder(context.Background(), name); errors.Is(err, pause.ErrHangs) && before && holds() {
+		m.c.breach("the claim of %s hangs", name)
 	}
 }
 
@@ -451,7 +577,9 @@ func (m *member) drain(sack int, h *simHolding) {
 				return
 			}
 			for _, line := range waiting {
-				m.c.taken[strings.Fields(line)[1]] = true
+				id := strings.Fields(line)[1]
+				m.c.taken[id] = true
+				m.c.done[sack] = append(m.c.done[sack], id)
 			}
 		}
 	}
@@ -468,6 +596,7 @@ func (h *simHolding) digest() {
 	for _, line := range h.lines[h.digested:] {
 		switch fields := strings.Fields(line); fields[0] {
 		case "took":
+			h.ids[fields[1]] = true
 			h.marks[fields[2]] = max(h.marks[fields[2]], fields[3])
 		case "post":
 			sack := int(fields[2][0] - '0')
@@ -502,7 +631,7 @@ func (m *member) fetch(other *member, source string, sack int, mark string) (lin
 		return nil, false
 	}
 	back := m.w.between(100*time.Microsecond, 2*time.Millisecond)
-	if !m.w.calm && m.w.chance(50) {
+	if !m.w.calm && !m.w.crashes && m.w.chance(50) {
 		back += m.w.between(0, 20*time.Second)
 	}
 	return lines, m.sleep(back)

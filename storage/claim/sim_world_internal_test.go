@@ -20,12 +20,33 @@ type world struct {
 	nodes   []*node
 	calm    bool          // no more faults
 	slow    time.Duration // how many times as long the disk takes
+	trouble time.Duration // how long there are faults
 	faults  faults
+	kind
+}
+
+// kind is what trouble a world has, beside processes that end, and machines that are stopped or cut off.
+type kind struct {
 	sharp   bool // trouble comes near deadlines
+	beats   bool // and nothing else
 	hangs   bool // links of claims take long, while heartbeats do not
 	late    bool // some answers come long after their effect
 	hides   bool // caches hide heartbeats for longer than members' slack
 	power   bool // it ends once, of all
+	asks    bool // members answer over the network
+	torn    bool // a listing shows each name as it was at a time of its own
+	crashes bool // of machines, whose capabilities the server keeps; and nothing else
+	tidies  bool // files of claims go also beside silent members
+}
+
+// kindOf returns the kind of a seed's world.
+func kindOf(seed uint64) kind {
+	k := []kind{
+		{sharp: true}, {hangs: true}, {sharp: true, power: true}, {late: true}, {sharp: true, beats: true}, {hides: true},
+		{sharp: true, asks: true}, {torn: true}, {asks: true, crashes: true}, {late: true, sharp: true},
+	}[seed%10]
+	k.tidies = !k.crashes || seed%20 >= 10
+	return k
 }
 
 type event struct {
@@ -81,8 +102,15 @@ type node struct {
 	name   string
 	rate   float64 // of its clock
 	offset time.Duration
-	cut    time.Duration // until when it is cut off from the disk
-	hang   time.Duration // until when answers about its heartbeat do not come
+	kernel *kernel
+	down   time.Duration              // until when the machine is
+	cut    time.Duration              // until when it is cut off from the disk
+	hang   time.Duration              // until when answers about its heartbeat do not come
+	lands  time.Duration              // before when no heartbeat gets through
+	idle   time.Duration              // until when no client sends measures
+	looks  time.Duration              // until when its listings of claims hang
+	behind map[string]time.Duration   // until when its listings of folders hang
+	news   map[*inode]map[string]bool // names that it has seen to come or go, see mount.tear
 	seen   map[*inode]time.Duration
 	cached map[*inode]*version // contents of files as they were last read
 	frozen map[*inode]bool     // of these the cache goes on showing what it has
@@ -105,6 +133,8 @@ func newNode(w *world, name string) *node {
 func (n *node) forget() {
 	n.seen, n.cached = make(map[*inode]time.Duration), make(map[*inode]*version)
 	n.frozen, n.hidden = make(map[*inode]bool), make(map[string]*hiding)
+	n.kernel, n.behind = &kernel{}, make(map[string]time.Duration)
+	n.news = make(map[*inode]map[string]bool)
 }
 
 // Now implements Clock.
@@ -141,6 +171,9 @@ func (p *process) run(f func()) {
 	p.w.after(0, t.wake)
 }
 
+// uneven is how long the threads of a process that was stopped take at most to go on.
+const uneven = time.Second
+
 // wake lets the task go on, when its process is not stopped.
 func (t *task) wake() {
 	w := t.p.w
@@ -149,7 +182,7 @@ func (t *task) wake() {
 		return
 	}
 	if t.p.paused > w.now {
-		w.at(t.p.paused, t.wake)
+		w.at(t.p.paused+w.between(0, uneven), t.wake)
 		return
 	}
 	before := w.current

@@ -51,8 +51,14 @@ func (s *session) checkHeld(sacks bool) error {
 
 // patiently looks at a claim, for half a beat at most: on CephFS, see quiet, its folder may hang for minutes.
 func (s *session) patiently(ctx context.Context, name string, look func() (Holder, error)) (Holder, error) {
-	if s.inOrder || s.detector.local {
+	if s.detector.local {
 		return look()
+	}
+	if s.inOrder {
+		var holder Holder
+		err := pause.ErrHangs
+		s.detector.within(s.options.Beat/2, func() { holder, err = look() })
+		return holder, err
 	}
 	return pause.Patiently(ctx, &s.hanging, s.options.Beat/2, name, look, func() {
 		s.options.Logger.Warn("a claim's folder hangs; going on without it", "member", s.member.ID, "store", name)
