@@ -13,7 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// A process syncs the names of the folders that it finds, beside those that it makes: their maker may have ended before.
+// A process syncs the names of folders that it finds, beside those that it makes: their maker may have ended before.
 func TestFoldersThatAreThereAreSynced(t *testing.T) {
 	synced := make(map[string]bool)
 	disk := vfs.Default

@@ -254,8 +254,9 @@ func (s *session) linkClaim(name string, epoch uint64, m *Member) (won bool, err
 	if err != nil {
 		return false, err
 	}
-	// A fresh file each time: a file system may allow few names for one.
-	fresh := s.fs.PathJoin(dir, fmt.Sprintf("%s%s-%d", temporary, s.member.ID, epoch))
+	// A fresh file each time: a file system may allow few names for one. Under a fresh name: a creation that failed may
+	// still happen, and would empty a file of the same name.
+	fresh := s.fs.PathJoin(dir, fmt.Sprintf("%s%s.%d-%d", temporary, s.member.ID, s.written.Add(1), epoch))
 	if err := write(s.fs, fresh, append(content, '\n')); err != nil {
 		return false, err
 	}

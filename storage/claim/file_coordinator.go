@@ -119,9 +119,9 @@ type session struct {
 	looked int                // turn of checkHeld among the sacks
 	left   bool
 
-	releases atomic.Uint64 // files written to give something back
-	last     sync.Map      // Holder as its claim says, the highest that was read, by name
-	hanging  pause.Hanging // looks at claims
+	written atomic.Uint64 // files with a name of their own
+	last    sync.Map      // Holder as its claim says, the highest that was read, by name
+	hanging pause.Hanging // looks at claims
 }
 
 // holding is what a session knows of a claim of its own.

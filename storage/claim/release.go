@@ -49,7 +49,7 @@ func (s *session) markReleased(name string, epoch uint64) error {
 	}
 	// A fresh name each time: release and leave may give the same epoch back at once.
 	fresh := s.fs.PathJoin(s.claimsDir(name), fmt.Sprintf("%s%s.%d-%d%s", temporary, s.member.ID,
-		s.releases.Add(1), epoch, released))
+		s.written.Add(1), epoch, released))
 	if err := write(s.fs, fresh, []byte(rest.String())); err != nil {
 		return err
 	}
