@@ -13,7 +13,7 @@ const groupsToCompare = 20
 
 // Granularity returns the coarsest granularity that gives a window from a time on enough groups, of those that still
 // have the window before; else the finest of these, else the finest of all. asked is a time at which there were
-// measures: archives of old ones reach back from the newest.
+// measures: archives of old ones reach back from the newest. It decides where a quarter as many groups are not there.
 func Granularity(policy *model.ArchivePolicy, before, from, now, asked carbonara.Timestamp) time.Duration {
 	all := slices.Sorted(slices.Values(policy.Granularities()))
 	chosen := all[0]
@@ -28,7 +28,7 @@ func Granularity(policy *model.ArchivePolicy, before, from, now, asked carbonara
 				chosen, none = g, false
 			}
 		}
-		if !none {
+		if !none && time.Duration(from-before) >= groupsToCompare/4*chosen {
 			break
 		}
 	}
