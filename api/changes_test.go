@@ -19,19 +19,25 @@ import (
 type changes struct {
 	Before, Start, Stop string
 	Metrics, Compared   int
-	Changes             []struct {
-		ID                   string
-		Labels               map[string]string
-		Granularity          float64
-		Score, Before, After float64
-		Usual                float64
-		PerSecond            bool `json:"per_second"`
-		Quantile             *float64
-		MovedAt              string `json:"moved_at"`
-		Seasons              []string
-		Series, Moved        int
-		Where                []anomaly.Pair
-	}
+	Moved               int
+	Where               []anomaly.Pair
+	Changes             []movedMetric
+}
+
+type movedMetric struct {
+	ID                   string
+	Labels               map[string]string
+	Granularity          float64
+	Score, Before, After float64
+	Usual                float64
+	PerSecond            bool `json:"per_second"`
+	Quantile             *float64
+	MovedAt              string `json:"moved_at"`
+	Lag                  *float64
+	Seasons              []string
+	Series, Moved        int
+	Where                []anomaly.Pair
+	Alike                []movedMetric
 }
 
 // The metrics that moved most from one window to the next come first. Metrics without aggregates are not compared.
@@ -155,6 +161,78 @@ func TestChangesBySeason(t *testing.T) {
 	if c := got.Changes[1]; c.MovedAt < "1970-01-08T00:31" || c.MovedAt > "1970-01-08T00:37" {
 		t.Errorf("moved at %s", c.MovedAt)
 	}
+}
+
+// Metrics moved before, with or after a moment. Names whose series moved together are one row. The answer has the
+// labels of all that moved far.
+func TestChangesExplainAMoment(t *testing.T) {
+	s := newServer(t, nil)
+	s.create(t, "/v1/archive_policy", `{"name":"prometheus","back_window":10000,"aggregation_methods":["mean"],
+		"definition":[{"granularity":60,"points":100000}]}`, "user", "admin")
+	const minutes = 60
+	names := []struct {
+		name string
+		at   int // minutes after the begin of the window, on the hosts of one rack; 0: nowhere
+	}{{"disk", 4}, {"cpu", 12}, {"net", 13}, {"queue", 25}, {"quiet", 0}}
+	var samples []string
+	for i := range 2 * minutes {
+		for host := range 12 {
+			for n, of := range names {
+				v := 100*n + (i*7+host)%5
+				if of.at > 0 && host%4 == 2 && i >= minutes+of.at {
+					v += 50 - 5*n
+				}
+				samples = append(samples, fmt.Sprintf("%s %d %d host=h%d,rack=r%d", of.name, v, 60_000*(i+1), host, host%4))
+			}
+		}
+	}
+	s.want(t, "POST /api/v1/write", remoteWrite(samples...), 204, "", asRemoteWrite...)
+	s.refreshAll(t, "admin")
+	ask := func(more string) changes {
+		t.Helper()
+		body := fmt.Sprintf(`{"start":%d,"stop":%d%s}`, 60*(minutes+1), 60*(2*minutes+1), more)
+		return decode[changes](t, s.want(t, "POST /v1/changes", body, http.StatusOK, "~").Body.String())
+	}
+	got := ask(fmt.Sprintf(`,"at":%d`, 60*(minutes+13)))
+	if got.Moved != 12 || fmt.Sprint(got.Where) != "[{rack r2 12 12}]" {
+		t.Errorf("%d moved, with %v", got.Moved, got.Where)
+	}
+	text := ""
+	for _, c := range got.Changes {
+		lag := "none"
+		if c.Lag != nil {
+			lag = fmt.Sprint(*c.Lag)
+		}
+		text += fmt.Sprintf("%s %v %d/%d %v", c.Labels["__name__"], lag, c.Moved, c.Series, c.Where)
+		for _, other := range c.Alike {
+			text += " with " + other.Labels["__name__"]
+		}
+		text += "\n"
+	}
+	const want = `disk -480 3/12 [{rack r2 3 3}]
+cpu 0 3/12 [{rack r2 3 3}] with net
+queue 780 3/12 [{rack r2 3 3}]
+quiet none 0/12 []
+`
+	if text != want {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	alone := ask("").Changes
+	for _, c := range alone {
+		if c.Lag != nil || len(c.Alike) > 0 {
+			t.Errorf("without a moment: %+v", c)
+		}
+	}
+	each := ask(fmt.Sprintf(`,"at":%d,"each_series":true,"match":"{rack=\"r2\",__name__!~\"q.*\"}"`, 60*(minutes+13))).Changes
+	if len(alone) != 5 || len(each) != 7 {
+		t.Errorf("%d names and %d series", len(alone), len(each)) // 7 is the server's limit
+	}
+	for _, c := range each {
+		if c.Lag == nil || len(c.Alike) > 0 {
+			t.Errorf("of each series: %+v", c)
+		}
+	}
+	s.want(t, "POST /v1/changes", `{"start":60,"stop":70,"at":"odd"}`, http.StatusBadRequest, "~data['at']")
 }
 
 // Counters are compared by their rates, also one that stood still; a histogram by the rate of its count and by its

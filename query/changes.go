@@ -45,7 +45,7 @@ type Change struct {
 	Onset         carbonara.Timestamp   // of the group at which it left its level
 	Seasons       []carbonara.Timestamp // when the earlier windows begin that it was also compared with
 	Series        int                   // metrics of its name that were compared
-	Moved         map[uuid.UUID]bool    // those of them whose score is movedScore or more
+	Moved         int                   // those of them whose score is movedScore or more
 	PerSecond     bool                  // of a counter: they are those of its rate
 	Quantile      float64               // of a histogram, with Metric as a bucket: they are those of this; else 0
 
@@ -62,18 +62,20 @@ var seasons = []time.Duration{24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour
 // readsAtOnce and histogramsAtOnce are how many metrics and histograms are asked of other processes at once.
 const readsAtOnce, histogramsAtOnce = 4096, 128
 
-// Changes returns the metrics that moved most, and how many were compared. Of a histogram it compares the rate of all
-// measures and a quantile, and not each bucket.
-func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Change, compared int, err error) {
+// Changes returns the metrics that moved most, the scores of all that moved, and how many were compared. Of a histogram
+// it compares the rate of all measures and a quantile, and not each bucket.
+func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (
+	changes []Change, moved map[uuid.UUID]float64, compared int, err error) {
 	if read.TypeOf == nil {
 		read.TypeOf = func(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
 	}
 	read.asked = read.To
+	moved = make(map[uuid.UUID]float64)
 	names := make(map[string]*Change, 64) // the largest change of each
 	add := func(c *Change) {
 		compared++
 		if c.Series = 1; c.Score >= movedScore {
-			c.Moved = map[uuid.UUID]bool{c.Metric.ID: true}
+			c.Moved, moved[c.Metric.ID] = 1, max(c.Score, moved[c.Metric.ID])
 		}
 		name := c.Metric.SeriesName()
 		if read.EachSeries || name == "" {
@@ -84,12 +86,9 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 			return
 		}
 		if largest := names[name]; largest != nil {
-			if c.Series += largest.Series; largest.Moved == nil {
-				largest.Moved = c.Moved
-			}
-			maps.Copy(largest.Moved, c.Moved)
-			if c.Moved = largest.Moved; largerChange(*largest, *c) < 0 {
-				largest.Series = c.Series
+			c.Series, c.Moved = c.Series+largest.Series, c.Moved+largest.Moved
+			if largerChange(*largest, *c) < 0 {
+				largest.Series, largest.Moved = c.Series, c.Moved
 				return
 			}
 		}
@@ -100,7 +99,7 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		if err := read.compareSeasons(part, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
 			return r.compareRuns(ctx, read, metrics, ways, runs, add)
 		}, add); err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 	}
 	for part := range slices.Chunk(histograms, histogramsAtOnce) {
@@ -111,14 +110,14 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (changes []Chan
 		if err := read.compareSeasons(each, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
 			return r.compareHistograms(ctx, read, part, runs, add)
 		}, add); err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 	}
 	for _, change := range names {
 		changes = append(changes, *change)
 	}
 	slices.SortFunc(changes, largerChange)
-	return changes[:min(len(changes), read.Most)], compared, nil
+	return changes[:min(len(changes), read.Most)], moved, compared, nil
 }
 
 // compareSeasons compares subjects, which runs name by number: the window with the one before, then with the same hours
@@ -277,21 +276,21 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 	if grows {
 		values, first = anomaly.Rates(starts, values, first, by.method == carbonara.Increase)
 	}
-	if first < leastGroups || len(values)-first < leastGroups {
-		return nil, false
-	}
 	change = &Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: grows}
-	s.sorted = append(s.sorted[:0], values...)
-	change.score(s.sorted[:first], s.sorted[first:])
-	change.Onset = starts[change.windows.Onset(values)]
-	return change, change.Score <= math.MaxFloat64 // else the values are so large that they have no difference
+	return change, change.score(s, starts, values, first)
 }
 
-// score compares the values of two windows, which it sorts.
-func (c *Change) score(before, after []float64) {
-	c.windows = anomaly.NewWindows(before, after)
-	c.Score = c.windows.Score()
+// score compares the values of two windows, the first so many of which are of the one before. ok is false if there are
+// too few, or so large ones that they have no difference.
+func (c *Change) score(s *seriesReader, starts []carbonara.Timestamp, values []float64, first int) (ok bool) {
+	if first < leastGroups || len(values)-first < leastGroups {
+		return false
+	}
+	s.sorted = append(s.sorted[:0], values...)
+	c.windows = anomaly.NewWindows(s.sorted[:first], s.sorted[first:])
+	c.Score, c.Onset = c.windows.Score(), starts[c.windows.Onset(values)]
 	c.Before, c.After = c.windows.Medians()
+	return c.Score <= math.MaxFloat64
 }
 
 // leastGroups is how many groups a window needs for its deciles to mean something.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -120,24 +121,18 @@ func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, arc
 			counts[start][i] = v
 		}
 	}
-	var windows [2][]float64
-	for start, of := range counts {
-		if v := quantileOfBuckets(comparedQuantile, buckets, of); v == v {
-			window := &windows[0]
-			if start >= r.From {
-				window = &windows[1]
+	s.starts, s.values = s.starts[:0], s.values[:0]
+	first := 0 // groups of the window before
+	for _, start := range slices.Sorted(maps.Keys(counts)) {
+		if v := quantileOfBuckets(comparedQuantile, buckets, counts[start]); v == v {
+			if s.starts, s.values = append(s.starts, start), append(s.values, v); start < r.From {
+				first = len(s.values)
 			}
-			*window = append(*window, v)
 		}
 	}
-	if len(windows[0]) < leastGroups || len(windows[1]) < leastGroups {
-		return nil, false, nil
-	}
 	last := buckets[len(buckets)-1].metric
-	change = &Change{Metric: last, Granularity: r.granularity(last.ArchivePolicy), Quantile: comparedQuantile,
-		Onset: r.From}
-	change.score(windows[0], windows[1])
-	return change, true, nil
+	change = &Change{Metric: last, Granularity: r.granularity(last.ArchivePolicy), Quantile: comparedQuantile}
+	return change, change.score(s, s.starts, s.values, first), nil
 }
 
 // quantileOfBuckets returns a quantile of the measures that buckets have counted, linear within a bucket; NaN without

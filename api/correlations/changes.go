@@ -1,7 +1,10 @@
 package correlations
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/prometheus/model/labels"
@@ -17,12 +20,14 @@ import (
 
 // shownChanges is what POST /v1/changes answers.
 type shownChanges struct {
-	Before   string        `json:"before"`
-	Start    string        `json:"start"`
-	Stop     string        `json:"stop"`
-	Metrics  int           `json:"metrics"`
-	Compared int           `json:"compared"`
-	Changes  []shownChange `json:"changes"`
+	Before   string         `json:"before"`
+	Start    string         `json:"start"`
+	Stop     string         `json:"stop"`
+	Metrics  int            `json:"metrics"`
+	Compared int            `json:"compared"`
+	Moved    int            `json:"moved"` // far, of them
+	Where    []anomaly.Pair `json:"where"` // that these have and others don't
+	Changes  []shownChange  `json:"changes"`
 }
 
 type shownChange struct {
@@ -36,31 +41,66 @@ type shownChange struct {
 	PerSecond   bool           `json:"per_second"`
 	Quantile    *float64       `json:"quantile"`
 	MovedAt     string         `json:"moved_at"`
+	Lag         *text.Seconds  `json:"lag"`
 	Seasons     []string       `json:"seasons"`
 	Series      int            `json:"series"`
 	Moved       int            `json:"moved"` // of them
 	Where       []anomaly.Pair `json:"where"` // that these have and others don't
+	Alike       []shownChange  `json:"alike"`
+
+	onset carbonara.Timestamp
+	exact time.Duration // how far the onset may be off
+	order int           // before a moment, with it or after it; else 2
 }
 
-// postChanges says which metrics moved most from the window before to a window. It finds metrics as PromQL does, those
-// of which the user may get measures.
+// movedFar is the score from which on a metric counts as moved among those of all names. Few metrics reach it in a
+// quiet hour.
+const movedFar = 4
+
+// postChanges says which metrics moved most from the window before to a window, when, and in which labels they differ
+// from others. It finds metrics as PromQL does, those of which the user may get measures.
 func (a *Handlers) postChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
-	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "limit", "each_series")
+	fields, err := a.DecodeFields(w, r, "match", "aggregation", "start*", "stop*", "at", "limit", "each_series")
 	if err != nil {
 		return err
 	}
-	read, matchers, err := a.parseChanges(fields)
+	read := &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Method: carbonara.Mean, TypeOf: a.TypeOf}
+	most, at := int64(20), carbonara.Timestamp(0)
+	var matchers []*labels.Matcher
+	web.Take(&err, fields, "match", &matchers, func(in web.Node) ([]*labels.Matcher, error) {
+		selector, err := in.Text(0)
+		if err != nil {
+			return nil, err
+		}
+		lists, err := a.Engine.Matchers(selector)
+		if err != nil {
+			return nil, in.Fault("%v", err)
+		}
+		return lists[0], nil
+	})
+	web.Take(&err, fields, "aggregation", &read.Method, parseMethod)
+	web.Take(&err, fields, "each_series", &read.EachSeries, web.Node.Bool)
+	web.Take(&err, fields, "limit", &most, web.AtLeast(1))
+	web.Take(&err, fields, "start", &read.From, web.TimestampAt(read.Now))
+	web.Take(&err, fields, "stop", &read.To, web.TimestampAt(read.Now))
+	web.Take(&err, fields, "at", &at, web.TimestampAt(read.Now))
+	read.Most = int(min(most, int64(a.MaxLimit)))
+	if width := read.To - read.From; err == nil && read.To <= read.From {
+		err = fields["stop"].Fault("not after start")
+	} else if err == nil && (width < 0 || read.Before() > read.From) {
+		err = fields["start"].Fault("there is no time before as long as this")
+	}
 	if err != nil {
 		return err
 	}
 	return a.Evaluate(w, r, who, func(w http.ResponseWriter) error {
 		read.Metrics = nil
-		return a.answerChanges(w, r, who, read, matchers)
+		return a.answerChanges(w, r, who, read, matchers, at)
 	})
 }
 
 func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *auth.Identity,
-	read *query.ChangesRead, matchers []*labels.Matcher) error {
+	read *query.ChangesRead, matchers []*labels.Matcher, at carbonara.Timestamp) error {
 	found, err := a.Series.Select(r.Context(), a.VisibleSeries(who, "get measures"), matchers...)
 	if err != nil {
 		return err
@@ -73,70 +113,68 @@ func (a *Handlers) answerChanges(w http.ResponseWriter, r *http.Request, who *au
 		named[name] = append(named[name], s.Metric)
 	}
 	read.Staleness = web.StalenessOf(r.Context())
-	changes, compared, err := a.Reader.Changes(r.Context(), read)
+	changes, moved, compared, err := a.Reader.Changes(r.Context(), read)
 	if err != nil {
 		return err
 	}
+	// separate returns the labels by which the metrics that moved so far differ from the others.
+	separate := func(metrics []*model.Metric, least float64) []anomaly.Pair {
+		return web.OrEmpty(anomaly.Separate(len(metrics),
+			func(i int) bool { score, ok := moved[metrics[i].ID]; return ok && score >= least },
+			func(i int) labels.Labels { return shown[metrics[i].ID] }))
+	}
 	answer := shownChanges{web.ShowTime(read.Before()), web.ShowTime(read.From), web.ShowTime(read.To), len(found),
-		compared, []shownChange{}}
+		compared, 0, nil, []shownChange{}}
+	var among []*model.Metric // of names some of which moved far
+	for _, metrics := range named {
+		before := answer.Moved
+		for _, m := range metrics {
+			if moved[m.ID] >= movedFar {
+				answer.Moved++
+			}
+		}
+		if answer.Moved > before {
+			among = append(among, metrics...)
+		}
+	}
+	answer.Where = separate(among, movedFar)
 	for _, c := range changes {
 		change := shownChange{c.Metric.ID, shown[c.Metric.ID], text.Seconds(c.Granularity.Seconds()),
 			text.Seconds(c.Score), text.Seconds(c.Before), text.Seconds(c.After), text.Seconds(c.Usual), c.PerSecond,
-			nil, web.ShowTime(c.Onset), []string{}, c.Series, len(c.Moved),
-			separate(&c, shown, named[c.Metric.SeriesName()])}
+			nil, web.ShowTime(c.Onset), nil, []string{}, c.Series, c.Moved, []anomaly.Pair{}, []shownChange{},
+			c.Onset, 2 * c.Granularity, 2}
 		for _, from := range c.Seasons {
 			change.Seasons = append(change.Seasons, web.ShowTime(from))
+		}
+		if c.Series > 1 {
+			change.Where = separate(named[c.Metric.SeriesName()], 0)
 		}
 		if c.Quantile > 0 {
 			change.Quantile = &c.Quantile
 			change.Labels = labels.NewBuilder(change.Labels).Del(labels.BucketLabel, model.LabelHistogram).Labels()
 		}
-		answer.Changes = append(answer.Changes, change)
+		if at > 0 && c.Moved > 0 {
+			lag := text.Seconds(time.Duration(c.Onset - at).Seconds())
+			if time.Duration(c.Onset-at).Abs() <= change.exact {
+				lag = 0
+			}
+			change.Lag, change.order = &lag, cmp.Compare(lag, 0)
+		}
+		if i := slices.IndexFunc(answer.Changes, change.alike); i >= 0 && at > 0 && !read.EachSeries {
+			answer.Changes[i].Alike = append(answer.Changes[i].Alike, change)
+		} else {
+			answer.Changes = append(answer.Changes, change)
+		}
 	}
+	slices.SortStableFunc(answer.Changes, func(a, b shownChange) int { return a.order - b.order })
 	return web.WriteJSON(w, http.StatusOK, answer)
 }
 
-// separate returns the labels by which the series of a change's name that moved differ from the others.
-func separate(c *query.Change, shown map[uuid.UUID]labels.Labels, named []*model.Metric) []anomaly.Pair {
-	if c.Series < 2 {
-		return []anomaly.Pair{}
-	}
-	return web.OrEmpty(anomaly.Separate(len(named),
-		func(i int) bool { return c.Moved[named[i].ID] },
-		func(i int) labels.Labels { return shown[named[i].ID] }))
-}
-
-func (a *Handlers) parseChanges(fields map[string]web.Node) (
-	read *query.ChangesRead, matchers []*labels.Matcher, err error) {
-	read = &query.ChangesRead{Now: carbonara.FromTime(a.Now()), Method: carbonara.Mean, TypeOf: a.TypeOf}
-	if in, ok := fields["match"]; ok {
-		selector, err := in.Text(0)
-		if err != nil {
-			return nil, nil, err
-		}
-		lists, err := a.Engine.Matchers(selector)
-		if err != nil {
-			return nil, nil, in.Fault("%v", err)
-		}
-		matchers = lists[0]
-	}
-	most := int64(20)
-	web.Take(&err, fields, "aggregation", &read.Method, parseMethod)
-	web.Take(&err, fields, "each_series", &read.EachSeries, web.Node.Bool)
-	web.Take(&err, fields, "limit", &most, web.AtLeast(1))
-	web.Take(&err, fields, "start", &read.From, web.TimestampAt(read.Now))
-	web.Take(&err, fields, "stop", &read.To, web.TimestampAt(read.Now))
-	if err != nil {
-		return nil, nil, err
-	}
-	read.Most = int(min(most, int64(a.MaxLimit)))
-	if read.To <= read.From {
-		return nil, nil, fields["stop"].Fault("not after start")
-	}
-	if width := read.To - read.From; width < 0 || read.Before() > read.From {
-		return nil, nil, fields["start"].Fault("there is no time before as long as this")
-	}
-	return read, matchers, nil
+// alike reports whether series of two names moved at the same time, and the same labels say which, or all did.
+func (c *shownChange) alike(of shownChange) bool {
+	same := func(a, b anomaly.Pair) bool { return a.Label == b.Label && a.Value == b.Value }
+	return c.Moved > 0 && of.Moved > 0 && time.Duration(c.onset-of.onset).Abs() <= max(c.exact, of.exact) &&
+		slices.EqualFunc(c.Where, of.Where, same) && (len(c.Where) > 0 || c.Moved == c.Series && of.Moved == of.Series)
 }
 
 func parseMethod(in web.Node) (m carbonara.Method, err error) {
