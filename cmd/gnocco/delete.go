@@ -116,17 +116,16 @@ func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*ser
 
 // deletedAnswer is the server's answer.
 type deletedAnswer struct {
-	Metrics int   `json:"metrics"`
-	Before  int   `json:"groups_before"`
-	After   int   `json:"groups_after"`
-	Bytes   int64 `json:"bytes"`
-	Lost    []struct {
-		Metric      string  `json:"metric_id"`
-		Granularity float64 `json:"granularity"`
-		Timestamp   string  `json:"timestamp"`
-	} `json:"lost"`
-	Failed int    `json:"failed"`
-	Error  string `json:"error"`
+	Metrics, Failed int
+	Before          int `json:"groups_before"`
+	After           int `json:"groups_after"`
+	Bytes           int64
+	Lost            []struct {
+		Metric      string `json:"metric_id"`
+		Granularity float64
+		Timestamp   string
+	}
+	Error string
 }
 
 func (r *deletedRange) request(ctx context.Context, c *client.Client, found []*series.Series, yes bool) (

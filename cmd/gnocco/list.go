@@ -79,12 +79,11 @@ const pageSize = 1000
 func listResources(ctx context.Context, c *client.Client, _ []string) (*table, error) {
 	t := &table{columns: []string{"resource", "type", "metrics", "started", "ended", "id"}}
 	type resource struct {
-		ID       string            `json:"id"`
-		Original string            `json:"original_resource_id"`
-		Type     string            `json:"type"`
-		Metrics  map[string]string `json:"metrics"`
-		Started  string            `json:"started_at"`
-		Ended    string            `json:"ended_at"`
+		ID, Type string
+		Original string `json:"original_resource_id"`
+		Metrics  map[string]string
+		Started  string `json:"started_at"`
+		Ended    string `json:"ended_at"`
 	}
 	return t, eachRow(ctx, c, "/v1/resource/generic", url.Values{"sort": {"id:asc"}}, func(r resource) (marker string) {
 		t.add(r.Original, r.Type, len(r.Metrics), r.Started, r.Ended, r.ID)
@@ -170,18 +169,10 @@ func listLedger(ctx context.Context, c *client.Client, _ []string) (*table, erro
 
 // ledgerEntry is a deletion or a correction of measures, as the server tells it.
 type ledgerEntry struct {
-	ID       string `json:"id"`
-	At       string `json:"at"`
-	User     string `json:"user"`
-	Kind     string `json:"kind"`
-	Start    string `json:"start"`
-	Stop     string `json:"stop"`
-	Metrics  int    `json:"metrics"`
-	Before   int    `json:"groups_before"`
-	After    int    `json:"groups_after"`
-	State    string `json:"state"`
-	Reason   string `json:"reason"`
-	Selector string `json:"selector"`
+	ID, At, User, Kind, Start, Stop, State, Reason, Selector string
+	Metrics                                                  int
+	Before                                                   int `json:"groups_before"`
+	After                                                    int `json:"groups_after"`
 }
 
 // listJobs lists what a server has begun and not ended. Lists that the user may not see are left out.

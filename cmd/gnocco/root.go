@@ -46,8 +46,8 @@ environment, and the environment overrides the file. A file that ends in .conf i
 		}
 	}
 	group("serve", "Run servers:", newServe(), newAPI(), newMetricd(), newDemo(), newInit(), newConfig())
-	group("ask", "Ask a server:", newList(), newShow(), newQuery(), newCorrelate(), newDelete(), newRebuild(),
-		newStatus(), newTop(), newQuotas(), newRules(), newSize())
+	group("ask", "Ask a server:", newList(), newShow(), newQuery(), newExplain(), newCorrelate(), newDelete(),
+		newRebuild(), newStatus(), newTop(), newQuotas(), newRules(), newSize())
 	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
 	group("look", "Look into data and repair it:", newFsck(), newSacks(), newDoctor(), newCoordination())
 	root.AddCommand(newLicenses(), newVersion())
