@@ -30,6 +30,7 @@ import { useHidden, type Row } from "./legend";
 const AxisMenu = lazy(() => parts().then((m) => m.AxisMenu));
 const DataTable = lazy(() => parts().then((m) => m.DataTable));
 const Summary = lazy(() => parts().then((m) => m.Summary));
+const Explain = lazy(() => parts().then((m) => m.Explain));
 const Changed = lazy(() => parts().then((m) => m.Changed));
 const CopyButtons = lazy(() => parts().then((m) => m.CopyButtons));
 
@@ -197,14 +198,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
             {toggle("cmp", "Before", `Compare with the ${duration(Math.round(shown.span))} before`)}
             {toggle("pct", "Percentiles", percentiles.join(", "))}
             {toggle("raw", "Raw", "Single measures, as far as they are kept")}
-            <button
-              type="button"
-              aria-pressed={!!window}
-              title="Mark a time, and see which metrics moved most"
-              onClick={() => change({ w: window ? null : middle(shown) })}
-            >
-              What changed here?
-            </button>
+            <Explain window={window} range={shown} />
             <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
               Table
             </button>
@@ -263,13 +257,13 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
               zone={zone}
               title={title}
               shades={shades(window)}
-              onZoom={(from, to) => (window ? change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }) : look(from, to))}
+              onZoom={window ? mark : look}
               onPan={look}
             />
           ))}
         {!value && loading && <p class="hint">Reading …</p>}
       </Panel>
-      {window && <Changed />}
+      {window && <Changed of={metrics} />}
       {value && (
         <Summary
           rows={rows}
@@ -286,10 +280,11 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
 const order = ["mean", "max", "min", "sum", "count", "last", "first", "median", "std"];
 const rank = (method: string) => order.indexOf(method) + 1 || 99;
 
-// middle is the last third of what is shown, to begin with.
-const middle = ({ from, to }: Range) => `${Math.floor(to - (to - from) / 3)}-${Math.ceil(to)}`;
+// mark says which time is to be explained.
+export const mark = (from: number, to: number, replace = false) =>
+  change({ w: `${Math.floor(from)}-${Math.ceil(to)}` }, replace);
 
-const shades = (w: Window | null) => (w ? [{ from: 2 * w.from - w.to, to: w.from, faint: true }, w] : []);
+export const shades = (w: Window | null) => (w ? [{ from: 2 * w.from - w.to, to: w.from, faint: true }, w] : []);
 
 // rowsOf makes a row of each series: of a metric, of its percentiles, of the time before, and of its raw measures.
 function rowsOf({ range, columns, before, raw, method }: Shown): Row[] {

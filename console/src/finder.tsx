@@ -239,7 +239,7 @@ function Filter({ facet: { name, values, counts }, text, labels, open }: FilterP
   const apply = (value: string) => value !== chosen && change(withLabel(labels, name, value.trim()));
   const offered = completed?.counts ?? counts.filter((c) => open || c.name === chosen);
   return (
-    <span class="filter" data-label={name}>
+    <span class="filter" data-label={name} style={{ minWidth: `min(100%, ${label(name).length + 3}ch)` }}>
       <input
         type="search"
         list={"values-" + name}

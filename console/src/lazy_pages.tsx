@@ -1,6 +1,6 @@
 // What is loaded when it is first used, as one file.
 export { AxisMenu } from "./axis_menu";
-export { Changed } from "./changes_panel";
+export { Changed, Explain } from "./changes_panel";
 export { CopyButtons } from "./copy_buttons";
 export { First } from "./empty_state";
 export { MetricPage } from "./pages/metric";

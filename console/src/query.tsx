@@ -4,6 +4,8 @@ import { Chart } from "./chart";
 import type { Editor as Rich } from "./editor";
 import { axisOf } from "./axis";
 import { AxisMenu } from "./axis_menu";
+import { Changed, Explain } from "./changes_panel";
+import { mark, shades } from "./combined_chart";
 import { duration, moment, show, unitOf, unitOfQuery, whole, type Unit } from "./format";
 import { Scroll } from "./scroll";
 import { Copy } from "./copy";
@@ -14,7 +16,7 @@ import { RangeBar } from "./range_bar";
 import { Keep } from "./recordings";
 import { listSeries, newestBefore } from "./metrics";
 import { quote, seriesPath } from "./paths";
-import { endsFreely, localZone, readRange, refreshEvery, zoneOf, type Range } from "./range";
+import { endsFreely, localZone, readRange, readWindow, refreshEvery, zoneOf, type Range } from "./range";
 import { change, route } from "./router";
 import { useHidden, type Row } from "./legend";
 import { DataTable, figures, label, Summary } from "./table";
@@ -73,6 +75,7 @@ export function QueryView() {
   const rows = value?.rows ?? noRows,
     axis = axisOf(params, lang === "promql" ? unitOfQueries(value?.queries ?? queries) : ""),
     legend = useHidden(rows),
+    window = readWindow(params),
     table = params.get("view") === "table";
   const look = (from: number, to: number) => change({ from: String(Math.floor(from)), to: String(Math.ceil(to)) });
   return (
@@ -116,6 +119,7 @@ export function QueryView() {
                   Instant
                 </button>
               )}
+              <Explain window={window} range={value?.range ?? range} />
               <button type="button" aria-pressed={table} onClick={() => change({ view: table ? null : "table" })}>
                 Table
               </button>
@@ -179,7 +183,8 @@ export function QueryView() {
                 {...axis}
                 zone={zone}
                 title={value.queries[0] ?? query}
-                onZoom={look}
+                shades={shades(window)}
+                onZoom={window ? mark : look}
                 onPan={look}
               />
             ))}
@@ -191,6 +196,7 @@ export function QueryView() {
           )}
         </Panel>
       )}
+      {window && <Changed />}
       {rows.length > 0 && !instant && <Summary rows={rows} unit={axis.unit} legend={legend} />}
     </>
   );

@@ -17,7 +17,7 @@ const refreshes: [string, string][] = [
 ];
 
 // writtenOf is a time as people write it.
-function writtenOf(range: Range): string {
+export function writtenOf(range: { from: number; to: number }): string {
   const [from, to] = [range.from, range.to].map((t) => moment(t, zoneOf()));
   return `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
 }
@@ -80,12 +80,19 @@ export function RangeBar({ range, all, children }: { range: Range; all?: boolean
           </select>
         ) : null}
         <span class="grow" />
-        {children}
-        {page !== "boards" && (
-          <button type="button" aria-pressed={saves} title="Put this view on a board" onClick={() => setSaves(!saves)}>
-            Save
-          </button>
-        )}
+        <span class="aside">
+          {children}
+          {page !== "boards" && (
+            <button
+              type="button"
+              aria-pressed={saves}
+              title="Put this view on a board"
+              onClick={() => setSaves(!saves)}
+            >
+              Save
+            </button>
+          )}
+        </span>
       </div>
       {saves && <SaveView onDone={() => setSaves(false)} />}
     </>

@@ -2,7 +2,7 @@ import { parts } from "./lazy";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
-import { show } from "./format";
+import { show, whole } from "./format";
 import {
   archiveFor,
   beginOf,
@@ -14,6 +14,7 @@ import {
   standardSpan,
   titles,
   type Columns,
+  type Facet,
   type Metric,
   type Series,
 } from "./metrics";
@@ -40,9 +41,10 @@ interface Drawn {
 export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
   const found = useMemo(() => group(finder.series ?? []), [finder.series]);
+  const names = finder.current ? finder.names : undefined;
   const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   const groups = rest ? found : found.slice(0, firstTiles);
-  const wanted = groups.flatMap(([, series]) => series);
+  const wanted = groups.flatMap(({ series }) => series);
   const finest = useRef(1); // rarer measures are asked for less often
   const { value, error } = useLoad(
     async (signal) => {
@@ -83,7 +85,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
       finest.current = Math.min(10, ...[...metrics.values()].map((m) => m.policy.items[0].granularity));
       const together = new Map<number, Metric[][]>();
       const histograms: Promise<Drawn>[] = [];
-      for (const [, series] of groups) {
+      for (const { series } of groups) {
         const tile = series.flatMap((s) => metrics.get(s.id) ?? []);
         if (tile.length && (isNative(series[0]) || (series[0].labels.le && /_bucket$/.test(series[0].name)))) {
           const range = readRange(params, standardSpan(tile));
@@ -129,13 +131,13 @@ export function Tiles({ finder }: { finder: FinderState }) {
       )}
       <div class="tiles">
         {groups.map(
-          ([name, series]) =>
+          ({ name, series, count }) =>
             value && (
               <Tile
                 key={series[0].id}
                 name={name}
                 drawn={series.map((s) => value.get(s.id)).find(Boolean)}
-                more={series.length === mostRead}
+                all={Math.max(count, series[0].resource ? 0 : counted(names, series[0].name))}
               />
             ),
         )}
@@ -144,22 +146,38 @@ export function Tiles({ finder }: { finder: FinderState }) {
   );
 }
 
-function group(series: Series[]): [string, Series[]][] {
-  const groups = new Map<string, Series[]>();
+// Group is what a tile draws: the first of so many series.
+interface Group {
+  name: string;
+  series: Series[];
+  count: number;
+}
+
+const kindOf = (name: string) => name.replace(/\d+/g, "#");
+
+function group(series: Series[]): Group[] {
+  const groups = new Map<string, { series: Series[]; count: number }>();
   for (const s of series) {
-    const key = s.resource + "/" + s.name.replace(/\d+/g, "#");
-    const members = groups.get(key) ?? [];
-    if (members.length < mostRead && (members.length || groups.size < mostTiles)) groups.set(key, [...members, s]);
+    const key = s.resource + "/" + kindOf(s.name),
+      group = groups.get(key) ?? { series: [], count: 0 };
+    if (!group.count && groups.size === mostTiles) continue;
+    group.count++;
+    if (group.series.length < mostRead) group.series.push(s);
+    groups.set(key, group);
   }
   const all = [...groups.values()];
   const names = titles(
-    all.map((members) => ({
+    all.map(({ series: members }) => ({
       ...members[0],
-      name: members.length > 1 ? members[0].name.replace(/\d+/g, "*") : members[0].name,
+      name: members.some((m) => m.name !== members[0].name) ? members[0].name.replace(/\d+/g, "*") : members[0].name,
     })),
   );
-  return all.map((members, i) => [names[i], members]);
+  return all.map((members, i) => ({ name: names[i], ...members }));
 }
+
+// counted is how many series the server has of a kind of name, those that were not found among the first as well.
+const counted = (names: Facet | undefined, name: string) =>
+  (names?.counts ?? []).reduce((sum, c) => (kindOf(c.name) === kindOf(name) ? sum + c.value : sum), 0);
 
 // highest returns the columns with the highest means, in their order.
 function highest(all: Columns[]): Columns[] {
@@ -173,7 +191,7 @@ function highest(all: Columns[]): Columns[] {
   return all.filter((c) => first.has(c));
 }
 
-function Tile({ name, drawn, more }: { name: string; drawn?: Drawn; more: boolean }) {
+function Tile({ name, drawn, all: total }: { name: string; drawn?: Drawn; all: number }) {
   if (!drawn?.columns.length) return null;
   const { columns: all, range, query } = drawn;
   const columns = query ? all : highest(all);
@@ -195,10 +213,10 @@ function Tile({ name, drawn, more }: { name: string; drawn?: Drawn; more: boolea
     >
       <header>
         <h2 title={name}>{name}</h2>
-        {columns.length < all.length && (
+        {!query && columns.length < Math.max(all.length, total) && (
           <small class="of">
-            the {columns.length} highest of {all.length}
-            {more && "+"}
+            the {columns.length} highest of {total > all.length && `the first ${all.length} of `}
+            {whole(Math.max(all.length, total))}
           </small>
         )}
         <span class="now">

@@ -280,14 +280,16 @@ func TestFindsWhatPeopleKnow(t *testing.T) {
 }
 
 // changesOf asks the API what the page asks.
-func changesOf(t *testing.T, c *client.Client, from, to int64) (changes []struct {
-	ID                   string
-	Score, Before, After float64
-}) {
+func changesOf(t *testing.T, c *client.Client, from, to int64) (changes []changed) {
 	t.Helper()
 	answer := struct{ Changes any }{&changes}
-	check(t, c.Do(t.Context(), http.MethodPost, "/v1/changes", map[string]any{"start": from, "stop": to}, &answer))
+	check(t, c.Do(t.Context(), http.MethodPost, "/v1/changes", map[string]any{"start": from, "stop": to, "at": from}, &answer))
 	return changes
+}
+
+type changed struct {
+	ID                   string
+	Score, Before, After float64
 }
 
 // A time that is marked on the chart shows the metrics that moved most, with the API's numbers; a click draws one of
@@ -305,7 +307,7 @@ func TestWhatChanged(t *testing.T) {
 		"/measures?refresh=true&granularity=60", nil, nil))
 	b := open(t, s.URL(), fmt.Sprintf("#/explore?m=%s&from=%d&to=%d&tz=UTC", ids["a"], end.Unix()-300, end.Unix()))
 	b.click("#drawn button", "What changed here?")
-	b.wait("document.querySelectorAll('#changes tbody tr').length === 3")
+	b.wait("document.querySelectorAll('#changes tr[data-id]').length === 3")
 	same := func() {
 		t.Helper()
 		w := regexp.MustCompile(`[?&]w=(\d+)-(\d+)`).FindStringSubmatch(eval[string](b, "location.hash"))
@@ -321,7 +323,7 @@ func TestWhatChanged(t *testing.T) {
 				"JSON.stringify([...document.querySelectorAll('#changes [data-value]')].map(e => Number(e.dataset.value))) === JSON.stringify(%s)", strings.ReplaceAll(fmt.Sprint(want), " ", ",")))
 	}
 	same()
-	if first := b.texts("#changes tbody tr:first-child a"); fmt.Sprint(first) != "[b]" {
+	if first := b.texts("#changes tbody:first-of-type tr[data-id] a"); fmt.Sprint(first) != "[b]" {
 		t.Errorf("moved most: %q", first)
 	}
 	b.picture("changed")
@@ -332,7 +334,7 @@ func TestWhatChanged(t *testing.T) {
 		t.Errorf("the chart moved to %v", got)
 	}
 	same()
-	b.click("#changes tr:first-child button", "+")
+	b.click("#changes tbody:first-of-type tr[data-id] button", "+")
 	b.wait("document.querySelectorAll('#summary tbody tr').length === 2")
 	b.act("document.querySelector('[aria-label=\"Mark earlier\"]').click()")
 	same()

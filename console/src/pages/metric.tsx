@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { read } from "../api";
 import { Chart, type Mark } from "../chart";
-import { count, duration, moment, show, unitOf, whole } from "../format";
+import { count, duration, moment, short, show, unitOf, whole } from "../format";
 import { called, changesOf, hidden, readLedger, words, type Attributes } from "../flags";
 import { readArchive, readMetric, type Item, type Metric } from "../metrics";
 import { Figure } from "../figure";
@@ -82,7 +82,7 @@ export function MetricPage() {
     () => [...(resource.value?.changes ?? []), ...(ledger.value ?? [])],
     [resource.value, ledger.value],
   );
-  if (error) return <Notice bad>{error}</Notice>;
+  if (error) return <Notice bad>{id ? error : "The address names no metric"}</Notice>;
   if (!metric) return <Notice>Reading …</Notice>;
   const unit = unitOf(metric.name ?? "", metric.unit),
     finest = kept[0];
@@ -236,7 +236,12 @@ function Resource({ value, error, zone }: Loaded<State | null> & { zone: string 
         <dl class="pairs">
           {Object.entries(now)
             .filter(([n]) => !hidden.includes(n))
-            .map(([n, v]) => [<dt key={n}>{n}</dt>, <dd key={n + "="}>{words(v)}</dd>])}
+            .map(([n, v]) => [
+              <dt key={n}>{n}</dt>,
+              <dd key={n + "="} title={words(v)}>
+                {short(words(v))}
+              </dd>,
+            ])}
         </dl>
       </Panel>
       <Panel title="Its history">

@@ -1,1 +1,0 @@
-import"./chunk-GI7QWT62.js";import"./chunk-SIXJBQHM.js";
