@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { address, session } from "./api";
 import { Copy } from "./copy";
+import { link } from "./router";
 import { Notice, Panel } from "./widgets";
 import { sendSample } from "./sample";
 
@@ -39,7 +40,11 @@ curl -u ${user} -H 'Content-Type: application/json' \\
     basic_auth:
       username: admin`,
     ],
-    ["A CSV file", "A column of timestamps, and a metric for each other column.", `gnocco import csv --help`],
+    [
+      "CSV files, by the command line",
+      "A column of timestamps, and a metric for each other column.",
+      `gnocco import csv --url ${server} FILE`,
+    ],
     ["This machine", "The program measures its own machine, every second.", `gnocco demo`],
   ];
   return (
@@ -56,6 +61,9 @@ curl -u ${user} -H 'Content-Type: application/json' \\
           An hour of a machine that does not exist, as the resource “sample”, in{" "}
           {state === "sent" ? "a moment" : "one click"}.
         </span>
+      </p>
+      <p>
+        <a href={link("import")}>Bring a CSV file</a>
       </p>
       {error && <Notice bad>{error}</Notice>}
       <div class="steps">

@@ -7,7 +7,7 @@ import { bounds, countFound, countNames, findSeries, findValues, isNative } from
 import type { Counts, Facet, Metric, Series, Value } from "./metrics";
 import { Notice, useLoad } from "./widgets";
 import { find, nowhere, rankOf, selector, valuesPath } from "./paths";
-import { change } from "./router";
+import { change, link } from "./router";
 
 const Members = lazy<NameProps>(() => parts().then((m) => m.Members));
 
@@ -192,6 +192,9 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
           </li>
         )}
       </ul>
+      <a class="hint" href={link("import")}>
+        Bring a file
+      </a>
     </aside>
   );
 }

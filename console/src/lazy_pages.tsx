@@ -5,6 +5,7 @@ export { CopyButtons } from "./copy_buttons";
 export { First } from "./empty_state";
 export { MetricPage } from "./pages/metric";
 export { drawNative, readQuantiles } from "./histograms";
+export { Import } from "./pages/import";
 export { parseTimes } from "./parse_times";
 export { picture } from "./export_png";
 export { Policies } from "./pages/policies";

@@ -13,13 +13,15 @@ import { lazy, loadParts, parts, type Page } from "./lazy";
 
 loadParts(() => import("./lazy_pages"));
 
-// A page has an address, #/name, and a component. Those with a title stand in the head of every page.
-const pages: { name: string; title?: string; page: Page }[] = [
+// A page has an address, #/name, and a component. Those with a title stand in the head of every page, unless another
+// page leads to them.
+const pages: { name: string; title?: string; below?: boolean; page: Page }[] = [
   { name: "explore", title: "Explore", page: Explore },
   { name: "boards", title: "Boards", page: lazy(() => parts().then((m) => m.Boards)) },
   { name: "policies", title: "Policies", page: lazy(() => parts().then((m) => m.Policies)) },
   { name: "correlations", title: "Correlations", page: lazy(() => parts().then((m) => m.Correlations)) },
   { name: "server", title: "Server", page: lazy(() => parts().then((m) => m.Server)) },
+  { name: "import", title: "Import", below: true, page: lazy(() => parts().then((m) => m.Import)) },
   { name: "metric", page: lazy(() => parts().then((m) => m.MetricPage)) },
 ];
 
@@ -108,7 +110,8 @@ function App() {
         <nav aria-label="Pages">
           {pages.map(
             (p) =>
-              p.title && (
+              p.title &&
+              !p.below && (
                 <a key={p.name} href={link(p.name)} aria-current={p.name === at.page ? "page" : undefined}>
                   {p.title}
                 </a>

@@ -1,0 +1,1 @@
+import"./chunk-DVE3PIRT.js";import"./chunk-SIXJBQHM.js";
