@@ -73,7 +73,7 @@ export function Changed({ of = [] }: { of?: Metric[] }) {
     moved = all.filter((c) => c.moved),
     most = Math.max(...all.map((c) => c.score), 1);
   const lines = useLines(all, w.from - span, w.to);
-  const progress = useProgress(loading && !value);
+  const progress = useProgress(loading);
   const when = value?.it ? "it" : moment(w.from, zone);
   const parts: [string, Change[]][] = [
     ["Before " + when, moved.filter((c) => c.lag! < 0)],
@@ -132,9 +132,9 @@ export function Changed({ of = [] }: { of?: Metric[] }) {
       <p class="hint">
         Drag over the chart to mark another time. It is compared with the {duration(Math.round(span))} before, and what
         moved with the same time of earlier days{text || labels.length ? ", of the metrics found on the left" : ""}.
+        {loading && <b> Comparing …{progress > 0 && ` ${whole(progress)} windows read`}</b>}
       </p>
       {error && <Notice bad>{error}</Notice>}
-      {!value && loading && <p class="hint">Comparing …{progress > 0 && ` ${whole(progress)} windows read`}</p>}
       {value && all.length === 0 && <p class="hint">There is nothing to compare at this time.</p>}
       {value && all.length > 0 && (
         <>
@@ -220,8 +220,8 @@ function useProgress(runs: boolean): number {
     if (!runs) return set(0);
     const timer = setInterval(
       () =>
-        void read<{ route: string; metrics: number }[]>("/v1/queries").then(
-          (all) => set(Math.max(0, ...all.filter((q) => q.route.includes("/v1/changes")).map((q) => q.metrics))),
+        void read<{ route: string; metrics_read: number }[]>("/v1/queries").then(
+          (all) => set(Math.max(0, ...all.filter((q) => q.route.includes("/v1/changes")).map((q) => q.metrics_read))),
           () => clearInterval(timer),
         ),
       1000,

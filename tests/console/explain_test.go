@@ -81,6 +81,19 @@ func TestWhatMovedBefore(t *testing.T) {
 	if got := other.parameters("from", "to"); got[0] != float64(from-3600) || got[1] != float64(to) {
 		t.Errorf("the address shows %v", got)
 	}
+	// A comparison that takes longer than a second says how far it is.
+	b.act(`(() => {
+		const ask = window.fetch;
+		window.fetch = async (address, options) => {
+			if (address.endsWith('/v1/queries')) return new Response('[{"route": "/v1/changes", "metrics_read": 1234}]');
+			if (address.endsWith('/v1/changes')) await new Promise(then => setTimeout(then, 5000));
+			return ask(address, options);
+		};
+	})()`)
+	b.visitHash(fmt.Sprintf("explore?tz=UTC&from=%d&to=%d&w=%d-%d&m=%s", from-3600, to, from+60, to,
+		found.Data[0]["metric_id"]))
+	b.wait("document.querySelector('#changed')?.innerText.includes('Comparing … 1,234 windows read')")
+	b.wait("document.querySelectorAll('#changes tr[data-id]').length === 4")
 	// A chart of an expression explains its mark.
 	b.visitHash(fmt.Sprintf("explore?tz=UTC&from=%d&to=%d&q=sum(latency_seconds)", from-3600, to))
 	b.click("#drawn button", "What changed here?")

@@ -1,1 +1,0 @@
-import"./chunk-DVE3PIRT.js";import"./chunk-SIXJBQHM.js";

@@ -1,0 +1,1 @@
+import"./chunk-ETUX2YYK.js";import"./chunk-SIXJBQHM.js";
