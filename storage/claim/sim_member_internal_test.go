@@ -532,7 +532,8 @@ func (m *member) lookUp() {
 		return slices.ContainsFunc(m.c.members, func(o *member) bool { return !o.dead && o.stores[name] != nil })
 	}
 	before := holds()
-	if _, err := m.session.Holder(context.Background(), name); errors.Is(err, pause.ErrHangs) && before && holds() {
+	if _, err := m.session.Holder(context.Background(), name); errors.Is(err, pause.ErrHangs) && !m.dead &&
+		before && holds() {
 		m.c.breach("the claim of %s hangs", name)
 	}
 }

@@ -60,6 +60,11 @@ func openStore(fs vfs.FS, dir string) (*store, error) {
 			}
 			s.lines, s.logged = append(s.lines, lines...), append(s.logged, lines...)
 		}
+		if strings.HasSuffix(name, ".sst") && !slices.Contains(s.tables, name) { // a late write of its maker may come
+			if err := fs.Remove(path.Join(dir, name)); err != nil && !notThere(err) {
+				return nil, err
+			}
+		}
 	}
 	if s.manifest, err = fs.OpenReadWrite(path.Join(dir, manifestName), vfs.WriteCategoryUnspecified); err != nil {
 		return nil, err
