@@ -45,6 +45,6 @@
 //     new one yet, and would find none. On a local disk folders go as soon as the new store is open. A process that
 //     looked before is then told that the store changed (ErrUnstable), looks again, and finds itself too late
 //     (ErrSuperseded). On a network disk no file of a claim goes for five minutes after a member was silent: its dead
-//     client may keep all from changing and listing the folder. All others change the folder of a member that missed two
-//     beats, so that the server gives the client up before takeovers wait for it.
+//     client may keep all from changing and listing the folder. All others change the folder of a member that missed
+//     two beats, so that the server gives the client up before takeovers wait for it.
 package claim

@@ -42,8 +42,8 @@ type kind struct {
 // kindOf returns the kind of a seed's world.
 func kindOf(seed uint64) kind {
 	k := []kind{
-		{sharp: true}, {hangs: true}, {sharp: true, power: true}, {late: true}, {sharp: true, beats: true}, {hides: true},
-		{sharp: true, asks: true}, {torn: true}, {asks: true, crashes: true}, {late: true, sharp: true},
+		{sharp: true}, {hangs: true}, {sharp: true, power: true}, {late: true}, {sharp: true, beats: true},
+		{hides: true}, {sharp: true, asks: true}, {torn: true}, {asks: true, crashes: true}, {late: true, sharp: true},
 	}[seed%10]
 	k.tidies = !k.crashes || seed%20 >= 10
 	return k
