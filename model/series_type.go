@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // SeriesType is the kind of values that a series has.
@@ -45,6 +47,15 @@ const (
 
 // IsGuess reports whether nobody said so.
 func (s TypeSource) IsGuess() bool { return s == TypeByName || s == TypeByValues }
+
+// ComparedBy returns the method by which measures of a metric of type t are compared with those of others: increases of
+// a counter, where its archive policy has them. grows reports whether its values only grow.
+func (m *Metric) ComparedBy(method carbonara.Method, t SeriesType) (by carbonara.Method, grows bool) {
+	if grows = t.Grows() && method.IsLevel(); grows && m.ArchivePolicy.HasMethod(carbonara.Increase) {
+		return carbonara.Increase, true
+	}
+	return method, grows
+}
 
 // TypeOf decides the type of a metric: the one that was set, or else by metadata and name. Kind is as TypeOfSeries
 // takes it.

@@ -235,14 +235,11 @@ func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []
 	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)), compareRun)
 }
 
-// wayOf returns how a metric is compared: by increases of a known counter, where its archive policy has them.
+// wayOf returns how a metric is compared.
 func (r *ChangesRead) wayOf(metric *model.Metric) way {
 	t, _ := r.TypeOf(metric)
-	w := way{r.Method, t.Grows() && r.Method.IsLevel(), t == model.UnknownType, t == model.HistogramType}
-	if w.grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
-		w.method = carbonara.Increase
-	}
-	return w
+	method, grows := metric.ComparedBy(r.Method, t)
+	return way{method, grows, t == model.UnknownType, t == model.HistogramType}
 }
 
 // largerChange orders changes, the largest first. Equal ones it orders by ID: the answer must not depend on which was

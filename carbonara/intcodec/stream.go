@@ -1,8 +1,6 @@
 package intcodec
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // MaxLen is how many integers a stream has at most.
 const MaxLen = 1024

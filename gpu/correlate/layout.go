@@ -1,8 +1,6 @@
 package correlate
 
-import (
-	"github.com/gnocco-db/gnocco/gpu/device"
-)
+import "github.com/gnocco-db/gnocco/gpu/device"
 
 // Tiles and segments, as in correl.h.
 const (

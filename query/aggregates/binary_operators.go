@@ -1,8 +1,6 @@
 package aggregates
 
-import (
-	"slices"
-)
+import "slices"
 
 // reader reads columns of an operand, or the only one that there is; the same number throughout for a number.
 func (o *operand) reader() reader {

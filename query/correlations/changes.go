@@ -13,32 +13,16 @@ import (
 // increases, and beside the coefficient of a pair stands another one, of first differences: how much each value moved
 // from the one before. Series that only share a trend have differences that do not correlate.
 
-// methodOf returns the method by which a metric is read: increases of a known counter, where its archive policy has
-// them. grows reports whether its type is one that grows.
-func (q *Request) methodOf(metric *model.Metric) (m carbonara.Method, grows bool) {
-	t, _ := q.typeOf(metric)
-	if grows = t.Grows() && q.Method.IsLevel(); grows && metric.ArchivePolicy.HasMethod(carbonara.Increase) {
-		return carbonara.Increase, true
-	}
-	return q.Method, grows
-}
-
-func (q *Request) typeOf(metric *model.Metric) (model.SeriesType, model.TypeSource) {
-	if q.TypeOf == nil {
-		return model.TypeOf(metric, nil)
-	}
-	return q.TypeOf(metric)
-}
-
 // increases makes a counter's values its increases, and reports whether it is one: by its type, or by values where the
 // type is unknown.
 func (q *Request) increases(metric *model.Metric, s *aggregates) bool {
-	method, grows := q.methodOf(metric)
+	t, _ := q.TypeOf(metric)
+	method, grows := metric.ComparedBy(q.Method, t)
 	if method == carbonara.Increase && grows {
 		return true
 	}
 	const fewest = 10 // values for a guess
-	if t, _ := q.typeOf(metric); t == model.UnknownType && q.Method.IsLevel() && len(s.values) >= fewest {
+	if t == model.UnknownType && q.Method.IsLevel() && len(s.values) >= fewest {
 		grows = model.GrowsByValues(s.values, len(s.values))
 	}
 	if grows {

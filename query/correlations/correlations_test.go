@@ -69,8 +69,10 @@ func (s *store) jobs(o correlations.Options) *correlations.Jobs {
 // request asks for all pairs of all metrics.
 func (s *store) request() *correlations.Request {
 	return &correlations.Request{Metrics: s.metrics, Method: carbonara.Mean, Aggregation: "mean",
-		Granularity: time.Minute, To: carbonara.MaxTimestamp}
+		Granularity: time.Minute, To: carbonara.MaxTimestamp, TypeOf: typeOf}
 }
+
+func typeOf(m *model.Metric) (model.SeriesType, model.TypeSource) { return model.TypeOf(m, nil) }
 
 // finished starts a request and waits for its end.
 func (s *store) finished(jobs *correlations.Jobs, q *correlations.Request) *correlations.Job {

@@ -54,7 +54,8 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 		groups := groupsPool.Get()
 		defer func() { groupsPool.Put(groups, groups.Capacity()) }()
 		for i := range jobs {
-			method, _ := q.methodOf(q.Metrics[i])
+			t, _ := q.TypeOf(q.Metrics[i])
+			method, _ := q.Metrics[i].ComparedBy(q.Method, t)
 			read := query.ReadOf(q.Metrics[i], q.Granularity, method, q.From, q.To)
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err

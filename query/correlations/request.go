@@ -23,7 +23,7 @@ type Request struct {
 	Ranks       bool    // Spearman
 	Selection   correlate.Selection
 	Staleness   *query.Staleness // how old the values may be; nil: fresh
-	// TypeOf decides the type of a metric; nil: model.TypeOf without metadata.
+	// TypeOf decides the type of a metric.
 	TypeOf func(*model.Metric) (model.SeriesType, model.TypeSource)
 }
 
