@@ -12,9 +12,9 @@ import (
 // members. holders has, for each name, the ID of the member that holds it, "" for none.
 //
 // No member gets more than its share by weight, rounded up, nor less than that rounded down. A member keeps what it
-// holds within that limit. So when one of n equal members comes or goes, no more than its share moves: by Rendezvous
+// holds within that limit. So when one of n equal members comes or goes, no more than its share moves: by rendezvous
 // with a limit alone, twice that was seen to. Names without a holder among the members, and names beyond a member's
-// share, go to members that have too little. Rendezvous decides, the highest score first. The answer stays the same
+// share, go to members that have too little. Rendezvous hashing decides, the highest score first. The answer stays the same
 // while it is carried out, in any order: so members that look at different times agree.
 func StickyRendezvous(members []Member, names, holders []string) []*Member {
 	owners := make([]*Member, len(names))
@@ -92,13 +92,6 @@ func StickyRendezvous(members []Member, names, holders []string) []*Member {
 		}
 	}
 	return owners
-}
-
-// Rendezvous returns the member that should hold name, nil if there is none. Every process that has the same members in
-// mind comes to the same answer; when one comes or goes, only what it gets or had moves; and each has its share by
-// weight.
-func Rendezvous(members []Member, name string) *Member {
-	return StickyRendezvous(members, []string{name}, []string{""})[0]
 }
 
 // score is -weight / ln(h) for a hash h in (0, 1): the highest of several is each one's with a chance by weight.
