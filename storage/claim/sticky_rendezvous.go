@@ -14,8 +14,8 @@ import (
 // No member gets more than its share by weight, rounded up, nor less than that rounded down. A member keeps what it
 // holds within that limit. So when one of n equal members comes or goes, no more than its share moves: by rendezvous
 // with a limit alone, twice that was seen to. Names without a holder among the members, and names beyond a member's
-// share, go to members that have too little. Rendezvous hashing decides, the highest score first. The answer stays the same
-// while it is carried out, in any order: so members that look at different times agree.
+// share, go to members that have too little. Rendezvous hashing decides, the highest score first. The answer stays the
+// same while it is carried out, in any order: so members that look at different times agree.
 func StickyRendezvous(members []Member, names, holders []string) []*Member {
 	owners := make([]*Member, len(names))
 	if len(members) == 0 {
