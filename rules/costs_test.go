@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/query/promql"
@@ -118,7 +120,7 @@ func (f *fleet) tick(step time.Duration) {
 
 // settleIncoming waits until all measures can be read.
 func (f *fleet) settleIncoming() {
-	f.check(f.Metricd.RefreshSacks(context.Background(), []int{0, 1, 2, 3}))
+	f.check(f.Metricd.Refresh(context.Background(), []uuid.UUID{{}, {15: 1}, {15: 2}, {15: 3}}))
 }
 
 // rounds evaluates as Run does in a step.

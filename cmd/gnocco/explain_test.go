@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 	}
 	f(0, []string{"08:04:00+00:00,-480,\"disk{", "08:12:00+00:00,0,\"latency{", "08:30:00+00:00,1080,\"queue{"},
 		"8 of 40 metrics moved far: rack=r1 (8 of 8)\n", "explain", "latency")
-	f(0, []string{",240,\"disk{", "2,8,rack=r1 (2 of 2),load", ",1800,\"queue{"}, "", "explain")
+	f(0, []string{"2,8,rack=r1 (2 of 2),load", ",240,\"disk{", ",1800,\"queue{"}, "", "explain") // by score
 	f(0, []string{",1800,\"queue{"}, "2 of 8 metrics", "explain", "--match", "queue")
 	f(1, nil, "quiet did not move", "explain", "quiet")
 	f(1, nil, "no metric is latencies (did you mean latency?)", "explain", "latencies")

@@ -28,7 +28,7 @@ func (f *resamplerFlags) define(flags *pflag.FlagSet) {
 }
 
 // openAfter is how long devices wait after the start: a driver that opens takes cores from measures that waited for the
-// process, of which it is done with millions by then.
+// process. By then millions of them are processed.
 const openAfter = 3 * time.Second
 
 // resampler returns the constructor of a process's resampler; nil for the CPU's. Devices stay open until the process

@@ -160,7 +160,7 @@ func (d *Device) wait(t *task, err error) error {
 	}
 }
 
-// Fail makes err the device's end, unless it has come to one: whoever finds that it computes wrong calls it too. It
+// Fail makes err the device's end, unless it has ended before. Engines call it when the device computes wrong. It
 // returns why the device is dead.
 func (d *Device) Fail(err error) *FaultError {
 	fault := &FaultError{Ordinal: d.options.Ordinal, Err: err}

@@ -43,7 +43,7 @@ type grid struct {
 	table *Table
 	fill  Fill
 	times []carbonara.Timestamp
-	all   []carbonara.Timestamp // of which times begin at from
+	all   []carbonara.Timestamp // times are these from index from on
 	from  int
 
 	overlapping []int // rows in which no series is NaN, of a part without Fill

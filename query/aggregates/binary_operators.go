@@ -16,7 +16,7 @@ func (o *operand) reader() reader {
 	return func(j, from int, dst []float64) error { return read(min(j, last), from, dst) }
 }
 
-// with applies an operator to what two readers read.
+// with applies an operator to the values of two readers.
 func (r reader) with(other reader, apply func(a, b float64) float64) reader {
 	var values []float64
 	return func(j, from int, dst []float64) error {

@@ -44,7 +44,8 @@ func (e *evaluator) percentiles(m acrossMethod, in *columns, dst []float64) erro
 	}
 	rows := height(cachedValues)
 	bands := (len(dst) + rows - 1) / max(1, rows)
-	return parallel.Run(e.ctx, parallel.Workers(bands), bands, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
+	workers := parallel.Workers(bands)
+	return parallel.Run(e.ctx, workers, bands, func(_ context.Context, _ int, jobs iter.Seq[int]) error {
 		read, cells, lengths := in.reader(), make([]float64, rows*count), make([]int, rows) // without NaN
 		var some [gatheredAtOnce][]float64
 		for i := range some {

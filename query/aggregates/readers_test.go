@@ -22,8 +22,8 @@ func onCores(t *testing.T, n int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// What is aggregated across derived series has the bits of the same series as metrics of their own, whether they are
-// read row by row or whole, together or alone, on however many cores.
+// Aggregates across derived series have the bits of aggregates across metrics with the same values. Neither the order
+// of reading nor the number of cores changes them.
 func TestDerivedAsMetrics(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, cores := range []int{1, 5} {

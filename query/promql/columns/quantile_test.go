@@ -10,7 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/query/promql/columns"
 )
 
-// A quantile is that of sorted values, of which NaN are the first.
+// A quantile is that of sorted values. NaN sort first.
 func TestQuantile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var ranks ranked.Values
