@@ -70,6 +70,7 @@ func TestWhatMovedBefore(t *testing.T) {
 	if text := b.texts("small.why")[0]; !strings.Contains(text, "8 min earlier") {
 		t.Error(text)
 	}
+	eval[bool](b, axe+"\n;true")
 	b.accessible("explain")
 	b.picture("explain")
 	b.act("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
