@@ -73,8 +73,8 @@ func average(groups []moments) float64 {
 	infinite := 0.0
 	for _, m := range groups {
 		switch {
-		case math.IsInf(m.sum, 0) && math.IsInf(m.m2, 0):
-			infinite += m.m2
+		case math.IsInf(m.sum, 0) && (m.count == 1 || math.IsInf(m.m2, 0)): // a measure has no mean
+			infinite += m.sum
 		case math.IsInf(m.sum, 0):
 			sum = sum.PlusProduct(m.count, m.m2*0x1p-64)
 		default:

@@ -30,3 +30,14 @@ func TestMomentsOfGroups(t *testing.T) {
 	f(1.7e308, math.NaN(), moments{6, inf, 1.7e308}, moments{1, 1.7e308, 0})
 	f(0, math.NaN(), moments{6, inf, 1.7e308}, moments{6, -inf, -1.7e308})
 }
+
+// An infinite measure beside groups makes their average infinite, and two of opposite signs make it NaN.
+func TestAverageOfInfinities(t *testing.T) {
+	minus, plus, group := moments{1, math.Inf(-1), 0}, moments{1, math.Inf(1), 0}, moments{3, 12, 2}
+	if got := average([]moments{minus, group}); !math.IsInf(got, -1) {
+		t.Errorf("the average is %v", got)
+	}
+	if got := average([]moments{minus, group, plus}); !math.IsNaN(got) {
+		t.Errorf("the average of both infinities is %v", got)
+	}
+}

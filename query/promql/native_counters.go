@@ -157,8 +157,12 @@ func (f *histograms) increaseOf(from, to int, at posrange.PositionRange) (
 	*histogram.FloatHistogram, annotations.Annotations) {
 	by, present, carried := make([]float64, len(f.parts)), make([]bool, len(f.parts)), 0.0
 	unsure := slices.Contains(f.unsure[from:to], true)
+	begin := from
+	if to-from > 1 && f.counts[0][from].count == 1 && f.endOf(from+1, false).DetectReset(f.endOf(from, true)) {
+		from++ // the second histogram begins anew: the layout of the first one does not matter
+	}
 	for i, part := range f.parts {
-		by[i] = f.increase(i, from, to)
+		by[i] = f.increase(i, begin, to)
 		missing := 0.0
 		for k, g := range f.counts[i][from:to] {
 			present[i] = present[i] || g.count > 0
