@@ -223,7 +223,8 @@ quiet none 0/12 []
 			t.Errorf("without a moment: %+v", c)
 		}
 	}
-	each := ask(fmt.Sprintf(`,"at":%d,"each_series":true,"match":"{rack=\"r2\",__name__!~\"q.*\"}"`, 60*(minutes+13))).Changes
+	each := ask(fmt.Sprintf(`,"at":%d,"each_series":true,"match":"{rack=\"r2\",__name__!~\"q.*\"}"`,
+		60*(minutes+13))).Changes
 	if len(alone) != 5 || len(each) != 7 {
 		t.Errorf("%d names and %d series", len(alone), len(each)) // 7 is the server's limit
 	}

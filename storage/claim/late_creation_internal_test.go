@@ -32,7 +32,7 @@ func (l *lateCreation) Link(from, to string) error {
 	return errors.Join(err, file.Close(), l.FS.Link(from, to))
 }
 
-// A claim's file says who has it, also if its creation failed before and happens late.
+// A claim's file names its holder even if an earlier creation of it fails and takes effect late.
 func TestLateCreationOfAClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewMem()
