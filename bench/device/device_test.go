@@ -40,7 +40,7 @@ func TestGPU(t *testing.T) {
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-1/memory=go",
 		"GPUHost/methods=six/measures=500/timestamps=4B/engine=device-all/memory=pinned/chunk=200",
 		"GPUChoice/methods=six-and-order/measures=500/timestamps=0B",
-		"GPUDynamic/operation=median/series=300/rows=10/gaps=true/engine=device-all",
+		"GPUDynamic/operation=resample-median/series=300/rows=10/gaps=true/engine=device-all",
 		"GPUDynamic/operation=one-median/group=500/rows=500/engine=model",
 		"GPUPacked/stored", "GPUPacked/granularity=60s/from=archive", "GPUPacked/granularity=3600s/from=columns",
 		"GPUPacked/granularity=60s/engine=cpu-1",

@@ -146,7 +146,7 @@ func (c *client) useMore() {
 		c.readSketch(c.metrics[c.rand.IntN(len(c.metrics))])
 	case dice < 14:
 		c.useRuled()
-	default:
+	case len(c.w.shared) > 0: // otherwise a breach has told that they could not be made
 		c.useShared()
 	}
 }
