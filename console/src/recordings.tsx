@@ -7,6 +7,7 @@ import { Menu, Notice, Panel, useLoad } from "./widgets";
 interface Group {
   name: string;
   file: string; // its project
+  paused: boolean;
   rules: { name: string; query: string; lastError?: string; cells_to_do: number; cells_of_history: number }[];
 }
 
@@ -17,8 +18,8 @@ export function Recordings() {
     read<{ data: { groups: Group[] } }>("/api/v1/rules", undefined, signal).then((a) => a.data.groups);
   const { value, error } = useLoad(load, [asked], 5);
   if (!value?.length) return error ? <Notice bad>{error}</Notice> : null;
-  const remove = (g: Group) =>
-    request("DELETE", `/v1/rules/${encodeURIComponent(g.name)}?project=${encodeURIComponent(g.file)}`).then(
+  const change = (g: Group, method: string, body?: object) =>
+    request(method, `/v1/rules/${encodeURIComponent(g.name)}?project=${encodeURIComponent(g.file)}`, body).then(
       () => ask((n) => n + 1),
       (e: Error) => alert(e.message),
     );
@@ -28,11 +29,18 @@ export function Recordings() {
         {r.name} <small class="hint mono">{r.query}</small>
       </td>
       <td class="wide">
-        <span class="badly">{r.lastError}</span> {whole(r.cells_to_do)} times to do
+        <span class="badly">{r.lastError}</span> {whole(r.cells_to_do)} times to do{g.paused && ", paused"}
         <small class="hint">, {whole(r.cells_of_history)} of history</small>
       </td>
       <td class="number">
-        <button type="button" aria-label={"Remove group " + g.name} onClick={() => void remove(g)}>
+        <button
+          type="button"
+          aria-label={(g.paused ? "Resume group " : "Pause group ") + g.name}
+          onClick={() => void change(g, "PATCH", { paused: !g.paused })}
+        >
+          {g.paused ? "Resume" : "Pause"}
+        </button>{" "}
+        <button type="button" aria-label={"Remove group " + g.name} onClick={() => void change(g, "DELETE")}>
           Remove
         </button>
       </td>

@@ -29,6 +29,10 @@ func TestRecordings(t *testing.T) {
 		"'label_replace(vector(1), \"x\", \"1\", \"\", \"\") or label_replace(vector(2), \"x\", \"2\", \"\", \"\")', "+
 		"labels: {x: y}}]}]", nil))
 	b.wait(`document.querySelector('[data-recording="same"] .badly')?.textContent.includes('same labels')`)
+	b.click(`[data-recording="load:twice"] button`, "Pause")
+	b.wait(`document.querySelector('[data-recording="load:twice"]')?.textContent.includes(', paused')`)
+	b.click(`[data-recording="load:twice"] button`, "Resume")
+	b.wait(`!document.querySelector('[data-recording="load:twice"]')?.textContent.includes(', paused')`)
 	b.click(`[data-recording="load:twice"] button`, "Remove")
 	b.wait(`!document.querySelector('[data-recording="load:twice"]')`)
 }

@@ -1,0 +1,1 @@
+import"./chunk-PDEDNP7O.js";import"./chunk-SIXJBQHM.js";

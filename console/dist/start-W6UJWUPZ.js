@@ -1,1 +1,0 @@
-import"./chunk-ETUX2YYK.js";import"./chunk-SIXJBQHM.js";
