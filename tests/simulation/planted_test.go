@@ -52,7 +52,10 @@ const (
 	ofTakeover = "a takeover has all that was durable"
 )
 
-const lawOfAges = "./query/promql TestAnswersAtAnyAgeAndRange"
+const (
+	lawOfAges  = "./query/promql TestAnswersAtAnyAgeAndRange"
+	lawOfRules = "./tests/metamorphic TestRulesEqualTheirExpressions"
+)
 
 var planted = []bug{
 	{name: "a renewal counts from its end", rule: ofRenewal, edits: []edit{before("storage/claim/heartbeat.go",
@@ -201,6 +204,19 @@ var planted = []bug{
 	{name: "a type is learned and not applied", law: "./api TestSameSeriesByEveryDoor", edits: []edit{{
 		"ingest/series/metadata.go", "	w.Ingester.Index.Retype(names...)",
 		"	if !(PLANTED) {\n		w.Ingester.Index.Retype(names...)\n	}"}}},
+	{name: "rules forget a changed range", law: lawOfRules, edits: []edit{{"metricd/changed.go", "if t <= horizon {",
+		"if t <= horizon && !(PLANTED) {"}}},
+	{name: "rules do not hear of other labels", law: lawOfRules, edits: []edit{before("rules/evaluator.go",
+		"	for _, id := range resources {\n", "	if PLANTED {\n		resources = nil\n	}\n")}},
+	{name: "a rule comes before those that it reads", law: "./rules TestInOrder", edits: []edit{{"rules/definition.go",
+		"if other.group.Project == r.group.Project &&", "if !(PLANTED) && other.group.Project == r.group.Project &&"}}},
+	{name: "a cell after a crash has a second measure", law: lawOfRules, edits: []edit{{"rules/recorder.go",
+		"return w.at(i).Add(-resultBefore) }", `if PLANTED {
+		return w.at(i).Add(-resultBefore - time.Duration(w.now.Unix()%1000)*time.Millisecond)
+	}
+	return w.at(i).Add(-resultBefore) }`}}},
+	{name: "cells to do are forgotten with their process", law: lawOfRules, edits: []edit{before("rules/manager.go",
+		"		m.groups[key] = g\n", "		for _, r := range g.Rules {\n			if PLANTED {\n				r.Todo = nil\n			}\n		}\n")}},
 	{name: "clocks that jumped go on", kinds: "clock jump,restart", edits: []edit{{"cluster/clock_jumps.go",
 		"	if latest.least <=", "	if PLANTED || latest.least <="}}},
 }
