@@ -212,9 +212,57 @@ func TestPairsCountAsOneSeries(t *testing.T) {
 	}
 }
 
+// histogramDoors send a native histogram of schema 0, whose buckets are from the first one on, for a replica.
+var histogramDoors = []struct {
+	name string
+	send func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram)
+}{
+	{"remote write 1", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
+		body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
+			Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
+			Histograms: []prompb.Histogram{prompb.FromIntHistogram(millis, h)}}}}).Marshal()
+		check(t, err)
+		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+	}},
+	{"remote write 1, of floats", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
+		body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
+			Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
+			Histograms: []prompb.Histogram{prompb.FromFloatHistogram(millis, h.ToFloat(nil))}}}}).Marshal()
+		check(t, err)
+		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+	}},
+	{"remote write 2", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
+		symbols := writev2.NewSymbolTable()
+		one := writev2.TimeSeries{Histograms: []writev2.Histogram{writev2.FromIntHistogram(0, millis, h)},
+			LabelsRefs: symbols.SymbolizeLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"),
+				nil)}
+		body, err := (&writev2.Request{Timeseries: []writev2.TimeSeries{one}, Symbols: symbols.Symbols()}).Marshal()
+		check(t, err)
+		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite2...)
+	}},
+	{"OTLP", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
+		var buckets []string
+		for each := h.PositiveBucketIterator(); each.Next(); {
+			buckets = append(buckets, fmt.Sprintf("%q", fmt.Sprint(each.At().Count)))
+		}
+		s.want(t, "POST /v1/metrics", fmt.Sprintf(`{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "h",
+			"exponentialHistogram": {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": "%d000000", "scale": 0,
+			"count": "%d", "sum": %v, "positive": {"offset": -1, "bucketCounts": [%s]}, "attributes": [
+			{"key": "job", "value": {"stringValue": "j"}}, {"key": "__replica__", "value": {"stringValue": %q}}]}]}}]}]}]}`,
+			millis, h.Count, h.Sum, strings.Join(buckets, ","), replica), 200, "~", "Content-Type", "application/json")
+	}},
+}
+
 // The parts of a native histogram of a pair are of one scrape each, and its counts those of one sender that was never
-// down, to within a scrape for each change of replica.
+// down, to within a scrape for each change of replica, by every door.
 func TestPairsOfNativeHistograms(t *testing.T) {
+	for _, d := range histogramDoors {
+		t.Run(d.name, func(t *testing.T) { requirePairOfHistograms(t, d.send) })
+	}
+}
+
+func requirePairOfHistograms(t *testing.T,
+	send func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram)) {
 	const count, begin = 5.0, int64(doorsAt-3600) * 1000 // a second; ms
 	at := func(millis int64) *histogram.Histogram {
 		n := uint64(float64(millis-begin) / 1000 * count)
@@ -243,11 +291,7 @@ func TestPairsOfNativeHistograms(t *testing.T) {
 		for k, replica := range []string{"a", "b"} {
 			down := i >= 20+25*k && i < 33+25*k
 			if millis := (begin + 15_000*int64(i)) + 7000*int64(k); !down {
-				body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
-					Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
-					Histograms: []prompb.Histogram{prompb.FromIntHistogram(millis, at(millis))}}}}).Marshal()
-				check(t, err)
-				s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+				send(t, s, replica, millis, at(millis))
 			}
 		}
 	}
