@@ -244,6 +244,9 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
             )}
           </Notice>
         )}
+        {value && !value.newest && rows.length > 0 && rows.every((r) => r.values.every((v) => v === null)) && (
+          <p class="hint">No measures in this time.</p>
+        )}
         {value &&
           (table ? (
             <DataTable rows={rows} unit={axis.unit} zone={zone} name={title} />

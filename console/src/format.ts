@@ -31,7 +31,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   if (unit.endsWith("/s")) return show(value, unit.slice(0, -2), significant) + (unit === "/s" ? " /s" : "/s");
   if (unit === "ns") return show(value / 1e9, "seconds", significant);
   if (unit === "ratio") return show(100 * value, "percent", significant);
-  const size = Math.abs(value);
+  const size = Math.abs(Number(value.toPrecision(significant))); // 0.99999 s are no 1000 ms
   if (unit === "time") return size < 1e9 ? show(value, "seconds", significant) : moment(value, "UTC");
   if (unit === "percent") return digits(value, size >= 100 ? 3 : significant - 1) + " %";
   if (unit === "bytes") {

@@ -1,6 +1,6 @@
 import{$ as _e,A as _n,C as kn,D as Sn,E as he,F as nt,G as xn,H as Pn,I as Mt,J as rt,K as Mn,L as Oe,M as $n,N as ue,O as Cn,P as Nn,Q as Tn,R as $t,T as An,U as Rn,V as De,Y as On,Z as je,_ as Dn,a as hn,
 aa as En,b as ge,ba as at,c as T,ca as st,d as W,da as J,e as X,ea as ot,f as B,fa as qn,g as we,ga as it,h as M,ha as In,i as F,j as bn,ja as Fe,k as Q,ka as Ln,l as I,la as Bn,m as L,n as e,o as P,oa as jn,
-pa as xe,q as yn,qa as Fn,r as D,ra as Un,s as Ae,sa as zn,t as Re,u as R,y as tt,z as vn}from"./chunk-6ZOCXV6G.js";import{b as C,d as v,e as V,f as et,g as se,h as oe,j as fe,l as ce,m as wn,o as ve,
+pa as xe,q as yn,qa as Fn,r as D,ra as Un,s as Ae,sa as zn,t as Re,u as R,y as tt,z as vn}from"./chunk-2BWQS2NE.js";import{b as C,d as v,e as V,f as et,g as se,h as oe,j as fe,l as ce,m as wn,o as ve,
 p as H,q as $}from"./chunk-O65VWDN3.js";import{A as on,B as Le,C as ln,D as cn,E as un,F as mn,G as Ne,H as Pt,I as Be,J as dn,K as pn,L as Xe,M as gn,N as fn,O as Te,m as Y,n as Se,q as nn,r as Ce,
 u as rn,v as an,z as sn}from"./chunk-SIXJBQHM.js";function Ct({axis:{log:t,stacked:n}}){let{params:r}=Q.use();return e(Re,{title:"Axis",children:[e("label",{class:"aside",children:["Unit"," ",e("select",{"aria-label":"Unit",value:r.get("unit")??"",onChange:a=>L(
 {unit:a.currentTarget.value||null}),children:[e("option",{value:"",children:"by the name"}),e("option",{value:"none",children:"none"}),hn.map(a=>e("option",{children:a},a))]})]}),e("button",{type:"but\

@@ -1,0 +1,1 @@
+import"./chunk-SRZNWQU3.js";import"./chunk-SIXJBQHM.js";

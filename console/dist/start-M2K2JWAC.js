@@ -1,1 +1,0 @@
-import"./chunk-PDEDNP7O.js";import"./chunk-SIXJBQHM.js";
