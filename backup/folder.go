@@ -81,7 +81,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath
 
 func (f *folder) Lock(ctx context.Context) (context.Context, func() error, error) {
 	for _, name := range []string{".", objectsFolder, backupsFolder} {
-		if err := claim.MakeFolders(vfs.Default, f.path(name)); err != nil {
+		if err := claim.MakeFolders(vfs.Default, "", f.path(name)); err != nil {
 			return nil, nil, err
 		}
 	}

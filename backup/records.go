@@ -64,7 +64,7 @@ func writeRecord(f *datafolder.Folder, name string, b *model.Backup) error {
 	if err != nil {
 		return err
 	}
-	if err := claim.MakeFolders(vfs.Default, filepath.Join(f.Path, recordsFolder)); err != nil {
+	if err := claim.MakeFolders(vfs.Default, f.Path, filepath.Join(f.Path, recordsFolder)); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if err := f.WriteFile(filepath.Join(recordsFolder, name+".json"), text); err != nil {

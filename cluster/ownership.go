@@ -73,7 +73,7 @@ func (c *ownership) claim(ctx context.Context, name string) (dir string, err err
 		c.mu.Unlock()
 		epoch = got.Epoch
 	}
-	if dir, err = claim.TakeOver(c.fs, filepath.Join(c.root, name), epoch); err != nil {
+	if dir, err = claim.TakeOver(c.fs, c.root, name, epoch); err != nil {
 		return "", err
 	}
 	if err := claim.NoteStore(c.fs, c.root, name, datafolder.FormatOf(name)); err != nil || c.check == nil {

@@ -129,7 +129,7 @@ func TestGiveBackOnAFullDisk(t *testing.T) {
 		}
 		got, err := other.Claim(ctx, name)
 		fatal.If(t, err)
-		if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, name), got.Epoch); err != nil {
+		if _, err := claim.TakeOver(vfs.Default, root, name, got.Epoch); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

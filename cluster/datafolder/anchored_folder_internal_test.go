@@ -30,7 +30,7 @@ func TestNothingIsMadeBelowTheMountPoint(t *testing.T) {
 			end()
 			reserve := fulldisk.NewReserveFile(f.Place(""), 1<<10, slog.New(slog.DiscardHandler))
 			for _, step := range []func() error{
-				func() error { _, err := claim.TakeOver(fs, filepath.Join(f.Path, "sacks/001"), 7); return err },
+				func() error { _, err := claim.TakeOver(fs, f.Path, "sacks/001", 7); return err },
 				func() error { return claim.NoteStore(fs, f.Path, "sacks/001", FormatOf("sacks/001")) },
 				func() error { return claim.MarkOpened(fs, f.Path, "sacks/001", 7) },
 				func() error { return fs.MkdirAll(filepath.Join(f.Path, "index/e1"), 0o750) },

@@ -21,13 +21,13 @@ func TestAtRestSurvivesAPowerCut(t *testing.T) {
 		db, err := engine.Open(claim.Folder(fs, dir, 1), engine.Options{FS: fs})
 		fatal.If(t, errors.Join(err, db.Close(), datafolder.AtRest(fs, claim.Folder(fs, dir, 1))))
 	}
-	if _, err := claim.TakeOver(fs, dir, 1); err != nil {
+	if _, err := claim.TakeOver(fs, "data", "incoming/7", 1); err != nil {
 		t.Fatal(err)
 	}
 	change()
 	fatal.If(t, claim.SyncFolder(fs, dir))
 	change()
-	if _, err := claim.TakeOver(fs.CrashClone(vfs.CrashCloneCfg{}), dir, 2); err != nil {
+	if _, err := claim.TakeOver(fs.CrashClone(vfs.CrashCloneCfg{}), "data", "incoming/7", 2); err != nil {
 		t.Error(err)
 	}
 }

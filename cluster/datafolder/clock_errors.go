@@ -48,7 +48,7 @@ func (f *Folder) KeepClockError(pair ClockPair, far time.Duration) error {
 
 // makeFolders makes a folder, durably, in the data folder that was opened.
 func (f *Folder) makeFolders(name string) error {
-	return claim.MakeFolders(f.Anchored(vfs.Default), filepath.Join(f.Path, name))
+	return claim.MakeFolders(f.Anchored(vfs.Default), f.Path, filepath.Join(f.Path, name))
 }
 
 // makeName makes an empty file, synced.

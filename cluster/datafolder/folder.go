@@ -47,7 +47,7 @@ func Share(path string) (*Folder, error) {
 	if _, err := os.Stat(path); refusal(path, err) != nil {
 		return nil, refusal(path, err)
 	}
-	if err := claim.MakeFolders(vfs.Default, path); err != nil {
+	if err := claim.MakeFolders(vfs.Default, "", path); err != nil {
 		return nil, fmt.Errorf("datafolder: data folder: %w", err)
 	}
 	f, err := lockFolder(path, os.O_RDWR|os.O_CREATE, unix.F_RDLCK)

@@ -22,7 +22,7 @@ var errRestore = errors.New("a restore was cut short: run gnocco restore again")
 // or missing, or a restore into it was cut short: then what that wrote is removed first. No server starts on the folder
 // before Restore has returned.
 func Restore(path string, sacks int, coordination string, fill func() error) (err error) {
-	if err := claim.MakeFolders(vfs.Default, path); err != nil {
+	if err := claim.MakeFolders(vfs.Default, "", path); err != nil {
 		return fmt.Errorf("datafolder: %w", err)
 	}
 	f := &Folder{Path: path}

@@ -44,7 +44,7 @@ func TestChangingStoreIsCopiedAgain(t *testing.T) {
 		}
 	}
 	f("takeover", func(fs vfs.FS) error {
-		_, err := claim.TakeOver(fs, storeDir, 2)
+		_, err := claim.TakeOver(fs, "data", storeName, 2)
 		return err
 	})
 	f("snapshot", func(fs vfs.FS) error {

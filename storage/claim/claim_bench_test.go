@@ -54,7 +54,7 @@ func startAndStop(root string, names []string, parallel int) error {
 				return err
 			}
 			dir := filepath.Join(root, name)
-			_, err = claim.TakeOver(fs, dir, c.Epoch)
+			_, err = claim.TakeOver(fs, root, name, c.Epoch)
 			return errors.Join(err, claim.MarkClosed(fs, dir, c.Epoch), s.Release(ctx, c))
 		})
 	}
@@ -66,8 +66,9 @@ func startAndStop(root string, names []string, parallel int) error {
 func BenchmarkTakeOver(b *testing.B) {
 	f := func(closed bool) {
 		b.Run(fmt.Sprintf("closed=%t", closed), func(b *testing.B) {
-			dir := b.TempDir()
-			path, err := claim.TakeOver(vfs.Default, dir, 1)
+			root := b.TempDir()
+			dir := filepath.Join(root, "index")
+			path, err := claim.TakeOver(vfs.Default, root, "index", 1)
 			fatal.If(b, err)
 			for i := range 42 {
 				name := []string{fmt.Sprintf("%06d.sst", i), "MANIFEST-000001", "000100.log"}[max(0, i-39)]
@@ -84,7 +85,7 @@ func BenchmarkTakeOver(b *testing.B) {
 					fatal.If(b, claim.MarkClosed(vfs.Default, dir, epoch))
 				}
 				epoch++
-				if _, err := claim.TakeOver(vfs.Default, dir, epoch); err != nil {
+				if _, err := claim.TakeOver(vfs.Default, root, "index", epoch); err != nil {
 					b.Fatal(err)
 				}
 				fatal.If(b, claim.RemoveOld(vfs.Default, dir, epoch))

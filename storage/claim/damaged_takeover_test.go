@@ -17,7 +17,7 @@ import (
 
 // openEpoch opens a store's folder of an epoch, after taking it over.
 func openEpoch(fs vfs.FS, epoch uint64) (*pebble.DB, error) {
-	path, err := claim.TakeOver(fs, "index", epoch)
+	path, err := claim.TakeOver(fs, "", "index", epoch)
 	if err == nil {
 		err = claim.NoteStore(fs, "", "index", claim.Format{Store: 1, Pebble: 1})
 	}
@@ -79,7 +79,7 @@ func TestRecordOutlivesTakeovers(t *testing.T) {
 			}
 			// One takes it over, and ends before it opens the store.
 			fs = engine.NewRecorder(killed)
-			if _, err := claim.TakeOver(fs, "index", 2); err != nil {
+			if _, err := claim.TakeOver(fs, "", "index", 2); err != nil {
 				t.Fatal(err)
 			}
 			log := newest(t, fs, "index/e2", "000000.log")

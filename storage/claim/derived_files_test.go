@@ -16,7 +16,7 @@ import (
 func TestDerivedFilesStay(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		fs := vfs.NewCrashableMem()
-		path, err := claim.TakeOver(fs, "index", 1)
+		path, err := claim.TakeOver(fs, "", "index", 1)
 		fatal.If(t, err)
 		store, err := index.Open(path, index.Options{FS: fs})
 		fatal.If(t, err)
@@ -32,7 +32,7 @@ func TestDerivedFilesStay(t *testing.T) {
 		if closed {
 			fatal.If(t, claim.MarkClosed(fs, "index", 1))
 		}
-		path, err = claim.TakeOver(left, "index", 2)
+		path, err = claim.TakeOver(left, "", "index", 2)
 		fatal.If(t, err)
 		store, err = index.Open(path, index.Options{FS: left})
 		fatal.If(t, err)

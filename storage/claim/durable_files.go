@@ -62,10 +62,10 @@ func SyncFolder(fs vfs.FS, dir string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// makeEmpty makes an empty file, and its folder if that is missing, durably.
-func makeEmpty(fs vfs.FS, path string) error {
+// makeEmpty makes an empty file, and its folder if that is missing, durably, below root.
+func makeEmpty(fs vfs.FS, root, path string) error {
 	dir := fs.PathDir(path)
-	if err := MakeFolders(fs, dir); err != nil {
+	if err := MakeFolders(fs, root, dir); err != nil {
 		return err
 	}
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
@@ -82,16 +82,17 @@ func wrap(err *error, format string, args ...any) {
 	}
 }
 
-// MakeFolders creates dir and what is missing above it, so that all of it survives a crash. A folder that is there gets
-// a durable name as well: its maker may have ended before it did that.
-func MakeFolders(fs vfs.FS, dir string) error {
+// MakeFolders creates dir and what is missing above it, below root, so that all of it survives a crash. A folder that is
+// there gets a durable name as well: its maker may have ended before it did that. What lies above the data folder
+// belongs to others: only the makers of a data folder, with "" for root, go there.
+func MakeFolders(fs vfs.FS, root, dir string) error {
 	parent := fs.PathDir(dir)
-	if parent == dir {
+	if dir == root || dir == parent {
 		return nil
 	}
 	_, err := fs.Stat(dir)
 	if notThere(err) {
-		if err = MakeFolders(fs, parent); err == nil {
+		if err = MakeFolders(fs, root, parent); err == nil {
 			err = fs.MkdirAll(dir, folderMode)
 		}
 	}
@@ -100,7 +101,7 @@ func MakeFolders(fs vfs.FS, dir string) error {
 	}
 	err = SyncFolder(fs, parent)
 	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, syscall.EINVAL) {
-		return nil // above the data folder: an automounter's cannot be synced
+		return nil // an automounter's folder cannot be synced
 	}
 	return err
 }

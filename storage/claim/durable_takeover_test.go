@@ -27,9 +27,9 @@ func TestTakenFolderIsDurable(t *testing.T) {
 			}
 			return nil
 		}))
-		path, err := claim.TakeOver(fs, "data/sacks/000", 2)
+		path, err := claim.TakeOver(fs, "data", "sacks/000", 2)
 		if err != nil {
-			if path, err = claim.TakeOver(fs, "data/sacks/000", 2); err == nil {
+			if path, err = claim.TakeOver(fs, "data", "sacks/000", 2); err == nil {
 				fatal.If(t, claim.SyncFolder(disk, "data/sacks"))
 			}
 		}

@@ -247,7 +247,7 @@ func (s *session) confirm(name string, epoch uint64, begun time.Duration) error 
 // linkClaim tries to get the epoch; won reports whether m did.
 func (s *session) linkClaim(name string, epoch uint64, m *Member) (won bool, err error) {
 	dir := s.claimsDir(name)
-	if err := MakeFolders(s.fs, dir); err != nil {
+	if err := MakeFolders(s.fs, s.root, dir); err != nil {
 		return false, err
 	}
 	content, err := json.Marshal(m)

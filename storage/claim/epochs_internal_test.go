@@ -34,7 +34,7 @@ func TestEpochsAreConfirmedInTime(t *testing.T) {
 	clock := new(setClock)
 	s := &session{root: "data", fs: vfs.NewMem(), options: Options{Clock: clock, TTL: time.Second},
 		Deadline: NewDeadline(clock, time.Hour, 0)}
-	fatal.If(t, MakeFolders(s.fs, s.claimsDir("sacks/1")))
+	fatal.If(t, MakeFolders(s.fs, s.root, s.claimsDir("sacks/1")))
 	file, err := s.fs.Create(s.claimPath("sacks/1", 3), vfs.WriteCategoryUnspecified)
 	fatal.If(t, errors.Join(err, file.Close()))
 	begun := clock.Now()

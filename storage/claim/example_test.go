@@ -43,7 +43,7 @@ func (h *holder) open(ctx context.Context, name string) (err error) {
 	if h.claim, err = h.Claim(ctx, name); err != nil {
 		return err // a *claim.HeldError names the holder
 	}
-	dir, err := claim.TakeOver(h.fs, filepath.Join(h.root, name), h.claim.Epoch)
+	dir, err := claim.TakeOver(h.fs, h.root, name, h.claim.Epoch)
 	if err != nil {
 		return err
 	}

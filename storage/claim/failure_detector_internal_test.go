@@ -32,7 +32,7 @@ func TestFailureDetectorScripts(t *testing.T) {
 			detector: newFailureDetector("data", options, Member{ID: "self", Node: "self"}),
 		}
 		s.detector.within = inTurn
-		fatal.If(t, MakeFolders(s.fs, s.detector.dir))
+		fatal.If(t, MakeFolders(s.fs, "data", s.detector.dir))
 		s.woken = s.detector.watchers.Watch(t.Context())
 		datadriven.RunTest(t, path, s.run)
 	})

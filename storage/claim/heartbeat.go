@@ -55,7 +55,7 @@ func highestBeat(names []string) (counter uint64) {
 // register makes the member's folder, complete from the moment it is seen, and returns a time before that.
 func (s *session) register() (begun time.Duration, err error) {
 	members := membersDir(s.fs, s.root)
-	if err := MakeFolders(s.fs, members); err != nil {
+	if err := MakeFolders(s.fs, s.root, members); err != nil {
 		return 0, err
 	}
 	s.heartbeat.dir = s.fs.PathJoin(members, s.member.ID)

@@ -34,7 +34,7 @@ func NoteStore(fs vfs.FS, root, name string, format Format) (err error) {
 	} else if !notThere(err) {
 		return err
 	}
-	return makeEmpty(fs, path)
+	return makeEmpty(fs, root, path)
 }
 
 // NotedFormats returns the formats in which a store is noted to have been, none for one that never was.

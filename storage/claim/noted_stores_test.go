@@ -20,7 +20,7 @@ func TestVanishedStoreIsMissed(t *testing.T) {
 	fs := vfs.NewMem()
 	take := func(epoch uint64) {
 		t.Helper()
-		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
+		if _, err := claim.TakeOver(fs, root, name, epoch); err != nil {
 			t.Fatal(err)
 		}
 		fatal.If(t, claim.NoteStore(fs, root, name, format))

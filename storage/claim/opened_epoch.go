@@ -23,7 +23,7 @@ func openedPath(fs vfs.FS, root, name string, epoch uint64) string {
 // store that never was. It is durable when MarkOpened returns; notes of earlier epochs are removed.
 func MarkOpened(fs vfs.FS, root, name string, epoch uint64) (err error) {
 	defer wrap(&err, "mark %s as opened at epoch %d", name, epoch)
-	if err := makeEmpty(fs, openedPath(fs, root, name, epoch)); err != nil {
+	if err := makeEmpty(fs, root, openedPath(fs, root, name, epoch)); err != nil {
 		return err
 	}
 	return removeOpened(fs, root, name, func(old uint64) bool { return old < epoch })

@@ -17,7 +17,7 @@ func TestRemovedFolderIsMissed(t *testing.T) {
 	fs := vfs.NewMem()
 	take := func(epoch uint64) {
 		t.Helper()
-		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
+		if _, err := claim.TakeOver(fs, root, name, epoch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,8 @@ func (r *removal) RemoveAll(name string) error {
 func TestRemovedStoreStaysRemoved(t *testing.T) {
 	const root, name, dir = "data", "incoming/7", "data/incoming/7"
 	fs := &removal{MemFS: vfs.NewCrashableMem()}
-	if _, err := claim.TakeOver(fs, dir, 1); err != nil {
+	fatal.If(t, errors.Join(fs.MkdirAll(root, 0o750), claim.SyncFolder(fs, "")))
+	if _, err := claim.TakeOver(fs, root, name, 1); err != nil {
 		t.Fatal(err)
 	}
 	makeManifest(t, fs, dir, 1)
@@ -143,7 +144,7 @@ func TestEmptiedFolderIsMissed(t *testing.T) {
 	}
 	take := func(epoch uint64) {
 		t.Helper()
-		if _, err := claim.TakeOver(fs, dir, epoch); err != nil {
+		if _, err := claim.TakeOver(fs, root, name, epoch); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -465,7 +465,7 @@ func (m *member) take(name string) {
 		if m.w.faults.looseRenaming {
 			m.pretendClosed(dir)
 		}
-		folder, err = TakeOver(m.fs, dir, claim.Epoch)
+		folder, err = TakeOver(m.fs, simRoot, name, claim.Epoch)
 	}
 	if err == nil {
 		var s *store

@@ -30,17 +30,18 @@ var (
 const takeOverTries = 10
 
 // TakeOver makes the folder of an epoch that was just claimed, out of the last complete epoch's files, and returns its
-// path. The caller opens it as a Pebble store on the same fs, which should be a Fence. dir is the store's folder,
-// <root>/<name>. Where there was no store the folder is empty.
+// path. The caller opens it as a Pebble store on the same fs, which should be a Fence. The store lies in <root>/<name>.
+// Where there was no store the folder is empty.
 //
 // A store that was closed in order (MarkClosed) is renamed. Of any other, files that never change are linked and the
 // rest is copied, so that nothing which its last holder still does reaches the new folder. The last holder's record of
 // the store's files (engine.Recorder) also holds for the new folder: engine.Open compares. If epoch has its folder
 // already, from an attempt before, that is returned.
-func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
+func TakeOver(fs vfs.FS, root, name string, epoch uint64) (path string, err error) {
+	dir := fs.PathJoin(root, name)
 	path = fs.PathJoin(dir, epochName(epoch))
 	for range takeOverTries {
-		if err = takeOver(fs, dir, path, epoch); !errors.Is(err, ErrUnstable) {
+		if err = takeOver(fs, root, dir, path, epoch); !errors.Is(err, ErrUnstable) {
 			break
 		}
 	}
@@ -50,7 +51,7 @@ func TakeOver(fs vfs.FS, dir string, epoch uint64) (path string, err error) {
 	return path, nil
 }
 
-func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
+func takeOver(fs vfs.FS, root, dir, path string, epoch uint64) error {
 	f, err := readEpochFolders(fs, dir)
 	if err != nil {
 		return err
@@ -62,15 +63,15 @@ func takeOver(fs vfs.FS, dir, path string, epoch uint64) error {
 	case last == epoch:
 		return SyncFolder(fs, dir) // an earlier call may have failed at that
 	case last == 0:
-		if err := build(fs, dir, path, func(string) error { return nil }); err != nil {
+		if err := build(fs, root, dir, path, func(string) error { return nil }); err != nil {
 			return err
 		}
-		return MakeFolders(fs, fs.PathDir(dir)) // a process that made it may have ended before it synced the name
+		return MakeFolders(fs, root, fs.PathDir(dir)) // a process that made it may have ended before it synced the name
 	case slices.Contains(f.closed, last):
 		return rename(fs, dir, path, last)
 	}
 	from := fs.PathJoin(dir, epochName(last))
-	return build(fs, dir, path, func(to string) error {
+	return build(fs, root, dir, path, func(to string) error {
 		return errors.Join(duplicate(fs, from, to), engine.InheritRecord(fs, from, path))
 	})
 }
@@ -162,12 +163,12 @@ func difference(closed, now string) string {
 }
 
 // build makes a folder that is complete from the moment it has its name.
-func build(fs vfs.FS, dir, path string, fill func(to string) error) error {
+func build(fs vfs.FS, root, dir, path string, fill func(to string) error) error {
 	to := path + building
 	if err := fs.RemoveAll(to); err != nil {
 		return err
 	}
-	if err := MakeFolders(fs, dir); err != nil {
+	if err := MakeFolders(fs, root, dir); err != nil {
 		return err
 	}
 	if err := fs.MkdirAll(to, folderMode); err != nil {

@@ -62,7 +62,7 @@ func (s *takeOverScript) run(t *testing.T, d *datadriven.TestData) string {
 		s.killed, s.db = append(s.killed, s.db), nil
 		s.fs = s.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 	case "take-over":
-		path, err := claim.TakeOver(s.fs, storeDir, epoch)
+		path, err := claim.TakeOver(s.fs, "data", storeName, epoch)
 		return result(path, err)
 	case "remove-old":
 		return result("", claim.RemoveOld(s.fs, storeDir, epoch))

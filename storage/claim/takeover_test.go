@@ -17,7 +17,10 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-const storeDir = "data/sacks/007"
+const (
+	storeName = "sacks/007"
+	storeDir  = "data/" + storeName
+)
 
 // openStore opens a Pebble store that lets a test end it in any way.
 func openStore(t *testing.T, fs vfs.FS, dir string) *pebble.DB {
@@ -89,7 +92,7 @@ func TestTakeOverDiesAtEveryCall(t *testing.T) {
 					died := dieAt(t, fs, call)
 					fs = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced,
 						RNG: rand.New(rand.NewPCG(uint64(call), 2))})
-					path, err := claim.TakeOver(fs, storeDir, 3)
+					path, err := claim.TakeOver(fs, "data", storeName, 3)
 					if err != nil {
 						t.Fatalf("call %d: %v", call, err)
 					}
@@ -117,7 +120,7 @@ func dieAt(t *testing.T, fs *vfs.MemFS, call int64) (died bool) {
 		}
 		return nil
 	}))
-	_, err := claim.TakeOver(failing, storeDir, 2)
+	_, err := claim.TakeOver(failing, "data", storeName, 2)
 	if err == nil {
 		err = claim.RemoveOld(failing, storeDir, 2)
 	}
@@ -137,7 +140,7 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 	fs := vfs.NewMem()
 	clock := new(stoppedClock)
 	lease := claim.NewDeadline(clock, time.Second, 0)
-	path, err := claim.TakeOver(claim.Fence(fs, lease), storeDir, 1)
+	path, err := claim.TakeOver(claim.Fence(fs, lease), "data", storeName, 1)
 	fatal.If(t, err)
 	fenced := openStore(t, claim.Fence(fs, lease), path)
 	fill(t, fenced, "a")
@@ -145,7 +148,7 @@ func TestStaleHolderHarmsNobody(t *testing.T) {
 	fatal.If(t, err)
 	clock.now.Store(int64(time.Minute))
 
-	second, err := claim.TakeOver(fs, storeDir, 2)
+	second, err := claim.TakeOver(fs, "data", storeName, 2)
 	fatal.If(t, err)
 	db := openStore(t, fs, second)
 	fill(t, db, "b")

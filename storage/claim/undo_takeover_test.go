@@ -22,7 +22,7 @@ func TestUndoTakeOver(t *testing.T) {
 	}
 	open := func(t *testing.T, fs vfs.FS, epoch uint64, closed bool) {
 		t.Helper()
-		dir, err := claim.TakeOver(fs, storeDir, epoch)
+		dir, err := claim.TakeOver(fs, "data", storeName, epoch)
 		fatal.If(t, err)
 		db := openStore(t, fs, dir)
 		fill(t, db, "a")
@@ -43,7 +43,7 @@ func TestUndoTakeOver(t *testing.T) {
 			prepare(t, fs)
 			before := list(t, fs)
 			for epoch := uint64(7); epoch < 9; epoch++ {
-				dir, err := claim.TakeOver(fs, storeDir, epoch)
+				dir, err := claim.TakeOver(fs, "data", storeName, epoch)
 				fatal.If(t, err)
 				fatal.If(t, claim.UndoTakeOver(fs, storeDir, epoch))
 				if after := list(t, fs); !slices.Equal(after, before) {
@@ -53,7 +53,7 @@ func TestUndoTakeOver(t *testing.T) {
 			if err := claim.UndoTakeOver(fs, storeDir, 9); err != nil { // that made nothing
 				t.Fatal(err)
 			}
-			dir, err := claim.TakeOver(fs, storeDir, 9)
+			dir, err := claim.TakeOver(fs, "data", storeName, 9)
 			fatal.If(t, err)
 			db := openStore(t, fs, dir)
 			defer db.Close()

@@ -107,7 +107,7 @@ const openMemTableSize = 64 << 10
 func crashedStore(t *testing.T) *vfs.MemFS {
 	t.Helper()
 	fs := vfs.NewCrashableMem()
-	path, err := claim.TakeOver(fs, "store", 1)
+	path, err := claim.TakeOver(fs, "", "store", 1)
 	fatal.If(t, err)
 	db, err := engine.Open(path, engine.Options{FS: fs, L0CompactionThreshold: 30})
 	fatal.If(t, err)
@@ -219,7 +219,7 @@ func openOnce(t *testing.T, n int64, files *openFiles, options engine.Options) s
 	go func() {
 		defer close(done)
 		var path string
-		if path, err = claim.TakeOver(options.FS, "store", 2); err != nil {
+		if path, err = claim.TakeOver(options.FS, "", "store", 2); err != nil {
 			return
 		}
 		var db *pebble.DB

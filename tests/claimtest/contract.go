@@ -151,7 +151,7 @@ func stores(t *testing.T, root string, open func() claim.Coordinator) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := claim.TakeOver(claim.Fence(vfs.Default, a), dir, c.Epoch); err != nil {
+	if _, err := claim.TakeOver(claim.Fence(vfs.Default, a), root, name, c.Epoch); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Release(ctx, c); !errors.Is(err, claim.ErrNotClosed) {
@@ -167,7 +167,7 @@ func stores(t *testing.T, root string, open func() claim.Coordinator) {
 	if err != nil || next.Epoch <= c.Epoch {
 		t.Fatalf("%+v, %v", next, err)
 	}
-	if _, err := claim.TakeOver(claim.Fence(vfs.Default, b), dir, next.Epoch); err != nil {
+	if _, err := claim.TakeOver(claim.Fence(vfs.Default, b), root, name, next.Epoch); err != nil {
 		t.Fatal(err)
 	}
 	if err := claim.MarkClosed(vfs.Default, dir, next.Epoch); err != nil {

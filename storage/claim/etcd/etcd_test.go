@@ -66,7 +66,7 @@ func TestCoordinator(t *testing.T) {
 func TestEpochsAreAboveTheDisk(t *testing.T) {
 	endpoint, _ := startServer(t)
 	root := t.TempDir()
-	if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, "sacks/003"), 5000); err != nil {
+	if _, err := claim.TakeOver(vfs.Default, root, "sacks/003", 5000); err != nil {
 		t.Fatal(err)
 	}
 	a := claimtest.Join(t, open(t, root, endpoint, claim.Options{}), "a")
@@ -74,7 +74,7 @@ func TestEpochsAreAboveTheDisk(t *testing.T) {
 	if err != nil || c.Epoch <= 5000 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if _, err := claim.TakeOver(vfs.Default, filepath.Join(root, "sacks/004"), 9000); err != nil {
+	if _, err := claim.TakeOver(vfs.Default, root, "sacks/004", 9000); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Claim(t.Context(), "sacks/004"); err == nil || !strings.Contains(err.Error(), "behind the disk") {

@@ -164,7 +164,7 @@ func linesOf(found map[uuid.UUID]*waiting) (lines []string) {
 // moveAside moves an incoming store out of the way of servers, which adopt, drain and remove what lies below incoming.
 func (c *check) moveAside(name string) (aside string, err error) {
 	parent := filepath.Join(c.data.Path, damagedFolder)
-	if err := claim.MakeFolders(vfs.Default, parent); err != nil {
+	if err := claim.MakeFolders(vfs.Default, c.data.Path, parent); err != nil {
 		return "", err
 	}
 	base := filepath.Join(c.data.Path, name)

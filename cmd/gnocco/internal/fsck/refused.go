@@ -70,7 +70,7 @@ func (c *check) replace(ctx context.Context, name string, make func(ctx context.
 	if err := os.RemoveAll(fresh); err != nil { // of a repair that was cut short
 		return "", err
 	}
-	if err := claim.MakeFolders(vfs.Default, base); err != nil {
+	if err := claim.MakeFolders(vfs.Default, c.data.Path, base); err != nil {
 		return "", err
 	}
 	if err := make(ctx, fresh); err != nil {
