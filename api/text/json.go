@@ -50,7 +50,7 @@ func ReadJSON(body []byte) (value any, odd, err error) {
 		if err = decoder.Decode(&value); err == nil {
 			err = errors.New("trailing data")
 		} else if err == io.EOF {
-			err = errors.New("Expected object or value")
+			err = errors.New("Expected object or value") //lint:ignore ST1005 as Gnocchi says
 		}
 		return nil, nil, err
 	}
