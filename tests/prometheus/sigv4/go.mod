@@ -1,0 +1,3 @@
+module github.com/prometheus/sigv4
+
+go 1.26.7
