@@ -41,7 +41,7 @@ cut -d ' ' -f 1 "$work/targets" | sort -u | while read -r folder; do echo "$(pro
 cut -d ' ' -f 1 "$work/packages" | sort -u | while read -r place; do
     mkdir -p "$place"
     grep "^$place " "$work/packages" | cut -d ' ' -f 2 |
-        xargs go -C "${place#"$work"}" test -c -vet=off "${flags[@]}" -o "$place/"
+        xargs go -C "${place#"$work"}" test -c -vet=off -ldflags='-s -w' "${flags[@]}" -o "$place/"
 done
 xargs -a "$work/targets" -P "$(nproc)" -L 1 bash -c 'fuzz "$@"' fuzz
 echo "$(wc -l <"$work/targets") fuzz targets"
