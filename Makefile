@@ -112,10 +112,10 @@ lint: ## format, vet, staticcheck, nothing fused on arm64, types of the console'
 	tools/types.sh
 	tools/vulnerabilities.sh
 
-conformance: build ## Gnocchi's functional tests against bin/gnocco, each answer held to openapi.yaml
+conformance: programs ## Gnocchi's functional tests against bin/test/gnocco, each answer held to openapi.yaml
 	tools/conformance.sh
 
-conformance-newest: build ## the same tests of a newer release: REPO=checkout of Gnocchi
+conformance-newest: programs ## the same tests of a newer release: REPO=checkout of Gnocchi
 	@test -n "$(REPO)" || { echo "usage: make conformance-newest REPO=DIR, a checkout of Gnocchi"; exit 2; }
 	KNOWN=/dev/null GABBITS="$(REPO)/gnocchi/tests/functional/gabbits" tools/conformance.sh
 

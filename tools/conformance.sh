@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run Gnocchi's functional tests against bin/gnocco, and hold every answer to openapi.yaml: contractproxy stands between. The tests
+# Run Gnocchi's functional tests against bin/test/gnocco, and hold every answer to openapi.yaml: contractproxy stands between. The tests
 # are those of the installed package (Debian: python3-gnocchi, and python3-gabbi to run them), or of another release; where they
 # are missing, nothing is run, and that is said.
 #
@@ -25,7 +25,7 @@ while True:
         if s.connect_ex(("127.0.0.1", port)):
             print(port)
             break'; }
-export RIG LISTEN=${LISTEN:-127.0.0.1:$(free_port)} GNOCCO=$PWD/bin/gnocco
+export RIG LISTEN=${LISTEN:-127.0.0.1:$(free_port)} GNOCCO=$PWD/bin/test/gnocco
 RIG=$(mktemp -d)
 proxy= proxied=127.0.0.1:$(free_port)
 finish() {
