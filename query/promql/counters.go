@@ -180,19 +180,20 @@ func (s *series) appendCounters(it *iterator, groups *carbonara.Groups, p part, 
 			c.resets, c.resetSum = values[3][i], values[4][i]
 			c.firstTime, c.lastTime = at(values[5][i]), at(values[6][i])
 		}
+		whole := c.count > 2 || s.joined
 		switch {
 		case unknown(values[:2], i) || !gauge && unknown(values[3:5], i):
-			c = single(t, last)
+			c, whole = single(t, last), true
 			older = true
 		case gauge && c.count == 1:
-			c = single(t, last)
+			c, whole = single(t, last), true
 			untimed = true
 		case gauge || unknown(values[5:], i): // a rebuild inferred resets
 			between := p.granularity.Seconds() / c.count
 			c.firstTime, c.lastTime = at(between/2), at(p.granularity.Seconds()-between/2)
 			untimed = true
 		}
-		if c.count > 2 || s.joined || c.lastTime == t {
+		if whole {
 			it.addGroup(t, begin(start))
 			s.addCounter(it, t, c)
 			means = means || c.count > 2

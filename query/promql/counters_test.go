@@ -79,6 +79,33 @@ func TestIncreaseOfGroups(t *testing.T) {
 	near(`sum_over_time(kept_total{__aggregation__="increase"}[2m])`, start.Add(2*time.Minute), 45)
 }
 
+// A group of one or two measures is these measures, also where the last one counts at the very end of the group: as of
+// a metric of a resource, whose measures count a millisecond later.
+func TestGroupsWithMeasuresAtTheirEnds(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
+	s.now = start.Add(24 * time.Hour)
+	s.kept("minutes", counterMethods, 0, time.Minute, 0)
+	s.kept("raw", counterMethods, 2, 48*time.Hour, 0)
+	for _, policy := range []string{"minutes", "raw"} {
+		var at []time.Time
+		for _, seconds := range []float64{22.6, 59.9997, 64.1, 73.2, 179.9991, 190, 239.9998, 250} {
+			at = append(at, start.Add(time.Duration(seconds*1e9)))
+		}
+		s.measures(s.metric(policy, policy, policy), at, []float64{35, 42, 114, 171, 180, 9, 11, 13})
+	}
+	for _, f := range []string{"increase", "rate", "resets"} {
+		for end := 65; end < 260; end += 13 {
+			at := start.Add(time.Duration(end) * time.Second)
+			got, ok := s.value(f+"(minutes[87s])", at)
+			want, there := s.value(f+"(raw[87s])", at)
+			if ok != there || math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s at %d s: %v (%t), from measures %v (%t)", f, end, got, ok, want, there)
+			}
+		}
+	}
+}
+
 // The delta of a gauge is that of its first and last measures where a policy has them: of evenly spaced ones, which a
 // warning says, as from the measures themselves.
 func TestDeltaOfGroupsOfGauges(t *testing.T) {
