@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin
-kinds=${ONLY:-chaos soak days kills restarts upgrades moves histories simulations seeds planted laws damage backups rest kernels slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
+kinds=${ONLY:-chaos etcd soak days kills restarts upgrades moves histories simulations seeds planted laws damage backups rest kernels slow disks memory senders console dist fuzz} scale=${SCALE:-1} seed=${SEED:-$(date +%s)}
 commit=$(git describe --always --dirty --exclude '*')
 log=$(mktemp)
 failed=0
@@ -30,6 +30,8 @@ for kind in $kinds; do
     case $kind in
     chaos) n=$(rounds 300)
         try "chaos: $n rounds from seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds "$n" -chaos.seed "$seed" ;;
+    etcd) n=$(rounds 100) # with etcd-server of Debian
+        try "etcd: $n rounds of chaos over etcd from seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.etcd -chaos.rounds "$n" -chaos.seed "$seed" ;;
     soak) n=$(rounds 1000)
         try "soak: $n events in one cluster, seed $seed" test_of ./tests/cluster -run '^TestChaos$' -chaos.rounds 1 -chaos.steps "$n" -chaos.seed "$seed" ;;
     days) n=$(rounds 60) # SCALE is of the time

@@ -27,7 +27,8 @@ var (
 		"leases of TestChaos: short, so that a round is, but longer than a busy machine keeps a heartbeat waiting")
 	chaosSlack = flag.Duration("chaos.slack", time.Second,
 		"how much longer others wait; more than the disk's caches hide")
-	chaosCut = flag.String("chaos.cut", "",
+	chaosEtcd = flag.Bool("chaos.etcd", false, "etcd keeps the claims in TestChaos, and is killed and started again as well")
+	chaosCut  = flag.String("chaos.cut", "",
 		"command that cuts off (down) or brings back (up) the host of the number behind")
 )
 
@@ -53,6 +54,7 @@ type chaos struct {
 	hosts  []host
 	slots  []*slot
 	disk   string // that can be filled; "" if it is not ours
+	etcd   *etcdServer
 
 	all []*process // that ever ran
 
@@ -82,6 +84,9 @@ func runChaos(t *testing.T, seed uint64) {
 	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 5))}
 	if *chaosHosts == "" {
 		c.disk, _ = smallDisk(t, 512)
+	}
+	if *chaosEtcd {
+		c.etcd = startEtcd(t)
 	}
 	c.hosts = parseHosts(t, c.disk)
 	t.Cleanup(c.tidy)
@@ -208,8 +213,12 @@ func (c *chaos) tidy() {
 // start starts the process of a slot.
 func (c *chaos) start(s *slot) {
 	c.t.Helper()
-	s.process = c.hosts[s.host].start(c.t, s.role, "--lease-ttl", chaosTTL.String(), "--lease-slack",
-		chaosSlack.String(), "--test-clock-shift", s.shift.String())
+	flags := []string{"--lease-ttl", chaosTTL.String(), "--lease-slack", chaosSlack.String(), "--test-clock-shift",
+		s.shift.String()}
+	if c.etcd != nil {
+		flags = append(flags, "--coordination", "etcd://"+c.etcd.address+"/chaos")
+	}
+	s.process = c.hosts[s.host].start(c.t, s.role, flags...)
 	c.all = append(c.all, s.process)
 	c.tell()
 }
@@ -314,6 +323,10 @@ func (c *chaos) step() {
 	switch {
 	case what >= 10 && c.disk != "":
 		c.fillDisk()
+	case what == 9 && c.etcd != nil:
+		c.t.Log("etcd is killed, and starts again")
+		c.etcd.kill()
+		c.etcd.start()
 	case s.process == nil:
 		c.t.Logf("%s starts", s.role)
 		c.start(s)

@@ -13,8 +13,16 @@ import (
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
-// startEtcd starts Debian's etcd-server, if it is there, and returns its address.
-func startEtcd(t *testing.T) string {
+// etcdServer is Debian's etcd-server.
+type etcdServer struct {
+	t       *testing.T
+	address string
+	args    []string
+	cmd     *exec.Cmd
+}
+
+// startEtcd starts Debian's etcd-server, if it is there.
+func startEtcd(t *testing.T) *etcdServer {
 	t.Helper()
 	program, err := exec.LookPath("etcd")
 	if err != nil {
@@ -31,33 +39,42 @@ func startEtcd(t *testing.T) string {
 		}
 	}
 	client, peer := "http://"+ports[0], "http://"+ports[1]
-	cmd := exec.Command(program, "--data-dir", t.TempDir(), "--listen-client-urls", client,
-		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-		"--initial-cluster", "default="+peer,
-		"--log-level", "error")
-	if err := testprogram.EndWithTest(cmd).Start(); err != nil {
-		t.Fatal(err)
+	e := &etcdServer{t: t, address: ports[0], args: []string{program, "--data-dir", t.TempDir(), "--listen-client-urls",
+		client, "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		"--initial-cluster", "default=" + peer, "--log-level", "error"}}
+	e.start()
+	t.Cleanup(e.kill)
+	return e
+}
+
+// start starts the server, with what it had before, and waits until it answers.
+func (e *etcdServer) start() {
+	e.t.Helper()
+	e.cmd = testprogram.EndWithTest(exec.Command(e.args[0], e.args[1:]...))
+	if err := e.cmd.Start(); err != nil {
+		e.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if answer, err := http.Get(client + "/health"); err == nil {
+		if answer, err := http.Get("http://" + e.address + "/health"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return ports[0]
+				return
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("etcd does not start")
+			e.t.Fatal("etcd does not start")
 		}
 	}
 }
 
+func (e *etcdServer) kill() {
+	_ = e.cmd.Process.Kill()
+	_ = e.cmd.Wait()
+}
+
 // The same over etcd: a metricd and the holder of the index are killed, and all is there, once.
 func TestMeasuresCountOnceOverEtcd(t *testing.T) {
-	flags := []string{"--coordination", "etcd://" + startEtcd(t) + "/test", "--lease-ttl", "4s", "--lease-slack", "1s"}
+	flags := []string{"--coordination", "etcd://" + startEtcd(t).address + "/test", "--lease-ttl", "4s", "--lease-slack", "1s"}
 	data := t.TempDir()
 	first := start(t, data, "api", flags...)
 	metrics := newMetrics(t, first, 8)
