@@ -16,7 +16,7 @@ SHORT ?= -short
 TEST = go test -json -vet=off -timeout 60m -p $(shell expr $$(nproc) + 2)
 SUM = go run ./tools/testsum
 # Suites cover the product's module and these modules of their own. There is no go.work: decision 88 says why.
-MODULES = . bench cmd/gnocco-correlate cmd/gnocco-import tests/prometheus tests/console
+MODULES = . bench cmd/gnocco-client cmd/gnocco-correlate cmd/gnocco-import tests/prometheus tests/console
 # $(call each,COMMAND) runs a command in each of them, and fails if one of them did.
 each = status=0; for module in $(MODULES); do (cd $$module && $(1)) || status=1; done; (exit $$status)
 
@@ -33,9 +33,9 @@ ALONE = ^TestCPU$$/^(shapes|exact|scales|symmetry)$$|^Test(HistoryOfRules|Answer
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
-build: migrate ## bin/gnocco, bin/metricd, and what lies beside: bin/gnocco-import, bin/gnocco-migrate
+build: migrate ## bin/gnocco, bin/metricd, and what lies beside: bin/gnocco-client, bin/gnocco-import, bin/gnocco-migrate
 	go build -ldflags=-w -buildvcs=$(VCS) -o bin/ ./cmd/gnocco ./cmd/metricd
-	cd cmd/gnocco-import && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .
+	@for module in gnocco-client gnocco-import; do (cd cmd/$$module && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/ .) || exit; done
 
 migrate: ## bin/gnocco-migrate, which copies a Gnocchi, reads gnocchi.conf and has the names of its programs
 	cd cmd/gnocco-migrate && go build -ldflags=-w -buildvcs=$(VCS) -o ../../bin/gnocco-migrate .
@@ -67,7 +67,7 @@ programs:
 	@mkdir -p bin/test
 	@go build -ldflags='-s -w' -o bin/test/ ./cmd/gnocco ./cmd/metricd
 	@cd bench && go build -ldflags='-s -w' -o ../bin/test/ ./cmd/gnocco-bench
-	@for module in cmd/gnocco-correlate cmd/gnocco-import cmd/gnocco-migrate; do (cd $$module && go build -ldflags='-s -w' -o ../../bin/test/ .) || exit; done
+	@for module in cmd/gnocco-client cmd/gnocco-correlate cmd/gnocco-import cmd/gnocco-migrate; do (cd $$module && go build -ldflags='-s -w' -o ../../bin/test/ .) || exit; done
 
 compile: ## every package and its tests, for the build cache; nothing is linked, which no cache keeps
 	@$(call each,go list -export -test ./... >/dev/null)

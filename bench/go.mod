@@ -66,3 +66,5 @@ replace github.com/gnocco-db/gnocco => ..
 replace github.com/gnocco-db/gnocco/cmd/gnocco-correlate => ../cmd/gnocco-correlate
 
 replace github.com/gnocco-db/gnocco/cmd/gnocco-import => ../cmd/gnocco-import
+
+replace github.com/gnocco-db/gnocco/cmd/gnocco-client => ../cmd/gnocco-client

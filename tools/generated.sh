@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/local/go/bin
 state() { git ls-files -co --exclude-standard -z | sort -z | xargs -0 sha256sum 2>/dev/null; }
 before=$(state)
-for module in . bench cmd/gnocco-correlate cmd/gnocco-backup cmd/gnocco-import cmd/gnocco-migrate tests/prometheus tests/console tools/pinned; do
+for module in . bench cmd/gnocco-client cmd/gnocco-correlate cmd/gnocco-backup cmd/gnocco-import cmd/gnocco-migrate tests/prometheus tests/console tools/pinned; do
     (cd "$module" && go generate ./... && go mod tidy -diff)
 done
 after=$(state)

@@ -9,7 +9,7 @@ if ! timeout 30 "$govulncheck" -version | grep -q '^DB updated'; then
     exit 0
 fi
 status=0
-for module in . cmd/gnocco-correlate cmd/gnocco-backup cmd/gnocco-migrate; do
+for module in . cmd/gnocco-client cmd/gnocco-correlate cmd/gnocco-backup cmd/gnocco-migrate; do
     (cd "$module" && "$govulncheck" ./...) || status=1
 done
 exit $status

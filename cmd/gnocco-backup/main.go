@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
@@ -52,6 +53,7 @@ func newProgram() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	commandline.DefineSettings(root)
 	root.AddCommand(shared.NewBackup(open), shared.NewRestore(open), newDoctor(), &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licences of this program and of its parts",

@@ -30,3 +30,5 @@ require (
 replace github.com/gnocco-db/gnocco => ../..
 
 replace github.com/gnocco-db/gnocco/cmd/gnocco-import => ../gnocco-import
+
+replace github.com/gnocco-db/gnocco/cmd/gnocco-client => ../gnocco-client

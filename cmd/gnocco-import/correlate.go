@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/pairs"
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/internal/pause"
 )
@@ -58,8 +58,6 @@ gnocco-correlate, a program of its own.`,
 		},
 	}
 	f := cmd.Flags()
-	f.String("config", "", "") // gnocco has read it
-	_ = f.MarkHidden("config")
 	flags.remote.Define(f, "", "correlate stored metrics of the server at this address")
 	f.StringSliceVar(&flags.metrics, "metric", nil, "ID of a stored metric (may be repeated)")
 	f.StringVar(&flags.resourceType, "resource-type", "generic",

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/cmd/shared/exports"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/exports"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 

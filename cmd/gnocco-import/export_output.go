@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 )
 
 const (

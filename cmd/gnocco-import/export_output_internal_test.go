@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 )
 
 // A metric that is larger than memory may be is written whole, and only once it is whole.

@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
-	"github.com/gnocco-db/gnocco/cmd/shared/imports"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 

@@ -6,19 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/complete"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/exports"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
-	"github.com/gnocco-db/gnocco/cmd/shared/exports"
-	"github.com/gnocco-db/gnocco/cmd/shared/imports"
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
-	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 //go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
@@ -48,23 +47,28 @@ func main() {
 
 func newProgram() *cobra.Command {
 	root := &cobra.Command{
-		Use:               "gnocco-import",
-		Short:             "Carry measures between files and a Gnocco server; gnocco import and export run this program",
-		Version:           version.Number,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return applyEnvironment(cmd.Flags()) },
+		Use:   commandline.Name(),
+		Short: "Carry measures between files and a Gnocco server; gnocco import and export run this program",
 	}
-	csv, _ := imports.NewCSV(runOf((*csvimport.Importer).File))
-	lines, _ := imports.NewLines(runOf((*csvimport.Importer).Lines))
-	blocks, _ := imports.NewBlocks(func(cmd *cobra.Command, o *imports.Options, folders []string) error {
+	imported := &cobra.Command{Use: "import", Short: "Send measures from files, or archives, to a server"}
+	add := func(cmd *cobra.Command, o *imports.Options) {
+		complete.Flags(cmd, &o.Remote)
+		imported.AddCommand(cmd)
+	}
+	add(imports.NewCSV(runOf((*csvimport.Importer).File)))
+	add(imports.NewLines(runOf((*csvimport.Importer).Lines)))
+	add(imports.NewBlocks(func(cmd *cobra.Command, o *imports.Options, folders []string) error {
 		return run(cmd, o, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
 			return i.Blocks(cmd.Context(), folder)
 		})
-	})
-	archive, _ := imports.NewArchive(importArchive)
-	write, _ := exports.New(export)
-	root.AddCommand(csv, lines, blocks, archive, write, newRestore(), newCorrelate(), &cobra.Command{
+	}))
+	add(imports.NewArchive(importArchive))
+	write, o := exports.New(export)
+	write.ValidArgsFunction = complete.FirstOf(exports.Forms, complete.Ask(&o.Remote, complete.Selectors))
+	complete.Flags(write, &o.Remote)
+	config := commandline.NewConfig()
+	config.Hidden = true // gnocco config becomes it for commands of this program
+	root.AddCommand(imported, write, newRestore(), newCorrelate(), config, &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licences of this program and of its parts",
 		Args:  cobra.NoArgs,
@@ -73,21 +77,10 @@ func newProgram() *cobra.Command {
 			return err
 		},
 	})
+	commandline.Prepare(root)
 	return root
 }
 
 func runOf(read func(*csvimport.Importer, string, io.Reader) error) imports.Run {
 	return func(cmd *cobra.Command, o *imports.Options, files []string) error { return run(cmd, o, files, read) }
-}
-
-// applyEnvironment sets the flags that the command line leaves out, from GNOCCO_URL and its like.
-func applyEnvironment(flags *pflag.FlagSet) error {
-	var faults []error
-	flags.VisitAll(func(flag *pflag.Flag) {
-		text := os.Getenv("GNOCCO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_")))
-		if !flag.Changed && text != "" && flag.Name != "help" {
-			faults = append(faults, flags.Set(flag.Name, text))
-		}
-	})
-	return errors.Join(faults...)
 }

@@ -18,20 +18,22 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/internal/client"
 )
 
-// newRestore returns what gnocco restore becomes with --select, and has the help of: it puts metrics of a backup into a
-// server that runs.
+// newRestore returns the command that gnocco restore becomes with --select. It puts metrics of a backup into a server
+// that runs. gnocco restore has read the command line before, and has the help.
 func newRestore() *cobra.Command {
 	var selectors []string
 	var to remote.Flags
 	cmd := &cobra.Command{
-		Use:    "restore",
-		Hidden: true,
+		Use:               "restore",
+		Hidden:            true,
+		PersistentPreRunE: commandline.ApplySettings, // gnocco has warned of variables
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := restoreSelected(cmd, &to, selectors); err != nil {
 				return fmt.Errorf("restore: %w", err)
@@ -43,6 +45,7 @@ func newRestore() *cobra.Command {
 	for _, name := range whichBackup {
 		flags.String(name, "", "as of gnocco restore")
 	}
+	flags.Bool("partial", false, "as of gnocco restore")
 	flags.StringArrayVar(&selectors, "select", nil, "these metrics")
 	to.Define(flags, remote.DefaultURL, "address of the server")
 	cmd.FParseErrWhitelist.UnknownFlags = true // those of a restore of whole folders
@@ -50,7 +53,7 @@ func newRestore() *cobra.Command {
 }
 
 // whichBackup are the flags of gnocco restore that say what is restored.
-var whichBackup = []string{"from", "backup", "partial", "identity"}
+var whichBackup = []string{"from", "backup", "identity"}
 
 // restoreSelected restores the whole backup into a temporary folder, and copies metrics out of it.
 func restoreSelected(cmd *cobra.Command, address *remote.Flags, selectors []string) (err error) {
@@ -73,7 +76,7 @@ func restoreSelected(cmd *cobra.Command, address *remote.Flags, selectors []stri
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	folders := []string{"--data=" + filepath.Join(dir, "data"), "--state=" + filepath.Join(dir, "state")}
 	whole := exec.CommandContext(ctx, program, append([]string{"restore"}, folders...)...)
-	for _, name := range whichBackup {
+	for _, name := range append(whichBackup, "partial") {
 		if value := cmd.Flags().Lookup(name).Value.String(); value != "" {
 			whole.Args = append(whole.Args, "--"+name+"="+value)
 		}

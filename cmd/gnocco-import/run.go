@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/reading"
-	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.

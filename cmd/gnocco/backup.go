@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
+	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 // besideBackup is the program with the same commands for buckets and with encryption: a client of S3 is heavier than
@@ -28,7 +28,7 @@ func newRestore() *cobra.Command {
 		if len(selectors) == 0 {
 			return whole(cmd, args)
 		}
-		return becomeImporter(cmd, nil)
+		return process.Become(importer)
 	}
 	cmd.Long += `
 
@@ -40,7 +40,7 @@ backup is restored into a temporary folder meanwhile, below TMPDIR.`
 	flags := cmd.Flags()
 	flags.StringArrayVar(&selectors, "select", nil,
 		"put these metrics into the server at --url: a name, RESOURCE/NAME, an ID, or a selector in PromQL")
-	new(remoteFlags).Define(flags, defaultURL, "with --select, address of the server")
+	new(remote.Flags).Define(flags, remote.DefaultURL, "with --select, address of the server")
 	for _, other := range []string{"data", "list", "verify"} {
 		cmd.MarkFlagsMutuallyExclusive("select", other)
 	}
@@ -53,15 +53,14 @@ func openFolder(_ context.Context, dir string, _ []string, _ string) (*shared.Pl
 
 // orBeside makes a command leave what is not in a plain folder to the program beside this one.
 func orBeside(cmd *cobra.Command, place string) *cobra.Command {
-	run, own := cmd.RunE, new(pflag.FlagSet)
-	own.AddFlagSet(cmd.Flags()) // without those that the command gets here, and the other program lacks
+	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		address := own.Lookup(place).Value.String()
-		if !strings.Contains(address, "://") && !own.Changed(shared.RecipientFlag) && !own.Changed(shared.IdentityFlag) {
-			return run(cmd, args)
+		flags := cmd.Flags()
+		address := flags.Lookup(place).Value.String()
+		if strings.Contains(address, "://") || flags.Changed(shared.RecipientFlag) || flags.Changed(shared.IdentityFlag) {
+			return becomeBackup()
 		}
-		given, _ := givenFlags(own) // none is secret
-		return becomeBackup(append([]string{cmd.Name()}, given...)...)
+		return run(cmd, args)
 	}
 	return cmd
 }
@@ -70,7 +69,7 @@ func orBeside(cmd *cobra.Command, place string) *cobra.Command {
 func newDoctorBucket() *cobra.Command {
 	return &cobra.Command{Use: "bucket s3://bucket/prefix", Short: "Check what a bucket may be used for", DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := becomeBackup(append([]string{"doctor", "bucket"}, args...)...)
+			err := becomeBackup()
 			if strings.Join(args, "") == "--help" {
 				return cmd.Help() // without that program
 			}
@@ -78,11 +77,10 @@ func newDoctorBucket() *cobra.Command {
 		}}
 }
 
-func becomeBackup(args ...string) error {
-	program, err := process.Find(besideBackup)
-	if err != nil {
+func becomeBackup() error {
+	if _, err := process.Find(besideBackup); err != nil {
 		return fmt.Errorf("buckets and encryption need the program %s beside gnocco or on PATH "+
 			"(Debian package %[1]s, or make backup)", besideBackup)
 	}
-	return become(program, args, nil)
+	return process.Become(besideBackup)
 }

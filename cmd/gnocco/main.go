@@ -6,15 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
 )
 
 // The process's exit statuses besides 0.
@@ -30,15 +28,20 @@ func main() {
 	if filepath.Base(os.Args[0]) == "metricd" {
 		args = append([]string{"metricd"}, args...)
 	}
-	if cmd, _, err := program.Find(args); err == nil && runsForLong(cmd) {
+	if cmd, _, err := program.Find(args); err == nil && commandline.RunsForLong(cmd) {
 		allowLateTimers()
 	}
-	program.SetArgs(args)
-	err := program.ExecuteContext(process.UntilSignal())
+	var err error
+	if other := programOf(program, args); other != "" {
+		err = process.Become(other)
+	} else {
+		program.SetArgs(args)
+		err = program.ExecuteContext(process.UntilSignal())
+	}
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "gnocco:", series.Message(err))
+	fmt.Fprintln(os.Stderr, "gnocco:", remote.Message(err))
 	if advice := remote.Advice(err); advice != "" {
 		fmt.Fprintln(os.Stderr, "gnocco:", advice)
 	}
@@ -57,9 +60,6 @@ func main() {
 	}
 	os.Exit(exitFailed)
 }
-
-// runsForLong reports whether a command is a server. Only these have a log.
-func runsForLong(cmd *cobra.Command) bool { return cmd.Flags().Lookup("log-level") != nil }
 
 // exitStatus is an error that ends the process with a status of its own.
 type exitStatus struct {

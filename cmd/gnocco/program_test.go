@@ -32,7 +32,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := testprogram.Build("gnocco", "gnocco-import", "gnocco-migrate")
+	dir, err := testprogram.Build("gnocco", "gnocco-client", "gnocco-import", "gnocco-migrate")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

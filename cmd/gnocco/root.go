@@ -1,15 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gnocco-db/gnocco/cmd/shared/remote"
-	"github.com/gnocco-db/gnocco/internal/version"
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 )
 
 func newRoot() *cobra.Command {
@@ -26,18 +21,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 		Example: `  gnocco serve                          serve the API on 127.0.0.1:8041
   gnocco demo                           serve, and collect this machine's own figures
   gnocco import csv cpu.csv             send the measures of a file to a server`,
-		Version:       version.Number,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := warnOfVariables(cmd); err != nil {
-				return err
-			}
-			return applySettings(cmd)
-		},
 	}
-	root.PersistentFlags().String(configFlag, "",
-		"configuration file, ending in .toml, .yaml, .yml, or .conf (Gnocchi's)")
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
 		for _, cmd := range commands {
@@ -45,17 +29,15 @@ environment, and the environment overrides the file. A file that ends in .conf i
 			root.AddCommand(cmd)
 		}
 	}
-	group("serve", "Run servers:", newServe(), newAPI(), newMetricd(), newDemo(), newInit(), newConfig())
-	group("ask", "Ask a server:", newList(), newShow(), newQuery(), newExplain(), newCorrelate(), newDelete(),
-		newRebuild(), newStatus(), newTop(), newQuotas(), newRules(), newSize())
-	group("move", "Move data in and out:", newImport(), newExport(), newBackup(), newRestore())
+	group("serve", "Run servers:", newServe(), newAPI(), newMetricd(), newDemo(), newInit(), commandline.NewConfig())
+	group("ask", "Ask a server:")
+	group("move", "Move data in and out:", newBackup(), newRestore())
 	group("look", "Look into data and repair it:", newFsck(), newSacks(), newDoctor(), newCoordination())
+	addElsewhere(root)
 	root.AddCommand(newLicenses(), newVersion())
 	addHelpTopics(root)
+	commandline.Prepare(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
-	root.InitDefaultCompletionCmd()
-	refuseUnknown(root)
 	return root
 }
 
@@ -121,39 +103,4 @@ func addHelpTopics(root *cobra.Command) {
 		root.AddCommand(&cobra.Command{Use: topic.name, Short: topic.short,
 			Long: topic.long + "\n\n" + flags.FlagUsages()})
 	}
-}
-
-// refuseUnknown makes every command below cmd that only holds others refuse one that it does not have: Cobra would
-// print help with status 0. Alone, such a command prints its help. The others say which arguments they take.
-func refuseUnknown(cmd *cobra.Command) {
-	for _, child := range cmd.Commands() {
-		if child.HasSubCommands() && !child.Runnable() {
-			child.Args, child.DisableFlagsInUseLine = cobra.NoArgs, true
-			child.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		} else if check := child.Args; check != nil {
-			child.Args = func(cmd *cobra.Command, args []string) error {
-				if check(cmd, args) == nil {
-					return nil
-				}
-				return fmt.Errorf("usage: %s (%s --help explains it)", cmd.UseLine(), cmd.CommandPath())
-			}
-		}
-		refuseUnknown(child)
-	}
-}
-
-// flagError prefers the name of an unknown command to its flags, which are unknown for that reason.
-func flagError(cmd *cobra.Command, err error) error {
-	if cmd.HasSubCommands() {
-		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
-			return unknown
-		}
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
-		var known []string
-		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
-		all := fmt.Sprintf(" (%s --help lists them)", cmd.CommandPath())
-		return fmt.Errorf("%w%s", err, cmp.Or(remote.DidYouMean("--"+name, known), all))
-	}
-	return err
 }

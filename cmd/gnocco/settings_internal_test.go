@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -15,7 +16,7 @@ func effective(t *testing.T, flag string, args ...string) (string, error) {
 	cmd, rest, err := newRoot().Find(append([]string{"serve"}, args...))
 	fatal.If(t, err)
 	fatal.If(t, cmd.ParseFlags(rest))
-	if err := applySettings(cmd); err != nil {
+	if err := commandline.ApplySettings(cmd, nil); err != nil {
 		return "", err
 	}
 	return cmd.Flag(flag).Value.String(), nil

@@ -14,6 +14,7 @@ import (
 var elsewhere = map[string]struct{ module, pkg string }{
 	"gnocco-bench":     {"bench", "./cmd/gnocco-bench"},
 	"gnocco-backup":    {"cmd/gnocco-backup", "."},
+	"gnocco-client":    {"cmd/gnocco-client", "."},
 	"gnocco-correlate": {"cmd/gnocco-correlate", "."},
 	"gnocco-import":    {"cmd/gnocco-import", "."},
 	"gnocco-migrate":   {"cmd/gnocco-migrate", "."},

@@ -171,7 +171,7 @@ It uses CUDA devices where there are any.`)
 	if err != nil {
 		return err
 	}
-	p.info.Depends = []string{"libc6", "adduser", "init-system-helpers (>= 1.54~)"}
+	p.info.Depends = []string{"gnocco-client (= " + s.version + ")", "libc6", "adduser", "init-system-helpers (>= 1.54~)"}
 	p.addFile("/usr/bin/gnocco", programs.dynamic, "", 0o755)
 	p.addFile("/usr/bin/gnocco-import", programs.importer, "", 0o755)
 	p.addFile("/usr/bin/gnocco-migrate", programs.migrator, "", 0o755)
@@ -208,7 +208,18 @@ It uses CUDA devices where there are any.`)
 	return p.write(out)
 }
 
-// debianBackup writes the package of gnocco-backup, with its pages and completions.
+// debianClient writes the package of gnocco-client, which needs no other.
+func (s *source) debianClient(out, arch, program string, help map[string][]byte) error {
+	p, err := s.newPackage("gnocco-client", arch, `client of Gnocco's servers
+The program by which gnocco's commands ask a server: list, show, query,
+rebuild, delete and others. Alone it asks a remote one.`)
+	if err != nil {
+		return err
+	}
+	return s.writeBeside(p, out, program, help)
+}
+
+// debianBackup writes the package of gnocco-backup.
 func (s *source) debianBackup(out, arch, program string, help map[string][]byte) error {
 	p, err := s.newPackage("gnocco-backup", arch, `backups of Gnocco in buckets of S3, and encrypted
 The program by which gnocco's commands backup and restore use buckets and
@@ -216,19 +227,25 @@ encrypt with age.`)
 	if err != nil {
 		return err
 	}
-	licenses, err := s.read("cmd/gnocco-backup/licenses.txt")
+	p.info.Depends = []string{"gnocco (>= " + s.version + ")"}
+	return s.writeBeside(p, out, program, help)
+}
+
+// writeBeside writes a package of one program of its name, with its pages and completions.
+func (s *source) writeBeside(p *debPackage, out, program string, help map[string][]byte) error {
+	name := p.info.Name
+	licenses, err := s.read("cmd/" + name + "/licenses.txt")
 	if err != nil {
 		return err
 	}
-	p.info.Depends = []string{"gnocco (>= " + s.version + ")"}
-	p.addFile("/usr/bin/gnocco-backup", program, "", 0o755)
-	p.manPages(help, "gnocco-backup")
-	p.completions(help, "gnocco-backup")
-	p.add("/usr/share/doc/gnocco-backup/LICENSES-of-others.gz", compressed(licenses))
-	p.documents(s, "gnocco-backup", strings.Join([]string{
+	p.addFile("/usr/bin/"+name, program, "", 0o755)
+	p.manPages(help, name)
+	p.completions(help, name)
+	p.add("/usr/share/doc/"+name+"/LICENSES-of-others.gz", compressed(licenses))
+	p.documents(s, name, strings.Join([]string{
 		"# As gnocco's.",
-		"gnocco-backup: statically-linked-binary [usr/bin/gnocco-backup]",
-		"gnocco-backup: initial-upload-closes-no-bugs [usr/share/doc/gnocco-backup/changelog.gz:1]",
+		name + ": statically-linked-binary [usr/bin/" + name + "]",
+		name + ": initial-upload-closes-no-bugs [usr/share/doc/" + name + "/changelog.gz:1]",
 	}, "\n")+"\n")
 	return p.write(out)
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -78,10 +79,11 @@ func TestTwiceTheSame(t *testing.T) {
 		if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.debian(dir, "amd64", programs{dynamic: program, importer: program, migrator: program}, common); err != nil {
+		if err := s.debian(dir, "amd64", programs{dynamic: program, client: program, importer: program, migrator: program}, common); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.debianBackup(dir, "amd64", program, nil); err != nil {
+		if err := errors.Join(s.debianClient(dir, "amd64", program, nil),
+			s.debianBackup(dir, "amd64", program, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.debianAsGnocchi(dir, common); err != nil {
@@ -106,7 +108,7 @@ func TestTwiceTheSame(t *testing.T) {
 		return dir
 	}
 	a, b := contents(t, made()), contents(t, made())
-	if len(a) != 6 {
+	if len(a) != 7 {
 		t.Errorf("%d files", len(a))
 	}
 	for name := range a {
@@ -189,11 +191,13 @@ func TestDebianPackages(t *testing.T) {
 	if err := os.WriteFile(program, nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.debian(dir, "arm64", programs{dynamic: program, importer: program, migrator: program}, common); err != nil {
+	if err := s.debian(dir, "arm64", programs{dynamic: program, client: program, importer: program, migrator: program}, common); err != nil {
 		t.Fatal(err)
 	}
-	help := map[string][]byte{"man/gnocco-backup.8": []byte("m"), "completion/bash/gnocco-backup": []byte("b")}
-	if err := s.debianBackup(dir, "arm64", program, help); err != nil {
+	help := map[string][]byte{"man/gnocco-backup.8": []byte("m"), "completion/bash/gnocco-backup": []byte("b"),
+		"man/gnocco-client.1": []byte("m"), "completion/bash/gnocco-client": []byte("b")}
+	if err := errors.Join(s.debianClient(dir, "arm64", program, help),
+		s.debianBackup(dir, "arm64", program, help)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.debianAsGnocchi(dir, common); err != nil {
@@ -211,9 +215,16 @@ func TestDebianPackages(t *testing.T) {
 			}
 		}
 	}
-	f("gnocco_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: libc6")
+	f("gnocco_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: gnocco-client (= "+s.version+"), libc6")
 	f("gnocco_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco", "./usr/bin/gnocco-migrate", "./lib/systemd/system/gnocco-metricd@.service",
 		"./lib/systemd/system/gnocco-mount.service", "./usr/share/man/man1/gnocco.1.gz")
+	f("gnocco-client_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco-client",
+		"./usr/share/doc/gnocco-client/LICENSES-of-others.gz", "./usr/share/man/man1/gnocco-client.1.gz",
+		"./usr/share/bash-completion/completions/gnocco-client")
+	if out, err := exec.Command("dpkg-deb", "-f", filepath.Join(dir, "gnocco-client_"+s.version+"_arm64.deb"),
+		"Depends").Output(); err != nil || len(bytes.TrimSpace(out)) > 0 {
+		t.Errorf("gnocco-client depends on %s (%v)", out, err)
+	}
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-f", "Architecture: arm64", "Depends: gnocco (>= "+s.version+")")
 	f("gnocco-backup_"+s.version+"_arm64.deb", "-c", "./usr/bin/gnocco-backup",
 		"./usr/share/doc/gnocco-backup/LICENSES-of-others.gz", "./usr/share/man/man8/gnocco-backup.8.gz",

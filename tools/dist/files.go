@@ -139,6 +139,7 @@ func (s *source) commonFiles(program, migrator string) (map[string][]byte, error
 		"doc/examples/gnocco.toml": "deploy/gnocco.toml",
 		"doc/openapi.yaml":         "openapi.yaml",
 		"doc/LICENSES-of-others":   "cmd/gnocco/licenses.txt",
+		"doc/LICENSES-of-client":   "cmd/gnocco-client/licenses.txt",
 		"doc/LICENSES-of-importer": "cmd/gnocco-import/licenses.txt",
 		"doc/LICENSES-of-migrator": "cmd/gnocco-migrate/licenses.txt",
 	} {

@@ -143,7 +143,7 @@ func tryPackages(t *testing.T, base, work, version string) {
 	command(t, "cp", "-r", filepath.Join(work, "0.0.9"), filepath.Join(work, version), filepath.Join(g.root, "root"))
 	g.boot(t)
 	if !t.Run("install", func(t *testing.T) {
-		g.must(t, "cd /root/0.0.9 && apt-get install -qqy ./gnocco_*.deb")
+		g.must(t, "cd /root/0.0.9 && apt-get install -qqy ./gnocco_*.deb ./gnocco-client_*.deb")
 		g.must(t, `[ -z "$(dpkg -V gnocco)" ] && [ "$(id -u gnocco)" = 8041 ]`)
 		g.must(t, `for page in gnocco gnocco-serve gnocco-import-csv gnocco-keystone metricd; do man -w $page; done
 			man gnocco-serve | grep -q -- --listen
@@ -185,7 +185,7 @@ func tryPackages(t *testing.T, base, work, version string) {
 		if g.init != 0 {
 			was = g.must(t, state)
 		}
-		g.must(t, "cd /root/"+version+" && apt-get install -qqy ./gnocco_*.deb ./gnocco-backup_*.deb")
+		g.must(t, "cd /root/"+version+" && apt-get install -qqy ./gnocco_*.deb ./gnocco-client_*.deb ./gnocco-backup_*.deb")
 		g.must(t, `[ "$(dpkg-query -Wf '${Version} ${Version}' gnocco gnocco-backup)" = "`+
 			strings.Repeat(version+" ", 3)+version+`" ] && grep -q '# mine' /etc/default/gnocco
 			man -w 8 gnocco-backup && gnocco-backup --help >/dev/null`)
@@ -204,7 +204,7 @@ func tryPackages(t *testing.T, base, work, version string) {
 		g.must(t, "apt-get purge -qqy gnocco-as-gnocchi && ! command -v gnocchi-api")
 	})
 	t.Run("remove", func(t *testing.T) {
-		g.must(t, "apt-get remove -qqy gnocco gnocco-backup && ! command -v gnocco && [ -f /etc/default/gnocco ]")
+		g.must(t, "apt-get remove -qqy gnocco gnocco-client gnocco-backup && ! command -v gnocco && [ -f /etc/default/gnocco ]")
 		if g.init != 0 {
 			g.must(t, "! systemctl is-active gnocco && [ -f /var/lib/gnocco/cluster.json ]")
 		}

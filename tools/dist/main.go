@@ -79,21 +79,23 @@ func (s *source) build(folder, out, arch string, static bool) error {
 }
 
 // programs are the paths of the programs for a processor.
-type programs struct{ static, dynamic, importer, migrator, backup string }
+type programs struct{ static, dynamic, client, importer, migrator, backup string }
 
 // programs builds for a processor, below a folder.
 func (s *source) programs(dir, arch string) (p programs, err error) {
 	dir = filepath.Join(dir, arch)
-	p = programs{static: filepath.Join(dir, "static", "gnocco"), dynamic: filepath.Join(dir, "gnocco"),
-		importer: filepath.Join(dir, "gnocco-import"),
-		migrator: filepath.Join(dir, "gnocco-migrate"), backup: filepath.Join(dir, "gnocco-backup")}
+	static := filepath.Join(dir, "static") // gnocco finds beside itself what it becomes
+	p = programs{static: filepath.Join(static, "gnocco"), dynamic: filepath.Join(dir, "gnocco"),
+		client: filepath.Join(static, "gnocco-client"), importer: filepath.Join(static, "gnocco-import"),
+		migrator: filepath.Join(static, "gnocco-migrate"), backup: filepath.Join(dir, "gnocco-backup")}
 	return p, errors.Join(s.build("cmd/gnocco", p.static, arch, true), s.build("cmd/gnocco", p.dynamic, arch, false),
-		s.build("cmd/gnocco-import", p.importer, arch, true), s.build("cmd/gnocco-migrate", p.migrator, arch, true),
+		s.build("cmd/gnocco-client", p.client, arch, true), s.build("cmd/gnocco-import", p.importer, arch, true),
+		s.build("cmd/gnocco-migrate", p.migrator, arch, true),
 		s.build("cmd/gnocco-backup", p.backup, arch, true))
 }
 
 // shared holds the files that packages of all processors have: pages, completions, units; by their paths.
-type shared struct{ common, backup map[string][]byte }
+type shared struct{ common, client, backup map[string][]byte }
 
 // shared asks programs that run here for pages and completions.
 func (s *source) shared(native programs) (shared, error) {
@@ -101,13 +103,14 @@ func (s *source) shared(native programs) (shared, error) {
 	if err != nil {
 		return shared{}, err
 	}
-	backup := make(map[string][]byte)
-	return shared{common, backup}, s.helpOf(backup, native.backup)
+	client, backup := make(map[string][]byte), make(map[string][]byte)
+	return shared{common, client, backup}, errors.Join(s.helpOf(client, native.client), s.helpOf(backup, native.backup))
 }
 
 // packages writes the packages of a processor.
 func (s *source) packages(out, arch string, p programs, files shared) error {
-	return errors.Join(s.debian(out, arch, p, files.common), s.debianBackup(out, arch, p.backup, files.backup))
+	return errors.Join(s.debian(out, arch, p, files.common), s.debianClient(out, arch, p.client, files.client),
+		s.debianBackup(out, arch, p.backup, files.backup))
 }
 
 func run(out string, arches []string) error {
@@ -157,7 +160,7 @@ func run(out string, arches []string) error {
 			return err
 		}
 		archive, inImage := archiveFiles(name, program, files.common), imageFiles(program, files.common)
-		for _, beside := range []string{p.importer, p.migrator} {
+		for _, beside := range []string{p.client, p.importer, p.migrator} {
 			content, err := os.ReadFile(beside)
 			if err != nil {
 				return err

@@ -40,7 +40,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	sh(`mkdir "$DIST"`)
-	if err := s.debian(dist, "amd64", programs{dynamic: program, importer: program, migrator: program}, common); err != nil {
+	if err := s.debian(dist, "amd64", programs{dynamic: program, client: program, importer: program, migrator: program}, common); err != nil {
 		t.Fatal(err)
 	}
 	if err := checksums(dist); err != nil {

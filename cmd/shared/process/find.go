@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // Find returns the path of another program of ours: beside this one, or in PATH.
@@ -18,8 +20,18 @@ func Find(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("the program %s is needed, and neither beside %s nor in PATH: make build makes both", name,
-			self)
+		return "", fmt.Errorf("the program %s is needed, and neither beside %s nor in PATH: install %[1]s, "+
+			"which Gnocco's packages and archives have, or run make build", name, self)
 	}
 	return path, nil
+}
+
+// Become has another program of ours take the place of this process, with the name by which this one was called, its
+// arguments and its environment.
+func Become(name string) error {
+	path, err := Find(name)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, unix.Exec(path, os.Args, os.Environ()))
 }

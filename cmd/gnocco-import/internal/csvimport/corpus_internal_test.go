@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
-	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 	"github.com/gnocco-db/gnocco/internal/client"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/tests/fatal"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
-	"github.com/gnocco-db/gnocco/cmd/shared/imports"
 )
 
 // Options of an Importer. Client is needed.

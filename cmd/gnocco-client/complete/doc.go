@@ -1,0 +1,2 @@
+// Package complete proposes words to shells: names of metrics, archive policies and methods that a server has.
+package complete

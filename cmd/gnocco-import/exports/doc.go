@@ -1,0 +1,2 @@
+// Package exports has the flags and help of gnocco export.
+package exports

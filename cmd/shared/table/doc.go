@@ -1,0 +1,2 @@
+// Package table writes the answers of commands, as text, JSON, YAML or CSV.
+package table
