@@ -14,8 +14,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// A backup of a pair is restored as the same series, by archives and by what is not drained yet, and the pair goes on
-// in it without a reset.
+// A backup of a pair is restored as the same series, from archives and from measures that wait. The pair goes on in
+// that server without a reset.
 func TestBackupOfAPair(t *testing.T) {
 	t.Parallel()
 	withoutCredentials(t)

@@ -47,7 +47,7 @@ func startEtcd(t *testing.T) *etcdServer {
 	return e
 }
 
-// start starts the server, with what it had before, and waits until it answers.
+// start starts the server on its earlier files, and waits until it answers.
 func (e *etcdServer) start() {
 	e.t.Helper()
 	e.cmd = testprogram.EndWithTest(exec.Command(e.args[0], e.args[1:]...))
