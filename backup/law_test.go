@@ -132,6 +132,9 @@ func damage(t *testing.T, random *rand.Rand, path string) string {
 func disturb(t *testing.T, random *rand.Rand, data, to string) string {
 	store := storeNames[random.IntN(len(storeNames))]
 	dir := filepath.Join(data, store)
+	if random.IntN(2) == 0 {
+		return confuse(t, random, data, to)
+	}
 	switch random.IntN(8) {
 	case 0:
 		must(t, os.RemoveAll(dir))
@@ -164,6 +167,89 @@ func disturb(t *testing.T, random *rand.Rand, data, to string) string {
 	default:
 		must(t, os.WriteFile(filepath.Join(to, "backups", fmt.Sprint(random.Uint64(), ".json")), nil, 0o640))
 		return "a stray file"
+	}
+}
+
+// confuse leaves a file or folder where another kind of thing should be, or one that belongs elsewhere, and says which.
+func confuse(t *testing.T, random *rand.Rand, data, to string) string {
+	any := func(string) bool { return true }
+	store := storeNames[random.IntN(len(storeNames))]
+	place := func(path string, folder bool) {
+		if must(t, os.MkdirAll(filepath.Dir(path), 0o750)); folder {
+			must(t, os.MkdirAll(path, 0o750))
+		} else {
+			must(t, os.WriteFile(path, []byte("stray"), 0o640))
+		}
+	}
+	instead := func(path string) string { // a folder, or a link that leads nowhere, in the place of a file
+		if path == "" {
+			return "nothing"
+		}
+		if must(t, os.Remove(path)); random.IntN(2) == 0 {
+			must(t, os.Mkdir(path, 0o750))
+			return "a folder at " + path
+		}
+		must(t, os.Symlink("/nowhere", path))
+		return "a link at " + path
+	}
+	copyOver := func(dir, suffix string) string {
+		match := func(name string) bool { return strings.HasSuffix(name, suffix) }
+		from, over := anyFile(random, dir, match), anyFile(random, dir, match)
+		if from == over {
+			return "nothing"
+		}
+		content, err := os.ReadFile(from)
+		must(t, err)
+		must(t, os.WriteFile(over, content, 0o640))
+		return from + " over " + over
+	}
+	switch kind := random.IntN(11); kind {
+	case 0: // without a trace, but in earlier backups; an incoming store would be one that was drained
+		store = storeNames[1+random.IntN(3)]
+		for _, dir := range []string{"", "claims", "stores"} {
+			must(t, os.RemoveAll(filepath.Join(data, dir, store)))
+		}
+		return "no trace of " + store
+	case 1:
+		name := []string{"e2", "e2.tmp", "e7", "e01", "e2.closed", "unproven-e1", "lost+found"}[random.IntN(7)]
+		folder := random.IntN(2) == 0
+		place(filepath.Join(data, store, name), folder)
+		return fmt.Sprintf("%s/%s, folder %v", store, name, folder)
+	case 2:
+		name := []string{"sacks/999", "sacks/abc", "incoming/.hidden", "incoming/0b", "claims/0x", "stores/sacks/777/1.1",
+			"members/x", "clocks/x"}[random.IntN(8)]
+		folder := random.IntN(2) == 0
+		place(filepath.Join(data, name), folder)
+		return fmt.Sprintf("%s, folder %v", name, folder)
+	case 3:
+		return instead(anyFile(random, epochOne(data, store), any))
+	case 4:
+		return instead(anyFile(random, filepath.Join(to, []string{"objects", "backups"}[random.IntN(2)]), any))
+	case 5:
+		return copyOver(epochOne(data, store), []string{".sst", ".log", ""}[random.IntN(3)])
+	case 6:
+		return copyOver(filepath.Join(to, []string{"objects", "backups"}[random.IntN(2)]), "")
+	case 7: // other files than tables, logs and manifests
+		path := anyFile(random, epochOne(data, store), func(name string) bool {
+			return strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.")
+		})
+		if path == "" {
+			return "nothing"
+		}
+		return damage(t, random, path)
+	case 8: // the record of a store
+		must(t, os.RemoveAll(engine.RecordPath(epochOne(data, store))))
+		return "no record of " + store
+	case 9:
+		name := []string{"objects", "backups"}[random.IntN(2)]
+		must(t, os.RemoveAll(filepath.Join(to, name)))
+		return "no " + name
+	default:
+		name := []string{"objects/zz", "objects/00/stray", "backups/folder/x.json", "successions/x", "tmp-1", "backups/tmp-2",
+			"objects/tmp-3"}[random.IntN(7)]
+		folder := random.IntN(2) == 0
+		place(filepath.Join(to, name), folder)
+		return fmt.Sprintf("%s in the repository, folder %v", name, folder)
 	}
 }
 
