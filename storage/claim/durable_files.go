@@ -82,9 +82,9 @@ func wrap(err *error, format string, args ...any) {
 	}
 }
 
-// MakeFolders creates dir and what is missing above it, below root, so that all of it survives a crash. A folder that is
-// there gets a durable name as well: its maker may have ended before it did that. Only the makers of a data folder give
-// "" as root: the folders above a data folder belong to others.
+// MakeFolders creates dir and what is missing above it, below root, so that all of it survives a crash. A folder that
+// is there gets a durable name as well: its maker may have ended before it did that. Only the makers of a data folder
+// give "" as root: the folders above a data folder belong to others.
 func MakeFolders(fs vfs.FS, root, dir string) error {
 	parent := fs.PathDir(dir)
 	if dir == root || dir == parent {
