@@ -23,6 +23,9 @@ type Door struct {
 	Again func(before, value int) (stored int, counted bool)
 	// Send sends a body to an empty server. It returns the stored values, and what the answer says.
 	Send func(t *testing.T, body string) (stored []float64, told Told)
+
+	order []int // in which Odd are sent
+	sent  int   // of Odd, again and again
 }
 
 // Told is what an answer says about a body.
@@ -35,13 +38,9 @@ type Told struct {
 // LastCounts is Again of most doors: two equal values are one measure.
 func LastCounts(before, value int) (stored int, counted bool) { return value, before != value }
 
-// Run sends random bodies of good elements, odd ones, and several of one series and time.
+// Run sends random bodies of good elements, odd ones, and several of one series and time. Each odd element is sent.
 func Run(t *testing.T, door *Door) {
 	t.Helper()
-	rounds := 40
-	if testing.Short() {
-		rounds = 8
-	}
 	d := *door
 	if d.Join == nil {
 		d.Join = func(elements ...string) string { return strings.Join(elements, "\n") }
@@ -50,7 +49,8 @@ func Run(t *testing.T, door *Door) {
 		d.Again = LastCounts
 	}
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 53))
-	for range rounds {
+	d.order = r.Perm(len(d.Odd))
+	for round := 0; round < seedtest.Rounds(8, 40) || d.sent < len(d.Odd); round++ {
 		d.round(t, r)
 	}
 }
@@ -62,7 +62,8 @@ func (d *Door) round(t *testing.T, r *rand.Rand) {
 	stored, refused, equal := map[key]int{}, 0, 0
 	for range 1 + r.IntN(30) {
 		if len(d.Odd) > 0 && r.IntN(4) == 0 {
-			elements, refused = append(elements, d.Odd[r.IntN(len(d.Odd))]), refused+1
+			elements, refused = append(elements, d.Odd[d.order[d.sent%len(d.Odd)]]), refused+1
+			d.sent++
 			continue
 		}
 		k := key{r.IntN(4), r.IntN(4)}
