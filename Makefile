@@ -74,7 +74,7 @@ compile: ## every package and its tests, for the build cache; nothing is linked,
 
 # First those of whole programs, which wait, while others compute.
 test: programs ## the tests of every package; what takes minutes with fewer rounds, unless SHORT= is given, as in CI
-	@set -o pipefail; { $(call each,$(TEST) $(SHORT) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
+	@set -o pipefail; export PROGRAMS_ARE_BUILT=1; { $(call each,$(TEST) $(SHORT) $$(ls -d tests 2>/dev/null | sed 's|.*|./&/...|') ./...); } | $(SUM)
 
 race: ## the tests of what runs concurrently, with the race detector (needs a C compiler)
 	@set -o pipefail; export CGO_ENABLED=1; { $(TEST) -race -short -skip '$(ALONE)' $(RACE) && (cd cmd/gnocco-correlate && \

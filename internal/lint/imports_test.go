@@ -120,7 +120,9 @@ func table(rows ...string) map[string][]string {
 func below(folder, dir string) bool { return folder == dir || strings.HasPrefix(folder, dir+"/") }
 
 // helpsTests reports whether a folder holds a package for tests, such as tests/cutest.
-func helpsTests(folder string) bool { return strings.HasSuffix(folder, "test") }
+func helpsTests(folder string) bool {
+	return strings.HasSuffix(folder, "test") || folder == "tests/testprogram"
+}
 
 // layerOf returns the entry of layers that a folder falls under.
 func layerOf(folder string) (layer string, ok bool) {
