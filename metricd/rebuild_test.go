@@ -248,10 +248,7 @@ func TestDroppedGranularitiesAndMethodsGo(t *testing.T) {
 // that had the last policy from the start. Every aggregate that can be there is there, and all are the same.
 func TestRebuiltIsAsIfFromTheStart(t *testing.T) {
 	seed := seedtest.Next(t)
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := seedtest.Rounds(5, 20)
 	for round := range rounds {
 		t.Run(fmt.Sprintf("seed=%d/round=%d", seed, round), func(t *testing.T) {
 			compareWithFresh(t, rand.New(rand.NewPCG(seed, uint64(round))))

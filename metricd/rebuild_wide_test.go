@@ -18,10 +18,7 @@ import (
 // A wide granularity that a rebuild adds counts what the narrow one does, also where the raw series begins late, and
 // measures were taken out or filled in.
 func TestRebuildToAWideGranularity(t *testing.T) {
-	rounds := 150
-	if testing.Short() {
-		rounds = 40
-	}
+	rounds := seedtest.Rounds(40, 150)
 	policy := func(name string, window int, granularities ...time.Duration) *model.ArchivePolicy {
 		var definition []model.DefinitionInput
 		for _, g := range granularities {

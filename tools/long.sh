@@ -56,7 +56,8 @@ for kind in $kinds; do
         try "planted: each bug in 4000 simulations of claims and $n of a cluster" test_of ./tests/simulation -run '^TestPlanted' -sim.tries "$n" ;;
     laws) n=$(rounds 100)
         try "laws: $n seeds from $seed" go test -count="$n" -timeout 0 ./query/promql ./storage/index ./metricd ./metricd/latetypes -seed "$seed" \
-            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestDashboardsOfAnyPolicy|TestMovesCostNoGroups|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
+            -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestDashboardsOfAnyPolicy|TestMovesCostNoGroups|TestTypesThatComeLate|TestReplicasAreOneScraper|TestHistogramsOfGroupsAreExactOrSaySo|TestRebuildToAWideGranularity|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
+        try "laws of rules: $n seeds from $seed" go test -count="$n" -timeout 0 ./tests/metamorphic -seed "$seed" -run '^TestRulesEqualTheirExpressions$'
         try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^(TestImportsLoseNothingSilently|TestTypesByAnyDoor)$'
         try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^(TestImportedFilesLoseNothingSilently|TestBlocksArePushedSeries)$' ;;
     damage) n=$(rounds 500)

@@ -211,10 +211,7 @@ func cmpType(t model.SeriesType) model.SeriesType {
 
 // A series is the same whether its type was known first, learned later or never, to the bit while measures are kept.
 func TestTypesThatComeLate(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 15
-	}
+	rounds := seedtest.Rounds(15, 60)
 	for range rounds {
 		random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 		if difference := law(t, random, func(w *world) { w.move() }); difference != "" {
@@ -226,10 +223,7 @@ func TestTypesThatComeLate(t *testing.T) {
 // A move at any moment of a series' history, beside checkpoints, crashes and imports of older measures, costs no group
 // and no value. Columns are absent only where groups without their measures do not tell them.
 func TestMovesCostNoGroups(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 15
-	}
+	rounds := seedtest.Rounds(15, 60)
 	for range rounds {
 		seed := seedtest.Next(t)
 		r := rand.New(rand.NewPCG(seed, 4))

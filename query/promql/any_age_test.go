@@ -23,10 +23,7 @@ import (
 // and from groups of some width. Histories, times and ranges are random, with NaN, infinities, sums that cancel,
 // measures on bounds and several measures of a ms.
 func TestAnswersAtAnyAgeAndRange(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 8
-	}
+	rounds := seedtest.Rounds(8, 12)
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 7))
 	for i := range rounds {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { newHistory(r).run(t, r) })
@@ -35,10 +32,7 @@ func TestAnswersAtAnyAgeAndRange(t *testing.T) {
 
 // An archive policy that lacks any columns answers as the measures do, or says that it does not.
 func TestAnswersOfAnyPolicyAtAnyAge(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 6
-	}
+	rounds := seedtest.Rounds(6, 12)
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 8))
 	for i := range rounds {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

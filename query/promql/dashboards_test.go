@@ -517,10 +517,7 @@ func askDashboards(t *testing.T, r *rand.Rand, tell func(age string, counts [ver
 	start := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	s := newFleetStore(t, newFleet(t.Context(), r, start), without...)
 	s.send(func(of promtest.Series) []chunks.Sample { return of.Samples })
-	rounds := 2
-	if testing.Short() {
-		rounds = 1
-	}
+	rounds := seedtest.Rounds(1, 2)
 	for _, a := range dashboardAges {
 		s.now = start.Add(dashboardSpan + a.age)
 		if a.age > 0 {

@@ -115,10 +115,7 @@ func (e expression) span() string {
 func TestStepsEqualInstants(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	s, start, end := lawStore(t, r)
-	expressions := 500
-	if testing.Short() {
-		expressions = 150
-	}
+	expressions := seedtest.Rounds(150, 500)
 	compared, skipped := 0, 0
 	for range expressions {
 		expr := expression{r}.vector(r.IntN(3))

@@ -168,10 +168,7 @@ func (n *tally) compare(t *testing.T, r *rand.Rand, c *restarts) {
 		if s.now = start.Add(6*time.Hour + age); age > 0 {
 			s.histograms(ids, policy.Name, "h", []time.Time{s.now}, all[len(all)-1:])
 		}
-		asked := 12
-		if testing.Short() {
-			asked = 5
-		}
+		asked := seedtest.Rounds(5, 12)
 		for range asked {
 			at := start.Add(2*time.Hour + time.Duration(r.IntN(180))*time.Minute)
 			length := []string{"1h", "2h", "30m", "3h", "10m"}[r.IntN(5)]

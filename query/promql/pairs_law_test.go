@@ -22,10 +22,7 @@ import (
 // At any age PromQL answers of replicas what it would of one scraper that was never down, within a scrape for each
 // change of replica, wherever one of them lived.
 func TestReplicasAreOneScraper(t *testing.T) {
-	rounds, asked := 60, 0
-	if testing.Short() {
-		rounds = 15
-	}
+	rounds, asked := seedtest.Rounds(15, 60), 0
 	begun := time.Unix(1_700_000_000, 0).Truncate(24 * time.Hour)
 	for range rounds {
 		seed := seedtest.Next(t)

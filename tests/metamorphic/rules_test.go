@@ -358,10 +358,7 @@ func (r *ruled) requireCells(engine *upstream.Engine, from, to time.Time) {
 // Each recorded cell is its expression over the inputs as they are in the end. Measures come late and twice, and are
 // corrected and deleted; hosts are renamed; other processes take over, and the power is cut.
 func TestRulesEqualTheirExpressions(t *testing.T) {
-	rounds, cuts := 6, 0
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds, cuts := seedtest.Rounds(2, 6), 0
 	for range rounds {
 		r := newRuled(t)
 		engine := promtest.NewEngine(t)

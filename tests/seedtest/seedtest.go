@@ -23,3 +23,12 @@ func Next(t testing.TB) uint64 {
 	t.Logf("seed %d", seed)
 	return seed
 }
+
+// Rounds returns how many rounds a random test has: few in every run, since at the usual seed they are the same each
+// time, and many where -seed asks for new ones.
+func Rounds(few, many int) int {
+	if *first == 1 {
+		return few
+	}
+	return many
+}
