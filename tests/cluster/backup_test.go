@@ -39,7 +39,7 @@ func (l *ledger) post(p *process, metrics []string, seconds *atomic.Int64, done 
 		select {
 		case <-done:
 			return
-		default:
+		case <-time.After(5 * time.Millisecond):
 		}
 		before := len(s.acked)
 		if _, _, err := s.send(p); err != nil {
