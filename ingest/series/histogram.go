@@ -1,66 +1,24 @@
 package series
 
 import (
-	"math"
-
 	"github.com/prometheus/prometheus/model/histogram"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/parts"
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// AddHistogram adds a valid native histogram, each part of it as a row. An empty bucket is no row, unless its bound is
-// one of the histogram's own. The labels are as before in the end.
-func (b *Batch) AddHistogram(labels *Labels, at carbonara.Timestamp, h *histogram.FloatHistogram) (err error) {
-	part := model.HistogramPart{Gauge: h.CounterResetHint == histogram.GaugeType, Schema: h.Schema}
-	add := func(kind model.HistogramPartKind, value float64) {
-		if err != nil {
-			return
-		}
-		part.Kind = kind
+// AddHistogram adds a valid native histogram, each part of it as a row. The labels are as before in the end.
+func (b *Batch) AddHistogram(labels *Labels, at carbonara.Timestamp, h *histogram.FloatHistogram) error {
+	b.histograms++
+	defer labels.Set(model.LabelHistogram, "")
+	return parts.Each(h, func(part model.HistogramPart, value float64) error {
 		labels.Set(model.LabelHistogram, string(part.Append(nil)))
-		err = b.Add(*labels, at, value)
+		err := b.Add(*labels, at, value)
 		b.rows[len(b.rows)-1].histogram = b.histograms
 		b.parts++
-	}
-	b.histograms++
-	add(model.HistogramCount, h.Count)
-	add(model.HistogramSum, h.Sum)
-	switch {
-	case h.UsesCustomBuckets():
-		b.addCustom(h, func(bound, count float64) {
-			part.Bound = bound
-			add(model.HistogramCustom, count)
-		})
-	default:
-		part.Bound = h.ZeroThreshold
-		add(model.HistogramZero, h.ZeroCount)
-		populated := func(kind model.HistogramPartKind, buckets histogram.BucketIterator[float64]) {
-			for buckets.Next() {
-				if bucket := buckets.At(); bucket.Count != 0 {
-					part.Index = bucket.Index
-					add(kind, bucket.Count)
-				}
-			}
-		}
-		populated(model.HistogramNegative, h.NegativeBucketIterator())
-		populated(model.HistogramPositive, h.PositiveBucketIterator())
-	}
-	labels.Set(model.LabelHistogram, "")
-	return err
-}
-
-// addCustom calls add for all buckets of custom bounds.
-func (b *Batch) addCustom(h *histogram.FloatHistogram, add func(bound, count float64)) {
-	counts := make([]float64, len(h.CustomValues)+1)
-	for buckets := h.PositiveBucketIterator(); buckets.Next(); {
-		bucket := buckets.At()
-		counts[bucket.Index] = bucket.Count
-	}
-	for i, bound := range h.CustomValues {
-		add(bound, counts[i])
-	}
-	add(math.Inf(1), counts[len(h.CustomValues)])
+		return err
+	})
 }
 
 // Written is how many numbers and native histograms of a batch are stored.
