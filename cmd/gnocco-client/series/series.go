@@ -106,7 +106,11 @@ func Text(labels map[string]string) string {
 	var pairs []string
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		if label != "__name__" || !plain && name != "" {
-			pairs = append(pairs, label+"="+strconv.Quote(labels[label]))
+			pair := "=" + strconv.Quote(labels[label])
+			if !isPromName(label) || strings.Contains(label, ":") {
+				label = strconv.Quote(label)
+			}
+			pairs = append(pairs, label+pair)
 		}
 	}
 	if len(pairs) > 0 || !plain {

@@ -83,7 +83,10 @@ func TestParseSeries(t *testing.T) {
 	f("up{}", "up{}")
 	f(`up{job="a",b="x=\"},{",c="\n"}`, `up{b="x=\"},{",c="\n",job="a"}`)
 	f(`{__name__="a b",job="a"}`, `a b{job="a"}`)
-	for _, text := range []string{"up{", `up{job=a}`, `up{job="a"`, `up{job="a"b="c"}`, `up{job="a}`} {
+	f(`up{"a=b"="=",c="d"}`, `up{"a=b"="=",c="d"}`)
+	f(`up{ü="d"}`, `up{"ü"="d"}`)
+	for _, text := range []string{"up{", `up{job=a}`, `up{job="a"`, `up{job="a"b="c"}`, `up{job="a}`,
+		`up{"job"}`, `up{"job""a"}`} {
 		f(text, errSeriesText.Error())
 	}
 }

@@ -3,12 +3,11 @@ package csvimport
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/cmd/shared/series"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -36,17 +35,20 @@ func (s seriesName) check() error {
 	if utf8.RuneCountInString(s.name) > maxName {
 		return fmt.Errorf("the name of metric %.40s… is longer than %d characters", s.name, maxName)
 	}
-	if !utf8.ValidString(s.name) || !utf8.ValidString(s.resource) || !utf8.ValidString(s.labels) {
+	if !utf8.ValidString(s.name) || !utf8.ValidString(s.resource) {
 		return fmt.Errorf("the name of metric %q is not in UTF-8", s.name)
 	}
 	if s.labels != "" && s.name == "" {
 		return fmt.Errorf("series %s has no name", s.labels)
 	}
-	if len(s.name)+len(s.labels) > maxLabels { // as text they are a little longer
+	// As text, labels are a little longer, and bytes that are no characters stand there as \xff.
+	if len(s.name)+len(s.labels) > maxLabels || strings.Contains(s.labels, `\x`) {
 		var encoded []byte
 		labels, err := s.labelMap()
 		for name, value := range labels {
-			encoded = model.AppendLabel(encoded, name, value)
+			if encoded = model.AppendLabel(encoded, name, value); !utf8.ValidString(name) || !utf8.ValidString(value) {
+				return fmt.Errorf("the labels of series %.40s%.100s are not in UTF-8", s.name, s.labels)
+			}
 		}
 		if err != nil || len(encoded) > maxLabels {
 			return fmt.Errorf("the labels of series %.40s%.100s… are longer than %d bytes", s.name, s.labels, maxLabels)
@@ -57,19 +59,13 @@ func (s seriesName) check() error {
 
 // withLabels is the series with these labels, its name among them. Empty ones do not count.
 func withLabels(labels map[string]string) seriesName {
-	var text []byte
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if name != nameLabel && labels[name] != "" {
-			text = strconv.AppendQuote(append(append(text, ','), name+"="...), labels[name])
+	others := make(map[string]string, len(labels))
+	for name, value := range labels {
+		if name != nameLabel && value != "" {
+			others[name] = value
 		}
 	}
-	if len(text) > 0 {
-		text[0] = '{'
-		text = append(text, '}')
-	} else {
-		text = []byte("{}")
-	}
-	return seriesName{name: labels[nameLabel], labels: string(text)}
+	return seriesName{name: labels[nameLabel], labels: series.Text(others)}
 }
 
 // labelMap returns the labels of a series.
@@ -98,6 +94,10 @@ func parseSeries(text string) (map[string]string, error) {
 	}
 	for rest != "}" {
 		label, more, ok := strings.Cut(rest, "=")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			label, _ = strconv.Unquote(quoted)
+			more, ok = strings.CutPrefix(rest[len(quoted):], "=")
+		}
 		quoted, err := strconv.QuotedPrefix(more)
 		if !ok || err != nil {
 			return nil, errSeriesText
