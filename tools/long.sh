@@ -59,7 +59,8 @@ for kind in $kinds; do
             -run '^(TestStepsEqualInstants|TestFunctionsOverTimeAreExact|TestAnswersAtAnyAgeAndRange|TestAnswersOfAnyPolicyAtAnyAge|TestDashboardsAtAnyAge|TestDashboardsOfAnyPolicy|TestMovesCostNoGroups|TestTypesThatComeLate|TestReplicasAreOneScraper|TestHistogramsOfGroupsAreExactOrSaySo|TestRebuildToAWideGranularity|TestListMetricsAgainstModel|TestPlanAgainstScan|TestRebuiltIsAsIfFromTheStart)$'
         try "laws of rules: $n seeds from $seed" go test -count="$n" -timeout 0 ./tests/metamorphic -seed "$seed" -run '^TestRulesEqualTheirExpressions$'
         try "laws of doors: $n seeds from $seed" go test -count="$n" -timeout 0 ./api -seed "$seed" -run '^(TestImportsLoseNothingSilently|TestTypesByAnyDoor)$'
-        try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^(TestImportedFilesLoseNothingSilently|TestBlocksArePushedSeries)$' ;;
+        try "laws of files: $n seeds from $seed" go test -count="$n" -timeout 0 ./cmd/gnocco -seed "$seed" -run '^TestImportedFilesLoseNothingSilently$'
+        try "laws of blocks: $n seeds from $seed" go -C tests/prometheus test -count="$n" -timeout 0 . -seed "$seed" -run '^TestBlocksArePushedSeries$' ;;
     damage) n=$(rounds 500)
         try "damage: $n flipped bits from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestDamagedTables$' -damage.rounds "$n" -damage.seed "$seed"
         n=$(rounds 520)

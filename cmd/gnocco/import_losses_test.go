@@ -90,7 +90,7 @@ func TestImportedFilesLoseNothingSilently(t *testing.T) {
 			Element: func(series string, seconds, value int) string {
 				return fmt.Sprint(series, " ", at(seconds), " ", value)
 			},
-			Odd: []string{"- 600 1", "- 1200 1", "u -600 1", "u 99999999999 1", strings.Repeat("u", 300) + " 600 1", "u 600 histogram",
+			Odd: []string{"- 600 1", "- 1200 1", "u -600 1", "u 99999999999 1", strings.Repeat("u", 300) + " 600 1", "u -600 histogram",
 				"\xff 600 1"},
 			Send: door([]string{"blocks"}, func(t *testing.T, body string) (text, file string) { return "", blocksOf(t, body) }),
 		})
@@ -116,7 +116,7 @@ func oddLines() (lines []string) {
 
 // fileCounts are the numbers of measures that the archives do not have.
 var fileCounts = []*regexp.Regexp{regexp.MustCompile(`rejected (\d+),`), regexp.MustCompile(`dropped by the server (\d+),`),
-	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures have the time of a later line`)}
+	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures have the time of a later (?:line|block)`)}
 
 // blocksOf writes lines of a series, seconds and a value as blocks. A line with the series and time of an earlier one
 // goes into a later block.

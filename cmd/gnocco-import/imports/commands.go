@@ -207,8 +207,8 @@ that only the write-ahead log has are in no block. Blocks are only read.
 
 Each set of labels is a series of its own, the one that Prometheus pushes with them by remote write,
 and of the archive policy that it would get there. Remote write by the same user goes on in it.
-Labels that Thanos or Mimir has for a whole block count as well. Native histograms are named and left
-out.
+Labels that Thanos or Mimir has for a whole block count as well. Each part of a native histogram is a
+measure.
 
 Aggregates of 5 minutes and an hour, in blocks that Thanos downsampled, become the groups of that
 width and of its multiples that the archive policy has; they need the role admin. Where a metric has

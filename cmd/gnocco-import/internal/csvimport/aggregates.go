@@ -143,8 +143,11 @@ func (a *aggregatesOf) groups(m *metric, grows bool) (out carbonara.Groups, err 
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(row aggregate) bool {
-		_, ok := a.timeOf(a.folder, m, row.ms)
-		return !ok || !(row.count > 0) || isDeleted(deleted, row.ms)
+		if !(row.count > 0) || isDeleted(deleted, row.ms) {
+			return true
+		}
+		_, ok := a.timeOf(a.folder, m.seriesName, row.ms)
+		return !ok
 	})
 	slices.SortStableFunc(rows, func(a, b aggregate) int { return cmp.Compare(a.ms, b.ms) })
 	rows = slices.CompactFunc(rows, func(a, b aggregate) bool { return a.ms == b.ms })
@@ -177,7 +180,7 @@ func (a *aggregatesOf) rows(chunk chunkenc.Chunk, grows bool) (rows []aggregate,
 			return nil, err
 		}
 		if !ok {
-			a.block.histograms += len(parts[partCount])
+			a.leftOut += max(len(parts[partCount]), 1)
 			return nil, nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
@@ -38,11 +39,15 @@ const metaFile = "meta.json"
 
 // Blocks reads the blocks of a folder of Prometheus, Thanos or Mimir, or the one that the folder is.
 func (i *Importer) Blocks(ctx context.Context, folder string) error {
+	i.ofBlocks = true
 	var blocks []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 		case entry.IsDir() && strings.Contains(entry.Name(), ".tmp-for-"): // half written, or half deleted
+			return fs.SkipDir
+		case entry.IsDir() && (entry.Name() == "wal" || entry.Name() == "wbl"):
+			i.options.Note(path + ": samples that only this log has are in no block, and left out; a snapshot has them")
 			return fs.SkipDir
 		case entry.Name() == metaFile:
 			blocks = append(blocks, filepath.Dir(path))
@@ -101,7 +106,8 @@ type block struct {
 	index      *index.Reader
 	chunks     *chunks.Reader
 	deleted    tombstones.Reader
-	histograms int // samples left out
+	histograms int // native ones that were read
+	leftOut    int // of aggregates
 
 	builder labels.ScratchBuilder
 	metas   []chunks.Meta
@@ -151,12 +157,15 @@ func (b *block) close() (err error) {
 
 func (b *block) noteHistograms() {
 	if b.histograms > 0 {
-		b.result.Rejected += int64(b.histograms)
-		b.options.Note(fmt.Sprintf("%s: %d samples are native histograms, and left out", b.folder, b.histograms))
+		b.options.Note(fmt.Sprintf("%s: %d native histograms, of which each part is a measure", b.folder, b.histograms))
+	}
+	if b.leftOut > 0 {
+		b.result.Rejected += int64(b.leftOut)
+		b.options.Note(fmt.Sprintf("%s: %d aggregates of native histograms are left out", b.folder, b.leftOut))
 	}
 }
 
-// series reads the samples of a series. Chunks may overlap.
+// series reads the samples of a series.
 func (b *block) series(ref storage.SeriesRef) error {
 	if err := b.index.Series(ref, &b.builder, &b.metas); err != nil {
 		return refusal("%s: %w", b.folder, err)
@@ -164,29 +173,55 @@ func (b *block) series(ref storage.SeriesRef) error {
 	set := b.builder.Labels().Map()
 	maps.Copy(set, b.labels)
 	name := withLabels(set)
-	if err := name.check(); err != nil {
-		samples, fault := 0, error(nil)
-		for _, meta := range b.metas {
-			chunk, _, err := b.chunks.ChunkOrIterable(meta)
-			if fault = errors.Join(fault, err); err == nil {
-				samples += chunk.NumSamples()
-			}
-		}
-		b.result.Rejected += int64(max(samples, 1)) // also of a series without any
-		b.options.Reject(b.folder, 0, fmt.Sprintf("%d samples: %v", samples, err))
-		return fault
-	}
-	number := b.number(name, nil)
 	deleted, err := b.deleted.Get(ref)
 	if err != nil {
 		return refusal("%s: %w", b.folder, err)
 	}
-	if m := b.metrics[number]; b.resolution > 0 {
+	if fault := name.check(); fault != nil {
+		samples, err := 0, error(nil)
+		if b.resolution > 0 {
+			samples, err = b.countAggregates()
+		} else {
+			err = b.each(name, deleted, func(int64, float64, *histogram.FloatHistogram) error { samples++; return nil })
+		}
+		if samples > 0 {
+			b.result.Rejected += int64(samples)
+			b.options.Reject(b.folder, 0, fmt.Sprintf("%d samples: %v", samples, fault))
+		}
+		return err
+	}
+	if b.resolution > 0 {
+		m := b.metrics[b.number(name, nil)]
 		if m.aggregates = append(m.aggregates, aggregatesOf{b, ref}); len(b.metas) > 0 {
 			m.newest = max(m.newest, min(carbonara.Timestamp(b.metas[len(b.metas)-1].MaxTime)*1e6, b.latest))
 		}
 		return nil
 	}
+	natives := b.natives[name]
+	number := b.number(name, nil)
+	err = b.each(name, deleted, func(ms int64, v float64, h *histogram.FloatHistogram) error {
+		if h == nil {
+			t, ok := b.timeOf(b.folder, name, ms)
+			if !ok {
+				return nil
+			}
+			return b.add(number, t, v)
+		}
+		if natives == nil {
+			natives = newNative(set)
+			b.natives[name] = natives
+		}
+		return b.histogram(name, natives, ms, h)
+	})
+	if natives != nil {
+		natives.until = max(natives.until, natives.newest)
+	}
+	return err
+}
+
+// each calls use with the samples of a series: numbers, and native histograms. Chunks may overlap.
+func (b *block) each(name seriesName, deleted tombstones.Intervals,
+	use func(ms int64, v float64, h *histogram.FloatHistogram) error) error {
 	for _, meta := range b.metas {
 		chunk, _, err := b.chunks.ChunkOrIterable(meta)
 		if err != nil {
@@ -194,15 +229,19 @@ func (b *block) series(ref storage.SeriesRef) error {
 		}
 		b.samples = chunk.Iterator(b.samples)
 		for kind := b.samples.Next(); kind != chunkenc.ValNone; kind = b.samples.Next() {
-			if kind != chunkenc.ValFloat {
-				b.histograms++
-				continue
+			var ms int64
+			var v float64
+			var h *histogram.FloatHistogram
+			if kind == chunkenc.ValFloat {
+				ms, v = b.samples.At()
+			} else {
+				ms, h = b.samples.AtFloatHistogram(nil)
+				v = h.Sum
 			}
-			ms, v := b.samples.At()
 			if value.IsStaleNaN(v) || isDeleted(deleted, ms) {
 				continue
 			}
-			if err := b.sample(b.folder, number, ms, v); err != nil {
+			if err := use(ms, v, h); err != nil {
 				return err
 			}
 		}
@@ -213,29 +252,41 @@ func (b *block) series(ref storage.SeriesRef) error {
 	return nil
 }
 
+// countAggregates returns how many groups the aggregates of a series have.
+func (b *block) countAggregates() (n int, err error) {
+	for _, meta := range b.metas {
+		chunk, _, err := b.chunks.ChunkOrIterable(meta)
+		if err != nil {
+			return n, refusal("%s: %w", b.folder, err)
+		}
+		rows, err := (&aggregatesOf{block: b}).rows(chunk, false)
+		if err != nil {
+			return n, refusal("%s: %w", b.folder, err)
+		}
+		n += len(rows)
+	}
+	return n, nil
+}
+
 // isDeleted reports whether a series' sample at a time was deleted.
 func isDeleted(deleted tombstones.Intervals, ms int64) bool {
 	return slices.ContainsFunc(deleted, func(d tombstones.Interval) bool { return d.InBounds(ms) })
 }
 
-// sample adds a sample of a series.
-func (i *Importer) sample(folder string, number uint32, ms int64, v float64) error {
+// add adds a measure of a metric.
+func (i *Importer) add(number uint32, t carbonara.Timestamp, v float64) error {
 	m := i.metrics[number]
-	t, ok := i.timeOf(folder, m, ms)
-	if !ok {
-		return nil
-	}
 	m.newest = max(m.newest, t)
 	m.rows++
 	return i.rows.add(t, v, number)
 }
 
 // timeOf returns the time of a sample, and reports one that no archive takes.
-func (i *Importer) timeOf(folder string, m *metric, ms int64) (t carbonara.Timestamp, ok bool) {
+func (i *Importer) timeOf(folder string, name seriesName, ms int64) (t carbonara.Timestamp, ok bool) {
 	t = carbonara.Timestamp(ms) * 1e6
 	if ok = ms >= 0 && ms <= int64(carbonara.MaxTimestamp)/1e6 && t <= i.latest; !ok {
 		i.result.Rejected++
-		i.options.Reject(folder, 0, fmt.Sprintf("time %d ms of series %s lies before 1970 or ahead of the clock", ms, m))
+		i.options.Reject(folder, 0, fmt.Sprintf("time %d ms of series %s lies before 1970 or ahead of the clock", ms, name))
 	}
 	return t, ok
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,10 +76,16 @@ func TestBlocks(t *testing.T) {
 	block(start+7_200_000, `"thanos":{"labels":{"replica":"r1"}},`, labels.FromStrings("__name__", "up", "job", "a"), 5)
 	block(start, "", labels.FromStrings("job", "nameless"), 1)
 	block(start, "", labels.FromStrings("__name__", "native"))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "wal"), 0o700))
 	block(8e15, "", labels.FromStrings("__name__", "late"), 1)
+	block(start, "", labels.FromStrings("__name__", "odd", "a=b", "c"), 1)
+	block(start, "", labels.FromStrings("__name__", "bad", "of", "\xff"), 1)
 	got, err := read()
 	for _, want := range []string{`up{job="a"} 0 1` + "\n", `up{job="a"} 15000 0.1` + "\n", `up{job="a"} 45000 +Inf` + "\n",
-		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`, "1 samples are native histograms",
+		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`,
+		"1 native histograms, of which each part is a measure", `native{__histogram__="sum"} 0 4`, `{"a=b"="c"} 0 1`,
+		"series bad{of=\"\\xff\"} are not in UTF-8",
+		"wal: samples that only this log has",
 		"dropped{} 0 6\n", "dropped{} 30000 8\n", "time 8000000000000000 ms of series late{}"} {
 		if err != nil || !strings.Contains(got, want) {
 			t.Errorf("got %s, %v\nwant %s", got, err, want)
@@ -88,8 +95,12 @@ func TestBlocks(t *testing.T) {
 		t.Error("a deleted sample is read, or a stale one")
 	}
 	block(start, `"thanos":{"downsample":{"resolution":300000}},`, labels.FromStrings("__name__", "up"), 1)
-	if got, err := read(); err != nil || !strings.Contains(got, "has aggregates of 5m0s by Thanos") {
-		t.Errorf("a downsampled block: %s, %v", got, err)
+	block(start, `"thanos":{"downsample":{"resolution":300000}},`, labels.FromStrings("job", "coarse"), 1, 2)
+	got, err = read()
+	for _, want := range []string{"has aggregates of 5m0s by Thanos", `2 samples: series {job="coarse"} has no name`} {
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("a downsampled block: %s, %v\nwant %s", got, err, want)
+		}
 	}
 }
 

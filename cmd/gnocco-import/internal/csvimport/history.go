@@ -19,7 +19,7 @@ import (
 func (i *Importer) sendHistory(ctx context.Context, used []*metric) (err error) {
 	rows := spool{runRows: rowsInMemory, byMetric: true}
 	defer func() { err = errors.Join(err, rows.close()) }()
-	err = i.rows.each(func(r *row) error {
+	err = i.eachRow(func(r *row) error {
 		if r.time >= i.metrics[r.metric].keptFrom {
 			return nil
 		}

@@ -45,15 +45,18 @@ func refusal(format string, args ...any) error { return Refusal{fmt.Errorf(forma
 
 // Importer reads the measures of files and then sends them. It is for one goroutine.
 type Importer struct {
-	options Options
-	numbers map[seriesName]uint32 // of metrics
-	metrics []*metric
-	ignored map[string]bool     // names of options.Ignore that a column has
-	latest  carbonara.Timestamp // measures may have
-	rows    spool
-	blocks  []*block   // of aggregates
-	create  *newPolicy // to be created; nil for none
-	result  Result
+	options  Options
+	numbers  map[seriesName]uint32 // of metrics
+	metrics  []*metric
+	ignored  map[string]bool     // names of options.Ignore that a column has
+	latest   carbonara.Timestamp // measures may have
+	rows     spool
+	natives  map[seriesName]*native
+	removed  int64    // rows, by later native histograms
+	blocks   []*block // of aggregates
+	ofBlocks bool
+	create   *newPolicy // to be created; nil for none
+	result   Result
 
 	mu       sync.Mutex // guards policies
 	policies map[string]*archivePolicy
@@ -67,7 +70,8 @@ func New(options Options) (*Importer, error) {
 	}
 	return &Importer{options: options, numbers: make(map[seriesName]uint32), ignored: make(map[string]bool),
 		latest: carbonara.FromTime(time.Now()).Add(maxFuture),
-		rows:   spool{runRows: rowsInMemory}, policies: make(map[string]*archivePolicy)}, nil
+		rows:   spool{runRows: rowsInMemory}, policies: make(map[string]*archivePolicy),
+		natives: make(map[seriesName]*native)}, nil
 }
 
 // maxFuture is how far ahead of the clock a measure may be: a file has no forecasts, but may have a wrong year.
@@ -329,14 +333,11 @@ func (f *file) add(r record) error {
 			continue
 		}
 		value, ok := column.form.Parse(text)
-		m := f.metrics[numbers[j]]
 		if !ok {
-			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, m.name))
+			f.reject(r.line, fmt.Sprintf("value %q of metric %s is not a number", text, f.metrics[numbers[j]].name))
 			continue
 		}
-		m.newest = max(m.newest, t)
-		m.rows++
-		if err := f.rows.add(t, value, numbers[j]); err != nil {
+		if err := f.Importer.add(numbers[j], t, value); err != nil {
 			return err
 		}
 	}

@@ -180,10 +180,7 @@ func (i *Importer) line(file string, n int, line []byte) error {
 		if repeated++; t != last { // else it is another measure of the same ms
 			last, repeated = t, 0
 		}
-		t += min(repeated, 999_999)
-		m.newest = max(m.newest, t)
-		m.rows++
-		if err := i.rows.add(t, values[j], number); err != nil {
+		if err := i.add(number, t+min(repeated, 999_999), values[j]); err != nil {
 			return err
 		}
 	}

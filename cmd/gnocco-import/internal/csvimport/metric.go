@@ -1,6 +1,8 @@
 package csvimport
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -59,10 +61,20 @@ func (m *metric) expectedPolicy() string {
 	switch {
 	case name != "" || m.labels == "":
 		return name
-	case model.SeriesType(m.valueType).Grows() || m.valueType == "" && model.TypeOfSeries(m.name, nil).Grows():
+	case model.SeriesType(m.valueType).Grows() || m.valueType == "" && m.typeByName().Grows():
 		return counterPolicy.Name
 	}
 	return seriesPolicy.Name
+}
+
+// typeByName returns the type that a server without metadata gives the metric.
+func (m *metric) typeByName() model.SeriesType {
+	labels, _ := m.labelMap()
+	var encoded []byte
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		encoded = model.AppendLabel(encoded, name, labels[name])
+	}
+	return model.TypeOfLabels(model.Labels(encoded), nil)
 }
 
 // plan returns what its archive policy computes.

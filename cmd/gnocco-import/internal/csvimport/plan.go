@@ -166,9 +166,10 @@ type extent struct {
 	metrics     int
 	first, last carbonara.Timestamp
 	step        time.Duration // from one measure of a metric to the next, the median of some; 0 if there is no next one
-	firstEqual  string        // the metric and time of the first measure that a later line replaces
-	repeated    int64         // measures that a later line has again
-	replaced    int64         // measures of which a later line has another value
+	firstEqual  string        // the metric and time of the first measure that a later part replaces
+	part        string        // of the files: a line, or a block
+	repeated    int64         // measures that a later part has again
+	replaced    int64         // measures of which a later part has another value
 
 	ruled      int           // metrics whose policy the server chooses
 	candidates int           // metrics whose policy is to be chosen
@@ -188,12 +189,17 @@ func (e *extent) String() string {
 		text += fmt.Sprintf(", one every %v", e.step)
 	}
 	if e.repeated > 0 {
-		text += fmt.Sprintf("\n%d measures are there again in a later line", e.repeated)
+		text += fmt.Sprintf("\n%d measures are there again in a later %s", e.repeated, e.part)
 	}
 	if e.replaced > 0 {
-		text += fmt.Sprintf("\n%d measures have the time of a later line of their metric, which replaces them, first %s: if they "+
-			"belong to several metrics, say --metric-column, --resource-column or --label-column; if clocks were put back, "+
-			"--timezone", e.replaced, e.firstEqual)
+		text += fmt.Sprintf("\n%d measures have the time of a later %s of their metric, which replaces them", e.replaced, e.part)
+	}
+	if e.firstEqual != "" {
+		text += ", first " + e.firstEqual
+	}
+	if e.replaced > 0 && e.part == "line" {
+		text += ": if they belong to several metrics, say --metric-column, --resource-column or --label-column; if clocks were " +
+			"put back, --timezone"
 	}
 	return text
 }
@@ -203,7 +209,10 @@ func (e *extent) String() string {
 func (i *Importer) measure(candidates []*archivePolicy) (e extent, err error) {
 	values := make([]float64, len(i.metrics)) // the last of each metric
 	var steps []carbonara.Timestamp
-	err = i.rows.each(func(r *row) error {
+	if e.part = "line"; i.ofBlocks {
+		e.part = "block"
+	}
+	err = i.eachRow(func(r *row) error {
 		if e.measures == 0 {
 			e.first = r.time
 		}
@@ -253,6 +262,7 @@ func (i *Importer) measure(candidates []*archivePolicy) (e extent, err error) {
 	for _, p := range candidates {
 		p.metrics = e.candidates
 	}
+	e.replaced += i.removed
 	i.result.Replaced = e.replaced
 	if len(steps) > 0 {
 		slices.Sort(steps)

@@ -212,7 +212,7 @@ func (i *Importer) sendRows(ctx context.Context, metrics []*metric,
 	for j, m := range metrics {
 		m.sender = senders[j%len(senders)]
 	}
-	err := i.rows.each(func(r *row) error {
+	err := i.eachRow(func(r *row) error {
 		if m := i.metrics[r.metric]; wanted(m, r.time) {
 			m.add(r.time, r.value)
 			i.result.Measures++
