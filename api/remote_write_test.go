@@ -325,6 +325,43 @@ func TestALabelTwiceByRemoteWrite(t *testing.T) {
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="remote_write",reason="labels"} 7`)
 }
 
+// Odd metadata and exemplars cost themselves, and are named and counted: the samples and the other types are stored.
+func TestOddMetadataByRemoteWrite(t *testing.T) {
+	s := newServer(t, nil)
+	kept := writev2.Metadata{Type: writev2.Metadata_METRIC_TYPE_GAUGE}
+	one := func(name uint32, m writev2.Metadata, exemplars ...writev2.Exemplar) writev2.TimeSeries {
+		return writev2.TimeSeries{LabelsRefs: []uint32{1, name}, Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}},
+			Metadata: m, Exemplars: exemplars}
+	}
+	body, err := (&writev2.Request{Symbols: []string{"", "__name__", "a_total", "b_total", "c_total", "d_total"},
+		Timeseries: []writev2.TimeSeries{one(2, writev2.Metadata{Type: writev2.Metadata_METRIC_TYPE_GAUGE, HelpRef: 99}), one(3, kept),
+			one(4, writev2.Metadata{Type: 77}), one(5, kept, writev2.Exemplar{LabelsRefs: []uint32{1, 98}})}}).Marshal()
+	check(t, err)
+	w := s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 400,
+		"~0 of 4 samples refused, the others stored: 3 exemplars or metadata: a_total: metadata: a reference lies beyond the symbols",
+		asRemoteWrite2...)
+	if got := w.Header().Get("X-Prometheus-Remote-Write-Samples-Written"); got != "4" {
+		t.Errorf("%s samples are written", got)
+	}
+	metadata := []byte{0x08, 1, 0x12, 3, 'e', '_', 't'} // of version 1
+	var first []byte
+	for _, m := range [][]byte{{0x08, 88, 0x12, 1, 'f'}, metadata, {0x08, 1}, {0x12, 1, 0xff}} {
+		first = append(append(first, 0x1a, byte(len(m))), m...)
+	}
+	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, first)), 400,
+		"~0 of 0 samples refused, the others stored: 3 exemplars or metadata: f: metadata: type 88 is not known", asRemoteWrite...)
+	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="remote_write",reason="exemplar_or_metadata"} 6`)
+	types := s.want(t, "GET /api/v1/metadata", "", 200, "~").Body.String()
+	for name, kind := range map[string]string{"a_total": "counter", "b_total": "gauge", "c_total": "counter", "d_total": "gauge",
+		"e_t": "counter"} { // those of a_total and c_total by their names
+		if !strings.Contains(types, fmt.Sprintf(`%q:[{"type":%q`, name, kind)) {
+			t.Errorf("%s is no %s: %s", name, kind, types)
+		}
+	}
+	s.refreshAll(t, "admin")
+	s.want(t, "GET /api/v1/query?time=60&query=count({__name__=~%22.%2B%22})", "", 200, `~[60,"4"]`)
+}
+
 // Stale markers and samples with a start timestamp are written, as the sender reads it, and nothing is refused.
 func TestStaleMarkersAreWritten(t *testing.T) {
 	s := newServer(t, nil)

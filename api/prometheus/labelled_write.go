@@ -61,9 +61,10 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	written("Samples", stored.Numbers+request.Ends)
 	written("Histograms", stored.Histograms+request.HistogramEnds)
 	written("Exemplars", a.writer.KeepExemplars(who.User, protocol, &request.Exemplars))
-	a.writer.Refuse(protocol, "native_histogram", request.WrongHistograms, request.WrongHistogram)
-	a.writer.Refuse(protocol, "labels", request.Duplicates, request.Duplicate)
-	a.writer.Refuse(protocol, "time", request.WrongTimes, request.WrongTime)
+	for reason, of := range map[string]LeftOut{"native_histogram": request.Histograms, "labels": request.Duplicates,
+		"time": request.Times, "exemplar_or_metadata": request.Others} {
+		a.writer.Refuse(protocol, reason, of.N, of.First)
+	}
 	if first != nil && !errors.Is(first, model.ErrInvalid) {
 		return first
 	}
@@ -77,17 +78,18 @@ const protocol = "remote_write"
 // number, and of each reason the first series. first is of those that the writer refused.
 func (r *WriteRequest) refused(stored *series.Written, first error) error {
 	var reasons []string
-	add := func(example, format string, args ...any) {
-		if example != "" {
-			reasons = append(reasons, fmt.Sprintf(format, args...)+": "+example)
+	add := func(of LeftOut, elements string) {
+		if of.First != "" {
+			reasons = append(reasons, fmt.Sprintf("%d %s: %s", of.N, elements, of.First))
 		}
 	}
 	if first != nil {
 		reasons = append(reasons, web.AsError(first).Description())
 	}
-	add(r.Duplicate, "%d series", r.Duplicates)
-	add(r.WrongHistogram, "%d native histograms", r.WrongHistograms)
-	add(r.WrongTime, "%d from before 1970 or after %s", r.WrongTimes, web.ShowTime(r.Latest))
+	add(r.Duplicates, "series")
+	add(r.Histograms, "native histograms")
+	add(r.Times, "from before 1970 or after "+web.ShowTime(r.Latest))
+	add(r.Others, "exemplars or metadata")
 	if reasons == nil {
 		return nil
 	}

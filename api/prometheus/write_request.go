@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/prometheus/model/value"
@@ -38,13 +39,9 @@ type WriteRequest struct {
 	// are written, as far as a sender can know, and no measure.
 	Sent, Ends, HistogramEnds int
 
-	WrongTimes      int // measures left out for their timestamps
-	WrongHistograms int // histograms left out
-	Duplicates      int // series left out for a label that they have twice
-
-	WrongHistogram string // name of the first series of which a histogram was left out, and why
-	WrongTime      string // name of the first series of which a measure was left out for its timestamp
-	Duplicate      string // name of the first series of Duplicates, and the label
+	// What is left out: measures for their timestamps, histograms, series for a label that they have twice, and exemplars
+	// and metadata.
+	Times, Histograms, Duplicates, Others LeftOut
 
 	plain   []byte // the message
 	symbols []string
@@ -53,6 +50,18 @@ type WriteRequest struct {
 
 	labels, own series.Labels   // scratch: of a series, and of an exemplar
 	histogram   nativeHistogram // scratch
+}
+
+// LeftOut counts elements of a request that are not stored. First is the name of the first one's series, and why.
+type LeftOut struct {
+	N     int
+	First string
+}
+
+func (l *LeftOut) add(name string, why error) {
+	if l.N++; l.N == 1 {
+		l.First = fmt.Sprintf("%.200s: %v", cmp.Or(name, "without a name"), why)
+	}
 }
 
 // kinds are what the message calls 1, 2 …
@@ -92,7 +101,7 @@ const (
 	fieldHelp   = 4
 	fieldUnit   = 5
 	fieldHelp2  = 3
-	fieldUnit2  = 4
+	fieldUnit2  = 4 // one less than in version 1, as of the help
 )
 
 // The memory of parts of a message until its measures are durable.
@@ -183,7 +192,7 @@ func (r *WriteRequest) timeseries(message []byte) error {
 			return r.refuseSeries(message, r.Sent, odd)
 		}
 	}
-	from, to, wrong, sent, others := 0, 0, r.WrongTimes, r.Sent, false
+	from, to, wrong, sent, others := 0, 0, r.Times.N, r.Sent, false
 	for at := 0; at < len(message); {
 		f, n, err := wire.Next(message[at:])
 		switch {
@@ -207,13 +216,13 @@ func (r *WriteRequest) timeseries(message []byte) error {
 		at += n
 	}
 	head := message[from:to]
-	if !r.Version2 && (others || r.WrongTimes > wrong) {
+	if !r.Version2 && (others || r.Times.N > wrong) {
 		if odd, _ := r.readLabels(head, &r.labels); odd != nil && r.Labelled { // they can be read
 			r.Discard()
 			return r.refuseSeries(message, sent, odd)
 		}
 	}
-	if err := r.endSeries(head); err != nil || !others && r.WrongTimes == wrong {
+	if err := r.endSeries(head); err != nil || !others && r.Times.N == wrong {
 		return err
 	}
 	name := r.labels.Get(model.LabelName)
@@ -222,8 +231,8 @@ func (r *WriteRequest) timeseries(message []byte) error {
 			return err
 		}
 	}
-	if r.WrongTimes > wrong {
-		r.WrongTime = firstOf(r.WrongTime, name)
+	if r.Times.First == "" && r.Times.N > wrong {
+		r.Times.First = strings.Clone(cmp.Or(name, "without a name"))
 	}
 	return nil
 }
@@ -231,8 +240,7 @@ func (r *WriteRequest) timeseries(message []byte) error {
 // refuseSeries leaves out the series of r.labels, with all samples of its message. sent is the number before.
 func (r *WriteRequest) refuseSeries(message []byte, sent int, odd error) error {
 	r.Sent = sent
-	r.Duplicates++
-	r.Duplicate = firstOf(r.Duplicate, firstOf("", r.labels.Get(model.LabelName))+": "+odd.Error())
+	r.Duplicates.add(r.labels.Get(model.LabelName), odd)
 	return wire.Each(message, func(f wire.Field) error {
 		if f.Number == fieldSamples || f.Number == fieldHistograms && !r.Version2 ||
 			f.Number == fieldHistograms2 && r.Version2 {
@@ -278,7 +286,7 @@ func (r *WriteRequest) sample(message []byte) error {
 	case err != nil:
 		return err
 	case !isTime(at, r.Latest):
-		r.WrongTimes++
+		r.Times.N++
 		return nil
 	case bits == value.StaleNaN: // the series has ended
 		r.Ends++
@@ -319,8 +327,7 @@ func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 	err := h.decode(message)
 	switch {
 	case errors.Is(err, errHistogram):
-		r.WrongHistograms++
-		r.WrongHistogram = firstOf(r.WrongHistogram, firstOf("", name)+": "+err.Error())
+		r.Histograms.add(name, err)
 		return nil
 	case err != nil:
 		return err
@@ -328,7 +335,7 @@ func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 		r.HistogramEnds++
 		return nil
 	case !isTime(h.at, r.Latest):
-		r.WrongTimes++
+		r.Times.N++
 		return nil
 	}
 	return r.AddHistogram(&r.labels, ofMilliseconds(h.at), &h.FloatHistogram)
@@ -336,7 +343,11 @@ func (r *WriteRequest) nativeHistogram(name string, message []byte) error {
 
 // exemplar adds a message Exemplar of the series of r.labels, unless its own labels are odd.
 func (r *WriteRequest) exemplar(message []byte) error {
-	if odd, err := r.readLabels(message, &r.own); odd != nil || err != nil {
+	odd, err := r.readLabels(message, &r.own)
+	if odd != nil {
+		r.Others.add(r.labels.Get(model.LabelName), fmt.Errorf("exemplar: %w", odd))
+	}
+	if odd != nil || err != nil {
 		return err
 	}
 	e := exemplars.Exemplar{Series: r.labels.Append(nil), Labels: r.own.Append(nil)}
@@ -361,17 +372,6 @@ func isTime(at int64, latest carbonara.Timestamp) bool {
 
 func ofMilliseconds(at int64) carbonara.Timestamp {
 	return carbonara.Timestamp(at) * carbonara.Timestamp(time.Millisecond)
-}
-
-// firstOf keeps the first name that an error is about.
-func firstOf(first, name string) string {
-	switch {
-	case first != "":
-		return first
-	case name == "":
-		return "without a name"
-	}
-	return strings.Clone(name)
 }
 
 // readLabels sets dst to the labels of a message TimeSeries or Exemplar. odd says that one stands there twice, has
@@ -448,39 +448,42 @@ func (r *WriteRequest) metadata(name string, message []byte) error {
 	if r.Version2 && (name == "" || r.seen[name]) {
 		return nil
 	}
-	m := series.Metadata{Name: strings.Clone(name), Kind: kinds[0]}
-	own := func(text string) string {
-		return strings.ToValidUTF8(strings.Clone(text[:min(len(text), maxMetadataText)]), "")
-	}
-	if err := wire.Each(message, func(f wire.Field) (err error) {
-		text := f.Text()
-		switch {
-		case f.Is(fieldKind, protowire.VarintType):
-			if f.Bits < uint64(len(kinds)) {
-				m.Kind = kinds[f.Bits]
-			}
-		case r.Version2 && f.Kind == protowire.VarintType && (f.Number == fieldHelp2 || f.Number == fieldUnit2):
+	m := series.Metadata{Name: name, Kind: kinds[0]}
+	var odd error
+	if err := wire.Each(message, func(f wire.Field) error {
+		text, field, isText := f.Text(), f.Number, f.Kind == protowire.BytesType && !r.Version2
+		if r.Version2 && f.Kind == protowire.VarintType && (field == fieldHelp2 || field == fieldUnit2) {
+			var err error
 			text, err = r.symbolOf(f.Bits)
-			if f.Number == fieldHelp2 {
-				m.Help = own(text)
-			} else {
-				m.Unit = own(text)
-			}
-		case r.Version2 || f.Kind != protowire.BytesType:
-		case f.Number == fieldFamily:
-			m.Name = own(text)
-		case f.Number == fieldHelp:
-			m.Help = own(text)
-		case f.Number == fieldUnit:
-			m.Unit = own(text)
+			odd, field, isText = cmp.Or(odd, err), field+fieldHelp-fieldHelp2, true
 		}
-		return err
+		short := func() string { return strings.ToValidUTF8(strings.Clone(text[:min(len(text), maxMetadataText)]), "") }
+		switch {
+		case f.Is(fieldKind, protowire.VarintType) && f.Bits < uint64(len(kinds)):
+			m.Kind = kinds[f.Bits]
+		case f.Is(fieldKind, protowire.VarintType):
+			odd = cmp.Or(odd, fmt.Errorf("type %d is not known", f.Bits))
+		case isText && field == fieldFamily:
+			m.Name = text
+		case isText && field == fieldHelp:
+			m.Help = short()
+		case isText && field == fieldUnit:
+			m.Unit = short()
+		}
+		return nil
 	}); err != nil {
 		return fmt.Errorf("metadata: %w", err)
 	}
-	if r.Version2 && m.Kind == kinds[0] && m.Help == "" && m.Unit == "" {
+	if m.Name == "" || len(m.Name) > maxMetadataText || !utf8.ValidString(m.Name) {
+		odd = cmp.Or(odd, errors.New("it is no name of series"))
+	}
+	if odd != nil {
+		r.Others.add(m.Name, fmt.Errorf("metadata: %w", odd))
+	}
+	if odd != nil || r.Version2 && m.Kind == kinds[0] && m.Help == "" && m.Unit == "" {
 		return nil
 	}
+	m.Name = strings.Clone(m.Name)
 	r.seen[m.Name], r.Metadata = true, append(r.Metadata, m)
 	if r.Acquire == nil {
 		return nil

@@ -51,7 +51,7 @@ func TestDecodeVersion2(t *testing.T) {
 		t.Helper()
 		r := version2
 		err := r.DecodePlain(request2(fields...))
-		got := fmt.Sprint(r.Len(), " ", r.Duplicate, r.WrongTime)
+		got := fmt.Sprint(r.Len(), " ", r.Duplicates.First, r.Times.First)
 		if err != nil {
 			got = errors.Unwrap(fmt.Errorf("%w", err)).Error()
 		}

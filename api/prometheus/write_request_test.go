@@ -60,8 +60,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	r := prometheus.WriteRequest{Latest: carbonara.MaxTimestamp}
 	for _, wrong := range []int64{-1, math.MaxInt64, math.MaxInt64/1_000_000 + 1} {
-		if err := r.Decode(one(wrong), limit); err != nil || r.Len() != 0 || r.WrongTime != "a" {
-			t.Errorf("timestamp %d: %d series, %q, %v", wrong, r.Len(), r.WrongTime, err)
+		if err := r.Decode(one(wrong), limit); err != nil || r.Len() != 0 || r.Times.First != "a" {
+			t.Errorf("timestamp %d: %d series, %q, %v", wrong, r.Len(), r.Times.First, err)
 		}
 	}
 	err := r.Decode(one(math.MaxInt64/1_000_000), limit)
