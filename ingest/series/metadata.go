@@ -3,6 +3,7 @@ package series
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/gnocco-db/gnocco/model"
@@ -15,7 +16,10 @@ type Metadata = model.Metadata
 // Describe keeps metadata from a creator of series. Those that are there move if it says that they grow.
 func (w *Writer) Describe(ctx context.Context, creator string, list []Metadata) {
 	project := model.ProjectOf(creator)
-	changed := w.metadata.add(project, list)
+	changed, refused := w.metadata.add(project, list)
+	if len(refused) > 0 {
+		w.Refuse("metadata", "names", len(refused), refused[0].Name)
+	}
 	if len(changed) == 0 {
 		return
 	}
@@ -57,43 +61,47 @@ type metadata struct {
 	count int
 }
 
-// maxMetadata is the most names of which metadata is kept.
+// maxMetadata is the most names of which metadata is kept. Beyond, a project takes the place of names of another one
+// that has more, so that projects come to equal shares.
 const maxMetadata = 20_000
 
-// load reads what the index keeps.
-func (s *metadata) load(store *index.Store) error {
-	return store.EachMetadata(context.Background(), func(project string, m Metadata) {
-		s.add(project, []Metadata{m})
-	})
-}
-
-// add keeps metadata of a project, and returns what of it is new.
-func (s *metadata) add(project string, list []Metadata) (changed []Metadata) {
+// add keeps metadata of a project, and returns what of it is new, and what has no place.
+func (s *metadata) add(project string, list []Metadata) (changed, refused []Metadata) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = map[string]map[string]Metadata{}
+	names := s.known[project]
+	if names == nil {
+		names = map[string]Metadata{}
+		s.known[project] = names
 	}
 	for _, m := range list {
-		names := s.known[project]
-		if names == nil {
-			names = map[string]Metadata{}
-			s.known[project] = names
-		}
 		earlier, ok := names[m.Name]
-		if ok && earlier == m {
+		switch {
+		case ok && earlier == m:
 			continue
-		}
-		if !ok {
-			if s.count >= maxMetadata {
-				continue
-			}
+		case !ok && s.count >= maxMetadata && !s.evict(len(names)):
+			refused = append(refused, m)
+			continue
+		case !ok:
 			s.count++
 		}
 		names[m.Name] = m
 		changed = append(changed, m)
 	}
-	return changed
+	return changed, refused
+}
+
+// evict forgets a name of the project with most names, if these are more than so many and one.
+func (s *metadata) evict(than int) bool {
+	most := slices.MaxFunc(slices.Collect(maps.Values(s.known)), func(a, b map[string]Metadata) int { return len(a) - len(b) })
+	if len(most) > than+1 {
+		for name := range most {
+			delete(most, name)
+			s.count--
+			return true
+		}
+	}
+	return false
 }
 
 // forget drops metadata that is not stored: the next time it is new again.

@@ -40,8 +40,11 @@ type Writer struct {
 // NewWriter returns a Writer. It reads the metadata that the index keeps.
 func NewWriter(o Options) (*Writer, error) {
 	w := &Writer{Options: o, instruments: newInstruments(o.Registerer)}
+	w.metadata.known = map[string]map[string]Metadata{}
 	w.Pairs = cmp.Or(w.Pairs, new(Pairs))
-	return w, w.metadata.load(o.Ingester.Index)
+	return w, o.Ingester.Index.EachMetadata(context.Background(), func(project string, m Metadata) {
+		w.metadata.add(project, []Metadata{m})
+	})
 }
 
 // A Push is one request's series.
