@@ -170,8 +170,7 @@ var forms = map[string]*form{
 			if message == "" {
 				return nil
 			}
-			var partial []byte
-			partial = protowire.AppendTag(partial, 1, protowire.VarintType)
+			partial := protowire.AppendTag(nil, 1, protowire.VarintType)
 			partial = protowire.AppendVarint(partial, uint64(refused))
 			partial = protowire.AppendTag(partial, 2, protowire.BytesType)
 			partial = protowire.AppendString(partial, message)

@@ -56,8 +56,11 @@ type object struct {
 // odd notes a field that is not what it has to be.
 func (m *object) odd(name, want string) {
 	if m.fault == nil {
-		text, _ := json.Marshal(m.of[name]) // it was read from JSON
-		m.fault = fmt.Errorf("%s %.60s is not %s", name, text, want)
+		shown, _ := json.Marshal(m.of[name]) // it was read from JSON
+		m.fault = fmt.Errorf("%s %.60s is not %s", name, shown, want)
+		if odd, ok := m.of[name].(*text.OddValue); ok {
+			m.fault = odd
+		}
 	}
 }
 
@@ -93,7 +96,11 @@ func (m *object) object(name string) *object {
 
 // each calls do for the objects of a list, and refuses what is none.
 func (m *object) each(name string, v visitor, do func(*object) error) error {
-	for i, item := range m.list(name) {
+	list := m.list(name)
+	if list == nil && m.of[name] != nil {
+		v.refuse(max(1, pointsIn(name, m.of[name])), m.fault)
+	}
+	for i, item := range list {
 		of, ok := item.(map[string]any)
 		if !ok {
 			v.refuse(1, fmt.Errorf("%s[%d] is not an object", name, i))
@@ -104,6 +111,33 @@ func (m *object) each(name string, v visitor, do func(*object) error) error {
 		}
 	}
 	return nil
+}
+
+// refuseIn refuses the points below a field that is not as the message has it.
+func (m *object) refuseIn(name string, v visitor) {
+	v.refuse(max(1, pointsIn(name, m.of[name])), m.fault)
+}
+
+// pointsIn returns how many points there are below a field.
+func pointsIn(name string, value any) (n int) {
+	switch of := value.(type) {
+	case map[string]any:
+		for name, one := range of {
+			n += pointsIn(name, one)
+		}
+	case []any:
+		if name == "dataPoints" {
+			return len(of)
+		}
+		for _, one := range of {
+			n += pointsIn("", one)
+		}
+	case *text.OddValue:
+		for _, one := range of.Values {
+			n += pointsIn(name, one)
+		}
+	}
+	return n
 }
 
 // numberOf returns a field that is a number, which may stand in quotes.
@@ -276,7 +310,7 @@ func (m *object) resourceMetrics(v visitor) error {
 	if err := v.resource(attributes); err != nil {
 		return err
 	}
-	err := m.each("scopeMetrics", v, func(of *object) error {
+	return m.each("scopeMetrics", v, func(of *object) error {
 		s := scope{schemaURL: of.text("schemaUrl")}
 		odd := cmp.Or(fault, of.fault)
 		if in := of.object("scope"); in != nil {
@@ -287,16 +321,8 @@ func (m *object) resourceMetrics(v visitor) error {
 		if err := v.scope(&s); err != nil {
 			return err
 		}
-		err := of.each("metrics", v, func(metric *object) error { return metric.metric(v, odd) })
-		if err == nil && of.fault != nil {
-			v.refuse(1, of.fault)
-		}
-		return err
+		return of.each("metrics", v, func(metric *object) error { return metric.metric(v, odd) })
 	})
-	if err == nil && m.fault != nil && m.fault != fault {
-		v.refuse(1, m.fault)
-	}
-	return err
 }
 
 // resource returns the attributes of the resource. One that cannot be read is left out, unless it tells the resource
@@ -340,7 +366,7 @@ func (m *object) metric(v visitor, odd error) error {
 	of.monotonic, _ = fieldOf[bool](data, "isMonotonic", "true or false")
 	points := data.list("dataPoints")
 	if odd = cmp.Or(odd, m.fault, data.fault); odd != nil {
-		v.refuse(max(1, len(points)), fmt.Errorf("%.200s: %w", of.name, odd))
+		v.refuse(max(1, pointsIn("", m.of)), fmt.Errorf("%.200s: %w", of.name, odd))
 		return nil
 	}
 	if err := v.metric(&of); err != nil {

@@ -306,6 +306,55 @@ func TestScope(t *testing.T) {
 	f("", `g: attribute "k" of the resource or scope stands there twice`, 3, pair("k", "1"), 3, pair("k", "2"))
 }
 
+// A field that stands there twice, or is odd, costs the points below it: each of them is counted, once.
+func TestOddFieldsCostTheirPoints(t *testing.T) {
+	f := func(stored, refused int, body string) {
+		t.Helper()
+		tr := translator{batch: &series.Batch{}}
+		tr.reset()
+		err := decodeJSON([]byte(body), &tr)
+		if got := tr.batch.Len(); err != nil || got != stored || tr.refused["unreadable"] != refused || tr.points != stored+refused {
+			t.Errorf("%s: %d stored, %v refused of %d; want %d, %d", body, got, tr.refused, tr.points, stored, refused)
+		}
+	}
+	at := 0
+	list := func(name string, of ...string) string { return fmt.Sprintf("%q:[%s]", name, strings.Join(of, ",")) }
+	points := func(n int) string {
+		var all []string
+		for range n {
+			at++
+			all = append(all, fmt.Sprintf(`{"asInt":"1","timeUnixNano":"%d"}`, at))
+		}
+		return list("dataPoints", all...)
+	}
+	gauge := func(name string, fields ...string) string {
+		return fmt.Sprintf(`{"name":%q,"gauge":{%s}}`, name, strings.Join(fields, ","))
+	}
+	scope := func(fields ...string) string { return "{" + strings.Join(fields, ",") + "}" }
+	body := func(fields ...string) string { return `{"resourceMetrics":[{` + strings.Join(fields, ",") + "}]}" }
+	metrics := func(n int) string { return list("metrics", gauge("a", points(n)), gauge("b", points(1))) }
+	whole := list("scopeMetrics", scope(metrics(3)))
+
+	f(2, 0, body(list("scopeMetrics", scope(metrics(1)))))
+	f(0, 8, body(whole, whole))
+	f(0, 12, body(whole, whole, whole))
+	f(0, 9, body(list("scopeMetrics", scope(metrics(3), metrics(4)))))
+	f(1, 5, body(list("scopeMetrics", scope(list("metrics", gauge("a", points(2), points(3)), gauge("b", points(1)))))))
+	f(1, 5, body(list("scopeMetrics", scope(list("metrics", gauge("b", points(1)),
+		`{"name":"a","gauge":{`+points(2)+`},"gauge":{`+points(3)+`}}`)))))
+	f(1, 5, body(list("scopeMetrics", scope(list("metrics", gauge("b", points(1)),
+		`{"name":"a","gauge":{`+points(2)+`},"sum":{`+points(3)+`}}`)))))
+	f(1, 4, body(list("scopeMetrics", scope(list("metrics", gauge("b", points(1)), `{"name":"a","name":"c","metadata":[1,2],`+
+		`"metadata":[3],"gauge":{`+points(4)+"}}")))))
+	f(0, 4, body(list("scopeMetrics", scope(`"schemaUrl":5`, metrics(3)))))
+	f(0, 4, body(list("scopeMetrics", scope(`"scope":{"name":5}`, metrics(3)))))
+	f(0, 4, body(`"resource":5`, whole))
+	f(0, 4, body(`"resource":{},"resource":{}`, whole))
+	f(0, 4, body(`"scopeMetrics":{"a":{`+list("scopeMetrics", scope(metrics(3)))+"}}"))
+	f(0, 1, body(`"scopeMetrics":5`))
+	f(0, 1, body(list("scopeMetrics", scope(`"metrics":5`))))
+}
+
 // Two points of one series and time are one, and the other is named: within a metric, two of the same name, two scopes
 // without a name, two resources. Points that differ by anything are both stored.
 func TestTwoPointsOfOneSeriesAndTime(t *testing.T) {

@@ -65,13 +65,14 @@ type reader struct {
 	odd  error
 }
 
-// oddValue stands for a value that should not be there.
-type oddValue string
+// An OddValue stands for values that should not be there, and says why.
+type OddValue struct {
+	error
+	Values []any
+}
 
-func (o oddValue) Error() string { return string(o) }
-
-func (r *reader) refuse(format string, args ...any) error {
-	err := oddValue(fmt.Sprintf(format, args...))
+func (r *reader) refuse(reason string, values ...any) error {
+	err := &OddValue{errors.New(reason), values}
 	r.odd = cmp.Or[error](r.odd, err)
 	return err
 }
@@ -103,8 +104,8 @@ func (r *reader) value() any {
 			r.next()
 			r.at++ // the colon
 			value := r.value()
-			if _, twice := object[key]; twice {
-				value = r.refuse("%.100q stands there twice", key)
+			if before, twice := object[key]; twice {
+				value = r.refuse(fmt.Sprintf("%.100q stands there twice", key), before, value)
 			}
 			object[key] = value
 		})
