@@ -68,6 +68,21 @@ func programsOfCommands(t *testing.T) map[string]string {
 	return programs
 }
 
+// A command of another program that only holds others fails on an unknown one, with any flags.
+func TestUnknownCommandsElsewhereFail(t *testing.T) {
+	for _, group := range []string{"rules", "import"} {
+		for _, more := range [][]string{{"parquet"}, {"parquet", "x"}, {"parquet", "x", "--policy", "low"}} {
+			_, stderr, status := run(t, "", append([]string{group}, more...)...)
+			if status != 1 || !strings.HasPrefix(stderr, `gnocco: unknown command "parquet" for "gnocco `+group+`"`) {
+				t.Errorf("%s %q: status %d, %s", group, more, status, stderr)
+			}
+		}
+		if out, stderr, status := run(t, "", group); status != 0 || !strings.Contains(out, "Available Commands:") {
+			t.Errorf("%s: status %d, %s%s", group, status, out, stderr)
+		}
+	}
+}
+
 // listedCommands returns the commands that a help text lists, with a line on each.
 func listedCommands(help string) map[string]string {
 	about := make(map[string]string)
