@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gnocco-db/gnocco/cmd/shared/series"
+	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/model"
 )
 
