@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 )
 
@@ -36,11 +37,8 @@ type Decoder interface {
 	Decode(data []byte, now carbonara.Timestamp, to Sink)
 }
 
-// A Sink takes the elements that a Decoder reads. It keeps no reference to heads and examples.
-type Sink interface {
-	AddHead(head []byte, at carbonara.Timestamp, value float64) // Options.Read can read the head
-	Refuse(reason string, example []byte)
-}
+// A Sink takes the elements that a Decoder reads. Options.Read can read their heads.
+type Sink = plaintext.Sink
 
 // EnsureDefaults fills in what was left zero.
 func (o *Options) EnsureDefaults() {

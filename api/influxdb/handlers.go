@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/influxdb/lineprotocol"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
@@ -120,7 +121,7 @@ func (a *Handlers) parseForm(w http.ResponseWriter, r *http.Request) error {
 func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 	query := r.URL.Query()
 	database := cmp.Or(query.Get("db"), defaultDatabase)
-	precision, ok := ParsePrecision(query.Get("precision"))
+	precision, ok := lineprotocol.ParsePrecision(query.Get("precision"))
 	if !ok {
 		return web.BadArgument("precision", "Unknown precision")
 	}
@@ -159,7 +160,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 }
 
 // decode decodes the body, whose memory is factor times its size.
-func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, precision Precision,
+func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, precision lineprotocol.Precision,
 	refused *web.RefusedLines) error {
 	body, account := int64(len(s.body)), budget.Of(ctx)
 	s.rows.lines.Paid = int(factor.Of(body)-body) / fieldBytes
@@ -168,7 +169,7 @@ func (a *Handlers) decode(ctx context.Context, s *scratch, factor web.Factor, pr
 	err := s.rows.lines.Decode(s.body, precision, carbonara.FromTime(a.Now()), refused.Unreadable)
 	s.rows.lines.Acquire = nil
 	switch {
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, lineprotocol.ErrTooLarge):
 		return web.BadRequest("%s", err)
 	case err != nil:
 		return err
@@ -205,12 +206,12 @@ func (a *Handlers) readBody(w http.ResponseWriter, r *http.Request, s *scratch) 
 
 // factorOf returns what the fields of lines take, as a multiple of the lines.
 func factorOf(lines []byte) web.Factor {
-	return web.Factor(fieldBytes*MostMeasures(lines)) / web.Factor(max(1, len(lines)))
+	return web.Factor(fieldBytes*lineprotocol.MostMeasures(lines)) / web.Factor(max(1, len(lines)))
 }
 
 // rows are a body's fields.
 type rows struct {
-	lines Lines
+	lines lineprotocol.Lines
 	tag   string // whose value names the resource
 }
 
@@ -241,12 +242,12 @@ func (r *rows) Name(row int) (*ingest.Name, error) {
 
 // fault words what is wrong with a line as Gnocchi does, and beside that why.
 func (r *rows) fault(err error) *web.Error {
-	var line *LineError
+	var line *lineprotocol.LineError
 	cause := web.Cause{Cause: "Value error", Detail: "line", Reason: err.Error()}
 	switch {
 	case errors.As(err, &line):
 		return web.UnreadableLine(line.Line, line.Reason)
-	case errors.Is(err, ErrNoTag):
+	case errors.Is(err, lineprotocol.ErrNoTag):
 		cause.Detail, cause.Reason = "key", fmt.Sprintf("Unable to find key `%s' in tags", r.tag)
 	}
 	return &web.Error{Status: http.StatusBadRequest, Detail: cause, Err: err}

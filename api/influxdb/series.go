@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/api/influxdb/lineprotocol"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/series"
@@ -72,7 +73,7 @@ func (a *Handlers) querySeries(w http.ResponseWriter, r *http.Request, _ *auth.I
 func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 	return func(w http.ResponseWriter, r *http.Request, who *auth.Identity) error {
 		query := r.URL.Query()
-		precision, ok := ParsePrecision(cmp.Or(query.Get("precision"), preset))
+		precision, ok := lineprotocol.ParsePrecision(cmp.Or(query.Get("precision"), preset))
 		if !ok {
 			return web.BadRequest("Unknown precision %.20q", query.Get("precision"))
 		}

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest/labelset"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
-	"github.com/gnocco-db/gnocco/ingest/series"
-	"github.com/gnocco-db/gnocco/listener"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -68,7 +67,7 @@ func New(templates []string) (*Decoder, error) {
 }
 
 // apply sets the labels of a name, and reports whether the template fits it.
-func (t *template) apply(parts []string, labels *series.Labels) bool {
+func (t *template) apply(parts []string, labels *labelset.Labels) bool {
 	rest := t.parts[len(t.parts)-1] == nameRest
 	if len(parts) < len(t.parts) || !rest && len(parts) > len(t.parts) || len(t.filter) > len(parts) {
 		return false
@@ -95,7 +94,7 @@ func (t *template) apply(parts []string, labels *series.Labels) bool {
 }
 
 // Decode implements listener.Decoder.
-func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to listener.Sink) {
+func (d *Decoder) Decode(line []byte, now carbonara.Timestamp, to plaintext.Sink) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return
@@ -172,7 +171,7 @@ func hasTag(tags, key []byte) bool {
 }
 
 // Read sets the labels that a name means.
-func (d *Decoder) Read(text []byte, labels *series.Labels) error {
+func (d *Decoder) Read(text []byte, labels *labelset.Labels) error {
 	name, tags, tagged := strings.Cut(string(text), ";")
 	labels.Set(model.LabelName, name)
 	for tag := range strings.SplitSeq(tags, ";") {

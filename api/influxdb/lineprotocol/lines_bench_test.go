@@ -1,11 +1,11 @@
-package influxdb_test
+package lineprotocol_test
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
 
-	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb/lineprotocol"
 )
 
 // BenchmarkDecode decodes lines as a collecting agent writes them, and makes the keys.
@@ -21,7 +21,7 @@ func BenchmarkDecode(b *testing.B) {
 				}
 				body.WriteString(" 1510581804179554816\n")
 			}
-			var l influxdb.Lines
+			var l lineprotocol.Lines
 			var key []byte
 			refuse := func(_ int, reason string) { b.Fatal(reason) }
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-package influxdb_test
+package lineprotocol_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb/lineprotocol"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -18,7 +19,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`"m, 1",host="h \"x\"" "f=g"=1 5`)
 	f.Add("m,host=h f=1,g=2\nm,host=h f=3,g=4 5\nm,host=h fg=1,f=2")
 	f.Add("m,host=h f=1e5,g=t\r\n# x\n\\,host=\\ f=1\nm,host=h f=-1u 5")
-	var l influxdb.Lines
+	var l lineprotocol.Lines
 	f.Fuzz(func(t *testing.T, body string) {
 		influxdb.ParseCreateDatabase(body)
 		if faults := decode(t, &l, body, nanoseconds()); len(faults) > l.Total {
@@ -27,10 +28,10 @@ func FuzzDecode(f *testing.F) {
 		if len(l.Timestamps) != l.Len() {
 			t.Fatalf("%q: %d timestamps of %d values", body, len(l.Timestamps), l.Len())
 		}
-		if most := influxdb.MostMeasures([]byte(body)); most < l.Len() {
+		if most := lineprotocol.MostMeasures([]byte(body)); most < l.Len() {
 			t.Fatalf("%q: %d measures, not at most %d", body, l.Len(), most)
 		}
-		targets, series := map[string]influxdb.Target{}, map[string]model.Labels{}
+		targets, series := map[string]lineprotocol.Target{}, map[string]model.Labels{}
 		for i := range l.Len() {
 			key := string(l.AppendKey(nil, i))
 			target, err := l.Target(i, "host")
@@ -96,14 +97,14 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		line := write(measurement) + ",host=" + write(host) + "," + write(tag) + "=" + write(text) + " " +
 			write(name) + "=" + strconv.FormatFloat(value, 'g', -1, 64) + " " + strconv.FormatInt(at, 10)
-		var l influxdb.Lines
+		var l lineprotocol.Lines
 		if faults := decode(t, &l, line, nanoseconds()); faults != nil {
 			t.Fatalf("%q: %v", line, faults)
 		}
 		if l.Len() != 1 || l.Values[0] != value || int64(l.Timestamps[0]) != at {
 			t.Fatalf("%q: %v %v", line, l.Timestamps, l.Values)
 		}
-		want := influxdb.Target{Resource: host,
+		want := lineprotocol.Target{Resource: host,
 			Metric: strings.ReplaceAll(measurement+"."+name+"@"+tag+"="+text, "/", "_")}
 		if target, err := l.Target(0, "host"); err != nil || *target != want {
 			t.Fatalf("%q: %v, %v, want %v", line, target, err, want)

@@ -1,4 +1,4 @@
-package influxdb_test
+package lineprotocol_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gnocco-db/gnocco/api/influxdb"
+	"github.com/gnocco-db/gnocco/api/influxdb/lineprotocol"
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -16,7 +16,7 @@ import (
 const now carbonara.Timestamp = 7_000_000_000
 
 // decode keeps the faults of lines, as "LINE: reason".
-func decode(t *testing.T, l *influxdb.Lines, body string, precision influxdb.Precision) (faults []string) {
+func decode(t *testing.T, l *lineprotocol.Lines, body string, precision lineprotocol.Precision) (faults []string) {
 	t.Helper()
 	err := l.Decode([]byte(body), precision, now, func(line int, reason string) {
 		faults = append(faults, fmt.Sprintf("%d: %s", line, reason))
@@ -25,10 +25,10 @@ func decode(t *testing.T, l *influxdb.Lines, body string, precision influxdb.Pre
 	return faults
 }
 
-func nanoseconds() influxdb.Precision { p, _ := influxdb.ParsePrecision(""); return p }
+func nanoseconds() lineprotocol.Precision { p, _ := lineprotocol.ParsePrecision(""); return p }
 
 func TestDecode(t *testing.T) {
-	var l influxdb.Lines
+	var l lineprotocol.Lines
 	f := func(body, want string) {
 		t.Helper()
 		if faults := decode(t, &l, body, nanoseconds()); faults != nil {
@@ -72,7 +72,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeResumes(t *testing.T) {
 	f := func(body string, sum float64, want ...string) {
 		t.Helper()
-		var l influxdb.Lines
+		var l lineprotocol.Lines
 		faults := decode(t, &l, body, nanoseconds())
 		for _, value := range l.Values {
 			sum -= value
@@ -100,10 +100,10 @@ func TestDecodeResumes(t *testing.T) {
 func TestDecodeIsLinear(t *testing.T) {
 	for _, line := range []string{"m,host=h f=\"\n", "m,host=h f=\"x\\\"\n", "m \"\n", "m f=\"a=\"a=\"a=\n", "m f=\\\"\n"} {
 		body := []byte(strings.Repeat(line, 1<<20/len(line)))
-		var l influxdb.Lines
+		var l lineprotocol.Lines
 		started := time.Now()
 		check := l.Decode(body, nanoseconds(), now, func(int, string) {})
-		influxdb.MostMeasures(body)
+		lineprotocol.MostMeasures(body)
 		if took := time.Since(started); took > 5*time.Second || check != nil { // some ten milliseconds
 			t.Errorf("%q: %s, %v", line, took, check)
 		}
@@ -113,12 +113,12 @@ func TestDecodeIsLinear(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	f := func(line, reason string) {
 		t.Helper()
-		var l influxdb.Lines
+		var l lineprotocol.Lines
 		faults := decode(t, &l, "m,host=h f=1 5\n\n"+line+"\nm,host=h f=2,g=3 5", nanoseconds())
 		var sum float64
 		for i, value := range l.Values {
 			if _, err := l.Target(i, "host"); err != nil {
-				var fault *influxdb.LineError
+				var fault *lineprotocol.LineError
 				if !errors.As(err, &fault) {
 					t.Fatal(err)
 				}
@@ -168,14 +168,14 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestTargetNeedsTheTag(t *testing.T) {
-	var l influxdb.Lines
+	var l lineprotocol.Lines
 	if faults := decode(t, &l, "m,server=s f=1", nanoseconds()); faults != nil {
 		t.Fatal(faults)
 	}
-	if _, err := l.Target(0, "host"); !errors.Is(err, influxdb.ErrNoTag) {
+	if _, err := l.Target(0, "host"); !errors.Is(err, lineprotocol.ErrNoTag) {
 		t.Errorf("error %v", err)
 	}
-	if target, err := l.Target(0, "server"); err != nil || *target != (influxdb.Target{Resource: "s", Metric: "m.f"}) {
+	if target, err := l.Target(0, "server"); err != nil || *target != (lineprotocol.Target{Resource: "s", Metric: "m.f"}) {
 		t.Errorf("%v, %v", target, err)
 	}
 }
@@ -183,12 +183,12 @@ func TestTargetNeedsTheTag(t *testing.T) {
 func TestPrecision(t *testing.T) {
 	f := func(name string, want carbonara.Timestamp) {
 		t.Helper()
-		precision, ok := influxdb.ParsePrecision(name)
+		precision, ok := lineprotocol.ParsePrecision(name)
 		if !ok {
 			t.Errorf("precision %q is unknown", name)
 			return
 		}
-		var l influxdb.Lines
+		var l lineprotocol.Lines
 		if faults := decode(t, &l, "m f=1 3", precision); faults != nil || l.Timestamps[0] != want {
 			t.Errorf("precision %q: %v, %v", name, l.Timestamps, faults)
 		}
@@ -206,42 +206,23 @@ func TestPrecision(t *testing.T) {
 	f("s", 3_000_000_000)
 	f("m", 180_000_000_000)
 	f("h", 10_800_000_000_000)
-	if _, ok := influxdb.ParsePrecision("d"); ok {
+	if _, ok := lineprotocol.ParsePrecision("d"); ok {
 		t.Error("precision d is taken")
 	}
-}
-
-func TestParseCreateDatabase(t *testing.T) {
-	f := func(query, want string) {
-		t.Helper()
-		if name, ok := influxdb.ParseCreateDatabase(query); name != want || ok != (want != "") {
-			t.Errorf("%q: %q, %v", query, name, ok)
-		}
-	}
-	f("create database influxdbtest", "influxdbtest")
-	f(" CREATE  DATABASE\t_a1 ; ", "_a1")
-	f(`Create Database "my \"db\" 1"`, `my "db" 1`)
-	f(`CREATE DATABASE "telegraf" WITH DURATION 1d`, "telegraf")
-	f("create database", "")
-	f("create database 1a", "")
-	f("create database a b", "")
-	f(`create database ""`, "")
-	f("select metrics plz", "")
-	f("", "")
 }
 
 // A line means the same beside others: Decode mistakes no head for the one before, its beginning.
 func TestHeadsBesideOthers(t *testing.T) {
 	heads := []string{"cpu,host=a", "cpu,host=ab", `cpu,host=a\ b`, `cpu,host=a\`, `"cpu x",host=a`, `"cpu`, `cpu,host="a b"`,
 		"cpu,host=a", `cpu",host=a`, `cpu,host="a`, "cpu", "cpu,host=a"}
-	describe := func(l *influxdb.Lines) (all string) {
+	describe := func(l *lineprotocol.Lines) (all string) {
 		for i := range l.Len() {
 			target, _ := l.Target(i, "host")
 			all += fmt.Sprintf("%q %v %v\n", target, l.Values[i], l.Timestamps[i])
 		}
 		return all
 	}
-	var l influxdb.Lines
+	var l lineprotocol.Lines
 	for _, first := range heads {
 		for _, second := range heads {
 			lines := []string{first + ` f=1,g="x y" 5`, second + ` f="z",h=2 6`}
@@ -260,7 +241,7 @@ func TestHeadsBesideOthers(t *testing.T) {
 // Decode takes memory before it adds measures, and ends without.
 func TestDecodeTakesMemory(t *testing.T) {
 	full, taken := errors.New("full"), 0
-	l := influxdb.Lines{Paid: 10, Acquire: func(n int) error {
+	l := lineprotocol.Lines{Paid: 10, Acquire: func(n int) error {
 		if taken += n; taken > 5000 {
 			return full
 		}
@@ -280,7 +261,7 @@ func TestDecodeTakesMemory(t *testing.T) {
 
 // A measurement of InfluxDB may have equals signs, one of Gnocchi not.
 func TestMeasurementWithEqualsSigns(t *testing.T) {
-	var l influxdb.Lines
+	var l lineprotocol.Lines
 	f := func(body, name, region string) {
 		t.Helper()
 		if faults := decode(t, &l, body, nanoseconds()); faults != nil {
