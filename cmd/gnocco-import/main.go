@@ -57,6 +57,8 @@ func newProgram() *cobra.Command {
 	}
 	add(imports.NewCSV(runOf((*csvimport.Importer).File)))
 	add(imports.NewLines(runOf((*csvimport.Importer).Lines)))
+	add(imports.NewInflux(runOf((*csvimport.Importer).Influx)))
+	add(imports.NewGraphite(runOf((*csvimport.Importer).Graphite)))
 	add(imports.NewBlocks(func(cmd *cobra.Command, o *imports.Options, folders []string) error {
 		return run(cmd, o, folders, func(i *csvimport.Importer, folder string, _ io.Reader) error {
 			return i.Blocks(cmd.Context(), folder)

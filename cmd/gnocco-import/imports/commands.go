@@ -35,6 +35,10 @@ type Options struct {
 	NoHeader        bool     // the first line also holds measures; columns are called by number
 	Comma           byte     // between fields; 0: by the lines
 
+	Database  string   // label db of InfluxDB's series; "": as the file says, or none
+	Precision string   // unit of InfluxDB's timestamps; "": nanoseconds
+	Templates []string // of Graphite's names, as the server's flag --graphite-template has them
+
 	Batch      int  // measures of a request
 	Requests   int  // requests in flight at once
 	DryRun     bool // nothing is sent
@@ -192,6 +196,55 @@ Order, history, compression, reports and exit statuses are those of gnocco impor
 	}
 	o.define(cmd, run)
 	o.defineColumns(cmd.Flags())
+	return cmd, o
+}
+
+// NewInflux returns the command for files of InfluxDB's line protocol, and its options.
+func NewInflux(run Run) (*cobra.Command, *Options) {
+	o := new(Options)
+	cmd := &cobra.Command{
+		Use:   "influx FILE...",
+		Short: "Send the measures of files in InfluxDB's line protocol to a server",
+		Long: `Send the measures of files in InfluxDB's line protocol to a server, through its REST API; - means
+standard input. influx_inspect export and influxd inspect export-lp write such files: of their comments,
+CONTEXT-DATABASE names the database.
+
+Each numeric field is a series, the one that clients of InfluxDB get at the server's /write, with the
+database as label db. Text is not stored: its fields are counted as rejected. So is a line without a
+timestamp.
+
+Order, history, compression, reports and exit statuses are those of gnocco import csv.`,
+		Example: `  influx_inspect export -datadir /var/lib/influxdb/data -waldir /var/lib/influxdb/wal -compress -out all.gz
+  gnocco import influx --dry-run all.gz
+  gnocco import influx --archive-policy auto --database telegraf --precision s lines.txt`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	o.define(cmd, run)
+	cmd.Flags().StringVar(&o.Database, "database", "", "label db of the series (default: the file's, or none)")
+	cmd.Flags().StringVar(&o.Precision, "precision", "ns", "unit of timestamps: ns, us, ms, s, m, h, or auto for the nearest to now")
+	return cmd, o
+}
+
+// NewGraphite returns the command for files of Graphite's lines, and its options.
+func NewGraphite(run Run) (*cobra.Command, *Options) {
+	o := new(Options)
+	cmd := &cobra.Command{
+		Use:   "graphite FILE...",
+		Short: "Send the measures of files in Graphite's plaintext protocol to a server",
+		Long: `Send the measures of files of Graphite's lines, "NAME VALUE TIME", to a server, through its REST API;
+- means standard input. The time is in seconds since 1970. A name may have tags: disk.used;host=web-1.
+
+Each name is a series, the one that senders get at the server's --graphite-listen. Give this command
+the templates that the server has. A line without a time is rejected.
+
+Order, history, compression, reports and exit statuses are those of gnocco import csv.`,
+		Example: `  gnocco import graphite --dry-run lines.txt
+  gnocco import graphite --graphite-template 'servers.* -.host.name*' lines.txt.gz`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	o.define(cmd, run)
+	cmd.Flags().StringArrayVar(&o.Templates, "graphite-template", nil,
+		"how parts of a name become labels, as [FILTER ]PARTS (may be repeated; gnocco help senders)")
 	return cmd, o
 }
 

@@ -1,8 +1,9 @@
-// Package csvimport reads measures from CSV, JSON lines and Prometheus' blocks, and sends them to a server through its
-// REST API.
+// Package csvimport reads measures from CSV, JSON lines, lines of InfluxDB and Graphite, and Prometheus' blocks, and
+// sends them to a server through its REST API.
 //
 // A csv.Reader, or a jsonReader, gives the records, columns says which of their fields is the timestamp and which are
-// metrics, and an Importer adds their measures to a spool; Lines reads series in JSON, Blocks the files of Prometheus.
+// metrics, and an Importer adds their measures to a spool; Lines reads series in JSON, Influx and Graphite those of
+// senders, Blocks the files of Prometheus.
 // A server drops measures that are older than the back window before a metric's newest, and it judges request by
 // request. So an import sends measures only after it has read all files, and the spool returns the measures in order of
 // time. Files may be larger than memory.
