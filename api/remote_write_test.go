@@ -330,15 +330,17 @@ func TestOddMetadataByRemoteWrite(t *testing.T) {
 	s := newServer(t, nil)
 	kept := writev2.Metadata{Type: writev2.Metadata_METRIC_TYPE_GAUGE}
 	one := func(name uint32, m writev2.Metadata, exemplars ...writev2.Exemplar) writev2.TimeSeries {
-		return writev2.TimeSeries{LabelsRefs: []uint32{1, name}, Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}},
-			Metadata: m, Exemplars: exemplars}
+		return writev2.TimeSeries{LabelsRefs: []uint32{1, name}, Metadata: m, Exemplars: exemplars,
+			Samples: []writev2.Sample{{Value: 1, Timestamp: 60_000}}}
 	}
 	body, err := (&writev2.Request{Symbols: []string{"", "__name__", "a_total", "b_total", "c_total", "d_total"},
-		Timeseries: []writev2.TimeSeries{one(2, writev2.Metadata{Type: writev2.Metadata_METRIC_TYPE_GAUGE, HelpRef: 99}), one(3, kept),
+		Timeseries: []writev2.TimeSeries{
+			one(2, writev2.Metadata{Type: writev2.Metadata_METRIC_TYPE_GAUGE, HelpRef: 99}), one(3, kept),
 			one(4, writev2.Metadata{Type: 77}), one(5, kept, writev2.Exemplar{LabelsRefs: []uint32{1, 98}})}}).Marshal()
 	check(t, err)
 	w := s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 400,
-		"~0 of 4 samples refused, the others stored: 3 exemplars or metadata: a_total: metadata: a reference lies beyond the symbols",
+		"~0 of 4 samples refused, the others stored: 3 exemplars or metadata: a_total: metadata: "+
+			"a reference lies beyond the symbols",
 		asRemoteWrite2...)
 	if got := w.Header().Get("X-Prometheus-Remote-Write-Samples-Written"); got != "4" {
 		t.Errorf("%s samples are written", got)

@@ -113,11 +113,6 @@ func (m *object) each(name string, v visitor, do func(*object) error) error {
 	return nil
 }
 
-// refuseIn refuses the points below a field that is not as the message has it.
-func (m *object) refuseIn(name string, v visitor) {
-	v.refuse(max(1, pointsIn(name, m.of[name])), m.fault)
-}
-
 // pointsIn returns how many points there are below a field.
 func pointsIn(name string, value any) (n int) {
 	switch of := value.(type) {

@@ -39,9 +39,9 @@ type WriteRequest struct {
 	// are written, as far as a sender can know, and no measure.
 	Sent, Ends, HistogramEnds int
 
-	// What is left out: measures for their timestamps, histograms, series for a label that they have twice, and exemplars
-	// and metadata.
-	Times, Histograms, Duplicates, Others LeftOut
+	Times, Histograms LeftOut // measures with odd times, and odd histograms
+	Duplicates        LeftOut // series with a label that they have twice
+	Others            LeftOut // exemplars and metadata
 
 	plain   []byte // the message
 	symbols []string

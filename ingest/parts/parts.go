@@ -1,4 +1,3 @@
-// Package parts takes native histograms apart into the series that archives have of them. It is for all ways in.
 package parts
 
 import (
@@ -9,8 +8,8 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// Each calls use for the parts of a valid histogram, until it fails. An empty bucket is none, unless its bound is one of
-// the histogram's own.
+// Each calls use for the parts of a valid histogram, until it fails. An empty bucket is none, unless its bound is one
+// of the histogram's own.
 func Each(h *histogram.FloatHistogram, use func(model.HistogramPart, float64) error) (err error) {
 	part := model.HistogramPart{Gauge: h.CounterResetHint == histogram.GaugeType, Schema: h.Schema}
 	give := func(kind model.HistogramPartKind, value float64) {

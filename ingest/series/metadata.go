@@ -93,7 +93,8 @@ func (s *metadata) add(project string, list []Metadata) (changed, refused []Meta
 
 // evict forgets a name of the project with most names, if these are more than so many and one.
 func (s *metadata) evict(than int) bool {
-	most := slices.MaxFunc(slices.Collect(maps.Values(s.known)), func(a, b map[string]Metadata) int { return len(a) - len(b) })
+	longer := func(a, b map[string]Metadata) int { return len(a) - len(b) }
+	most := slices.MaxFunc(slices.Collect(maps.Values(s.known)), longer)
 	if len(most) > than+1 {
 		for name := range most {
 			delete(most, name)

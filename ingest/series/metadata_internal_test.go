@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Projects share the names of which metadata is kept: none pushes out what another one has less of, and each name
-// without a place is returned.
+// Projects share the room for metadata. A project takes the place of one with more names only, and each name without a
+// place is returned.
 func TestMetadataIsShared(t *testing.T) {
 	kept := metadata{known: map[string]map[string]Metadata{}}
 	f := func(project string, from, to, want, without int) {

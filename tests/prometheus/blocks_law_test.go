@@ -108,7 +108,8 @@ func (s *blockSeries) next(r *rand.Rand, ms int64) promtest.Sample {
 	case n == 0:
 		return promtest.Sample{MS: ms, Value: math.Float64frombits(value.StaleNaN)}
 	case n == 1 && kind == ofGauge:
-		return promtest.Sample{MS: ms, Value: []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, math.Copysign(0, -1)}[r.IntN(5)]}
+		odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, math.Copysign(0, -1)}
+		return promtest.Sample{MS: ms, Value: odd[r.IntN(len(odd))]}
 	case n < 4 && kind == ofCounter:
 		s.v = float64(r.IntN(3)) // begins anew
 	case kind == ofCounter:
@@ -233,13 +234,17 @@ func (b *randomBlocks) write(t *testing.T) {
 	fatal.If(t, to.Commit())
 	db.EnableCompactions()
 	fatal.If(t, db.Compact(t.Context()), db.CompactOOOHead(t.Context()))
-	for range b.r.IntN(4) {
-		from := b.start + b.r.Int64N(steps)*20_000
-		fatal.If(t, db.Delete(t.Context(), from, from+b.r.Int64N(1800_000),
-			labels.MustNewMatcher(labels.MatchRegexp, "__name__", "of_["+fmt.Sprint(b.r.IntN(7))+"-6].*")))
-	}
 	b.dir = filepath.Join(t.TempDir(), "snapshot")
 	fatal.If(t, db.Snapshot(b.dir, true), db.Close())
+	entries, err := os.ReadDir(b.dir)
+	fatal.If(t, err)
+	for range b.r.IntN(4) {
+		block, err := tsdb.OpenBlock(quiet, filepath.Join(b.dir, entries[b.r.IntN(len(entries))].Name()), nil, nil)
+		fatal.If(t, err)
+		from := block.Meta().MinTime + b.r.Int64N(1800_000)
+		fatal.If(t, block.Delete(t.Context(), from, from+b.r.Int64N(1800_000),
+			labels.MustNewMatcher(labels.MatchRegexp, "__name__", "of_["+fmt.Sprint(b.r.IntN(7))+"-6].*")), block.Close())
+	}
 	for range b.r.IntN(3) {
 		b.beside(t, all)
 	}
@@ -264,7 +269,8 @@ func (b *randomBlocks) beside(t *testing.T, all []*blockSeries) {
 		had := slices.Sorted(maps.Keys(b.times(t, s)))
 		for ms := base + 1 + b.r.Int64N(9_999); ms < base+hourMS; ms += 20_000 {
 			at := ms
-			if i, _ := slices.BinarySearch(had, ms); shift == 0 && i < len(had) && had[i] < base+hourMS && had[i] > base {
+			i, _ := slices.BinarySearch(had, ms)
+			if shift == 0 && i < len(had) && had[i] < base+hourMS && had[i] > base {
 				if at = had[i]; len(samples) > 0 && samples[len(samples)-1].T() >= at {
 					continue
 				}
@@ -362,7 +368,8 @@ func (b *randomBlocks) sample(t *testing.T, key string, kind chunkenc.ValueType,
 }
 
 // keeps are the groups of the archive policies of series: for how long, and how wide.
-var keeps = []struct{ span, width int64 }{{24 * hourMS, 10_000}, {31 * 24 * hourMS, 60_000}, {730 * 24 * hourMS, hourMS}}
+var keeps = []struct{ span, width int64 }{{24 * hourMS, 10_000}, {31 * 24 * hourMS, 60_000},
+	{730 * 24 * hourMS, hourMS}}
 
 // lost returns how many measures the archives do not have each by itself.
 func (b *randomBlocks) lost() int {
@@ -416,8 +423,8 @@ type blockServer struct {
 func startBlockServer(t *testing.T) *blockServer {
 	programs, err := testprogram.Build("gnocco", "gnocco-import")
 	fatal.If(t, err)
-	command := testprogram.EndWithTest(exec.Command(filepath.Join(programs, "gnocco"), "serve", "--init", "--listen", "127.0.0.1:0",
-		"--min-free-bytes", "1MiB", "--lease-ttl", "1m", "--data", filepath.Join(t.TempDir(), "data")))
+	command := testprogram.EndWithTest(exec.Command(filepath.Join(programs, "gnocco"), "serve", "--init", "--listen",
+		"127.0.0.1:0", "--min-free-bytes", "1MiB", "--lease-ttl", "1m", "--data", filepath.Join(t.TempDir(), "data")))
 	log, err := command.StderrPipe()
 	fatal.If(t, err, command.Start())
 	t.Cleanup(func() { _, _ = command.Process.Kill(), command.Wait() })
@@ -463,7 +470,8 @@ func (s *blockServer) shown(user string, queries []string) map[string]string {
 			Guess       string                `json:"type_guess"`
 			Policy      struct{ Name string } `json:"archive_policy"`
 		}
-		fatal.If(s.t, json.Unmarshal([]byte(s.as(user, http.MethodGet, fmt.Sprint("/v1/metric?limit=", page, marker), nil)), &metrics))
+		list := s.as(user, http.MethodGet, fmt.Sprint("/v1/metric?limit=", page, marker), nil)
+		fatal.If(s.t, json.Unmarshal([]byte(list), &metrics))
 		for _, m := range metrics {
 			if marker = "&marker=" + m.ID; m.Creator == user {
 				s.as(user, http.MethodGet, "/v1/metric/"+m.ID+"/measures?refresh=true&limit=1", nil)
@@ -545,11 +553,13 @@ func TestBlocksArePushedSeries(t *testing.T) {
 		b := &randomBlocks{r: rand.New(rand.NewPCG(seed, uint64(i)))}
 		b.write(t)
 		imports, pushes := fmt.Sprint("imports", i), fmt.Sprint("pushes", i)
-		command := exec.Command(filepath.Join(s.programs, "gnocco"), "import", "blocks", "--url", s.url, "--user", imports, b.dir)
+		command := exec.Command(filepath.Join(s.programs, "gnocco"), "import", "blocks", "--url", s.url, "--user", imports,
+			b.dir)
 		out, err := command.CombinedOutput()
-		if lost, status := b.lost(), command.ProcessState.ExitCode(); told(t, string(out)) != lost || status != 2*min(lost, 1) {
-			t.Errorf("status %d (%v), %d of %d lost measures told (%d refused, %d replaced): %s", status, err, told(t, string(out)),
-				lost, b.refused, b.replaced, out)
+		lost, said, status := b.lost(), told(t, string(out)), command.ProcessState.ExitCode()
+		if said != lost || status != 2*min(lost, 1) {
+			t.Errorf("status %d (%v), %d of %d lost measures told (%d refused, %d replaced): %s", status, err, said, lost,
+				b.refused, b.replaced, out)
 		}
 		b.push(t, s, pushes)
 		queries := b.queries()

@@ -32,8 +32,8 @@ func newNative(set map[string]string) *native {
 // removes is set beside the number of the metric in a row that removes earlier ones of its time.
 const removes = 1 << 31
 
-// histogram adds the parts of a native histogram, as remote write does. Where an earlier block has histograms, there may
-// be one of the same time, whose other parts it removes.
+// histogram adds the parts of a native histogram, as remote write does. Where an earlier block has histograms, there
+// may be one of the same time, whose other parts it removes.
 func (b *block) histogram(name seriesName, s *native, ms int64, h *histogram.FloatHistogram) error {
 	err := h.Validate()
 	err = cmp.Or(err, s.fault)
