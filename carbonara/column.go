@@ -6,10 +6,10 @@ import (
 )
 
 // A Column is one stored value per group, from which aggregation methods are answered (see Method.Columns).
-// It is one byte, as written in splits: bit 7 says that it is computed over the differences of consecutive
-// measures (rate:), the rest is a moment, firstPercentile + p for the p-th percentile, 1 <= p <= 99, or a column of
-// counters (counter.go), which has no rate.
-type Column uint8
+// Bit 7 says that it is computed over the differences of consecutive measures (rate:), the seven below are a moment,
+// firstPercentile + p for the p-th percentile, 1 <= p <= 99, a column of counters (counter.go), or a count of measures
+// beyond a threshold (fold.go). The last two have no rate. All other bits are the threshold, 0 without one.
+type Column uint64
 
 // The moments. M2 is the sum of the squared deviations from the group's mean.
 const (
@@ -38,6 +38,10 @@ const (
 
 	// ColumnSketch is the distribution of the group's measures, a Sketch (sketch_column.go).
 	ColumnSketch Column = 112
+
+	// How many measures of the group lie above the threshold, or below.
+	columnAbove Column = 113
+	columnBelow Column = 114
 
 	rateBit Column = 0x80
 )
@@ -83,10 +87,13 @@ func (c Column) String() string {
 	if p := c.Percentile(); p > 0 {
 		return fmt.Sprintf("%s%dpct", prefix, p)
 	}
+	if c.HasThreshold() {
+		return c.counting().String()
+	}
 	if name, ok := columnNames[c.Base()]; ok {
 		return prefix + name
 	}
-	return fmt.Sprintf("column(%d)", uint8(c))
+	return fmt.Sprintf("column(%d)", uint64(c))
 }
 
 // absentBits is a NaN that stands for "not known": of a column that was not yet computed when the measures of a group

@@ -12,8 +12,8 @@ import (
 
 // Coarsen combines the groups of src into those of a coarser granularity in dst. For decimals the result is exactly
 // that of the measures: sums are the float64 next to the true sum, where a resampler's may be some units in the last
-// place off. Percentiles, which do not follow from others, are left out. Columns of counters and sketches follow
-// exactly.
+// place off. Percentiles, which do not follow from others, are left out. Columns of counters, sketches and counts
+// beyond thresholds follow exactly.
 //
 // Exact are counts, minima, maxima, first and last in any case; sums of decimals (up to 10 digits after the point)
 // below 2^53 units of the last one; second moments of those groups whose float tells its integer for certain, which
@@ -25,7 +25,7 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 		return fmt.Errorf("granularity %v is no multiple of %v", granularity, src.Granularity)
 	}
 	columns := slices.DeleteFunc(slices.Clone(src.Columns), func(c Column) bool {
-		return c.Base() >= numMoments && !c.IsCounter() && c != ColumnSketch
+		return c.Base() >= numMoments && !c.IsCounter() && c != ColumnSketch && !c.HasThreshold()
 	})
 	dst.Reset(granularity, columns)
 	for i, start := range src.Starts {
@@ -38,18 +38,19 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 	if slices.ContainsFunc(columns, Column.IsCounter) {
 		coarsenCounters(dst, src)
 	}
+	combineBeyond(dst, sources)
 	return combineSketches(dst, sources)
 }
 
 // Merge sets dst to the groups of several metrics at one granularity taken together, as if all measures were one
 // metric's: exactly for decimals, as Coarsen. It keeps count, sum, min, max and second moment, of measures and of
-// differences, and sketches, as far as all sources have them: which measure is first of all their groups do not tell.
+// differences, sketches and counts beyond thresholds, as far as all sources have them: which measure is first of all their groups do not tell.
 func Merge(dst *Groups, sources []*Groups) error {
 	if len(sources) == 0 {
 		return fmt.Errorf("no groups to merge")
 	}
 	columns := slices.DeleteFunc(slices.Clone(sources[0].Columns), func(c Column) bool {
-		return c.Base() > ColumnM2 && c != ColumnSketch
+		return c.Base() > ColumnM2 && c != ColumnSketch && !c.HasThreshold()
 	})
 	for _, g := range sources[1:] {
 		if g.Granularity != sources[0].Granularity {
@@ -68,6 +69,7 @@ func Merge(dst *Groups, sources []*Groups) error {
 		dst.Starts = slices.Compact(dst.Starts)
 	}
 	combineMoments(dst, sources)
+	combineBeyond(dst, sources)
 	return combineSketches(dst, sources)
 }
 

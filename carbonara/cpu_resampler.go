@@ -181,6 +181,9 @@ func (a *arena) group(s *Series, j, from int, timestamps []Timestamp, values []f
 	if plan.counter.any {
 		a.accumulateCounter(&plan.counter, timestamps, values, open, out)
 	}
+	if len(plan.beyond) > 0 {
+		a.accumulateBeyond(plan, values, open, out)
+	}
 	if plan.sketch {
 		a.accumulateSketches(values, out)
 	}

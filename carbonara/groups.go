@@ -206,6 +206,9 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	if m.IsCounter() {
 		return g.aggregateCounter(m, starts, values)
 	}
+	if m.IsFold() {
+		return g.aggregateFold(m, starts, values)
+	}
 	if m == SketchMethod {
 		return starts, values // it is no number
 	}

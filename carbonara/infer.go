@@ -3,23 +3,26 @@ package carbonara
 import "github.com/gnocco-db/gnocco/carbonara/sketch"
 
 // Infer fills in unknown columns that other columns of the same group tell: of one measure all but its time and its
-// difference from the one before, of two measures their resets. It returns how many values it filled in.
+// difference from the one before, of two measures their resets, of any measures on one side of a threshold how many are
+// beyond it. It returns how many values it filled in.
 func (g *Groups) Infer() (filled int) {
 	counts, firsts, lasts := g.Column(ColumnCount), g.Column(ColumnFirst), g.Column(ColumnLast)
+	beyond := newBeyond(g.Columns)
 	for row, count := range counts {
 		if count == 1 {
-			filled += g.inferSingle(row)
+			filled += g.inferSingle(row, beyond)
 		} else if count == 2 && firsts != nil && lasts != nil && firsts[row]-lasts[row] == firsts[row]-lasts[row] {
 			var s counterState
 			s.add(firsts[row], lasts[row:row+1])
 			filled += g.fill(ColumnResets, row, s.resets) + g.fill(ColumnResetSum, row, s.resetSum)
 		}
+		filled += g.inferBeyond(row, beyond)
 	}
 	return filled
 }
 
 // inferSingle fills in the row of one measure.
-func (g *Groups) inferSingle(row int) (filled int) {
+func (g *Groups) inferSingle(row int, beyond []beyond) (filled int) {
 	value := absent
 	for _, c := range [...]Column{ColumnLast, ColumnFirst, ColumnMin, ColumnMax, ColumnSum} {
 		if values := g.Column(c); values != nil && isAbsent(value) {
@@ -29,6 +32,9 @@ func (g *Groups) inferSingle(row int) (filled int) {
 	if value-value != 0 {
 		return 0 // unknown, or no number
 	}
+	for _, b := range beyond {
+		filled += g.fill(g.Columns[b.column], row, b.count([]float64{value}))
+	}
 	for _, c := range g.Columns {
 		switch {
 		case c == ColumnM2 || c == ColumnResets || c == ColumnResetSum:
@@ -36,7 +42,7 @@ func (g *Groups) inferSingle(row int) (filled int) {
 		case c == ColumnSketch && g.Sketch(row) == "":
 			g.SetSketch(row, sketch.Sketch(new(sketch.Encoder).Append(nil, []float64{value})))
 			filled++
-		case !c.IsRate() && !c.IsSketch() && !c.IsCounter():
+		case !c.IsRate() && !c.IsSketch() && !c.IsCounter() && !c.HasThreshold():
 			filled += g.fill(c, row, value)
 		}
 	}

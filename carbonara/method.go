@@ -8,9 +8,9 @@ import (
 )
 
 // Method is an aggregation method: mean, sum, last, max, min, std, median, first, count, 1pct … 99pct, each also
-// as rate:, over the differences of consecutive measures; and increase and resets, of counters. The zero Method is
-// invalid.
-type Method uint8
+// as rate:, over the differences of consecutive measures; increase and resets, of counters; and folds (fold.go). The
+// lowest byte says which. The others are the threshold of a fold, 0 without one. The zero Method is invalid.
+type Method uint64
 
 // The methods that have a name. Percentiles come from PercentileMethod, rates from Rate.
 const (
@@ -26,6 +26,12 @@ const (
 	Increase
 	Resets
 	SketchMethod
+	sumOfSquares // the first fold
+	difference
+	countAbove // the first with a threshold
+	countBelow
+	shareAbove
+	shareBelow
 
 	percentileBase Method = 20
 	rateMethod     Method = 0x80
@@ -33,7 +39,8 @@ const (
 
 var methodNames = [...]string{Mean: "mean", Sum: "sum", Last: "last", Max: "max", Min: "min", Std: "std",
 	Median: "median", First: "first", Count: "count", Increase: "increase", Resets: "resets",
-	SketchMethod: "sketch"}
+	SketchMethod: "sketch", sumOfSquares: "sum(x*x)", difference: "difference", countAbove: "count_above",
+	countBelow: "count_below", shareAbove: "share_above", shareBelow: "share_below"}
 
 // PercentileMethod returns the method "<p>pct", 1 <= p <= 99.
 func PercentileMethod(p int) Method { return percentileBase + Method(p) }
@@ -75,22 +82,25 @@ func (m Method) String() string {
 	if p := m.Percentile(); p > 0 {
 		return prefix + strconv.Itoa(p) + "pct"
 	}
-	if b := m.Base(); b > 0 && int(b) < len(methodNames) {
+	if b := m.Base().kind(); b > 0 && int(b) < len(methodNames) {
+		if m.HasThreshold() {
+			return methodNames[b] + "(" + threshold(m-b).String() + ")"
+		}
 		return prefix + methodNames[b]
 	}
-	return fmt.Sprintf("method(%d)", uint8(m))
+	return fmt.Sprintf("method(%d)", uint64(m))
 }
 
-// ParseMethod is the inverse of String.
+// ParseMethod is the inverse of String. A threshold may be spelled in other ways, as in share_above(9.0e1).
 func ParseMethod(s string) (Method, error) {
 	if m, ok := methodsByName[s]; ok {
 		return m, nil
 	}
-	return 0, fmt.Errorf("unknown aggregation method %q", s)
+	return parseThresholdMethod(s)
 }
 
-// Methods returns all methods in the order in which /v1/capabilities lists them: by name, then the percentiles,
-// then the rates of all of these, then those of counters.
+// Methods returns all methods without a threshold in the order in which /v1/capabilities lists them: by name, then the
+// percentiles, then the rates of all of these, then those of counters, then sketches and folds.
 func Methods() []Method { return slices.Clone(allMethods) }
 
 var allMethods, methodsByName = func() ([]Method, map[string]Method) {
@@ -104,7 +114,7 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 	for _, m := range slices.Clone(all) {
 		all = append(all, m.Rate())
 	}
-	all = append(all, Increase, Resets, SketchMethod)
+	all = append(all, Increase, Resets, SketchMethod, sumOfSquares, difference)
 	byName := make(map[string]Method, len(all))
 	for _, m := range all {
 		byName[m.String()] = m
@@ -116,10 +126,12 @@ var allMethods, methodsByName = func() ([]Method, map[string]Method) {
 func (m Method) IsCounter() bool { return m == Increase || m == Resets }
 
 // IsOurs reports whether Gnocchi does not have m.
-func (m Method) IsOurs() bool { return m.IsCounter() || m == SketchMethod }
+func (m Method) IsOurs() bool { return m.IsCounter() || m == SketchMethod || m.IsFold() }
 
 // IsLevel reports whether aggregates of a counter by m grow as the counter does.
-func (m Method) IsLevel() bool { return !m.IsRate() && !m.IsCounter() && m != Count && m != Std }
+func (m Method) IsLevel() bool {
+	return !m.IsRate() && !m.IsCounter() && !m.IsFold() && m != Count && m != Std
+}
 
 // OfAggregates returns the method by which aggregates of m are aggregated again. Aggregates of counters add up.
 func (m Method) OfAggregates() Method {
@@ -139,6 +151,9 @@ func (m Method) Columns() []Column {
 	case SketchMethod:
 		return []Column{ColumnSketch}
 	}
+	if m.IsFold() {
+		return m.foldColumns()
+	}
 	first, second := m.columns()
 	if second == first {
 		return []Column{first}
@@ -146,7 +161,7 @@ func (m Method) Columns() []Column {
 	return []Column{first, second}
 }
 
-// columns returns the one or two stored columns that m, which is no method of counters, is answered from; one twice.
+// columns returns the one or two stored columns that any other m is answered from; one twice.
 func (m Method) columns() (first, second Column) {
 	switch m.Base() {
 	case Mean:

@@ -100,7 +100,7 @@ func newLayout(columns []Column, rate bool) layout {
 		l.moment[i] = -1
 	}
 	for i, c := range columns {
-		if c.IsRate() != rate || c.IsCounter() || c == ColumnSketch {
+		if c.IsRate() != rate || c.IsCounter() || c == ColumnSketch || c.HasThreshold() {
 			continue
 		}
 		l.any = true

@@ -12,6 +12,7 @@ type Plan struct {
 
 	measures, rate layout
 	counter        counterLayout
+	beyond         []beyond
 	sketch         bool
 	open           int     // see OpenValues
 	single         []*Plan // of each granularity alone
@@ -101,6 +102,7 @@ func (p *Plan) complete() {
 	p.measures = newLayout(p.Columns, false)
 	p.rate = newLayout(p.Columns, true)
 	p.counter = newCounterLayout(p.Columns)
+	p.beyond = newBeyond(p.Columns)
 	_, p.sketch = slices.BinarySearch(p.Columns, ColumnSketch)
 	p.open = len(p.Columns)
 	for _, l := range []*layout{&p.measures, &p.rate} {
@@ -130,6 +132,9 @@ func (p *Plan) HasPercentiles() bool { return p.Percentiles() > 0 || p.sketch }
 
 // HasSketch reports whether a column is the sketch.
 func (p *Plan) HasSketch() bool { return p.sketch }
+
+// NeedsCPU reports whether a column is one that no device computes: a sketch, or one with a threshold.
+func (p *Plan) NeedsCPU() bool { return p.sketch || len(p.beyond) > 0 }
 
 // Percentiles returns how many columns are order statistics.
 func (p *Plan) Percentiles() int { return len(p.measures.percentiles) + len(p.rate.percentiles) }

@@ -1,6 +1,7 @@
 package carbonara
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -22,7 +23,7 @@ type storedColumn struct {
 
 // stored returns how the parsed split stores a column.
 func (s *scratch) stored(c Column) (storedColumn, bool) {
-	i, ok := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return int(a.column) - int(c) })
+	i, ok := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return cmp.Compare(a.column, c) })
 	if !ok {
 		return storedColumn{}, false
 	}
@@ -56,7 +57,7 @@ func (s *scratch) appendColumnSplit(dst []byte, g *Groups) []byte {
 	dst = intcodec.AppendUvarint(dst, uint64(len(g.Columns)))
 	var distinct distinctColumns
 	for i, c := range g.Columns {
-		dst = append(dst, byte(c))
+		dst = c.Append(dst)
 		if c == ColumnSketch {
 			distinct.skip()
 			s.body = appendSketches(s.body[:0], g, g.Values[i])
@@ -282,14 +283,13 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 	numDistinct := 0
 	s.slots = 0
 	for i := range int(columns) {
-		if len(src) < 2 {
+		var c storedColumn
+		if c.column, src, ok = ConsumeColumn(src); !ok || len(src) == 0 {
 			return presence, corrupt("column %d is cut short", i)
 		}
-		c := storedColumn{column: Column(src[0])}
 		if i > 0 && s.columns[i-1].column >= c.column {
 			return presence, corrupt("column %v does not ascend", c.column)
 		}
-		src = src[1:]
 		if c.same = src[0]&codecMask == codecSame; c.same {
 			reference := int(src[0] >> parameterShift)
 			if reference >= numDistinct || src[0]&compressedBit != 0 {

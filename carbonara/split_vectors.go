@@ -28,7 +28,7 @@ func (s *scratch) appendVectorSplit(dst []byte, g *Groups) []byte {
 	var distinct distinctColumns
 	s.inVectors = s.inVectors[:0]
 	for i, c := range g.Columns {
-		dst = append(dst, byte(c))
+		dst = c.Append(dst)
 		if c == ColumnSketch {
 			distinct.skip()
 			dst = append(dst, sketchCodecs[splitVectorVersion])

@@ -39,7 +39,7 @@ type familyState struct {
 const cachedColumns = ColumnMax + 1
 
 // familyOf returns the family that a column belongs to.
-func (c *vectorCodec) familyOf(column Column) *familyState { return &c.families[column>>7] }
+func (c *vectorCodec) familyOf(column Column) *familyState { return &c.families[column&rateBit>>7] }
 
 // maxResidual bounds how many float64 a value may lie beside its decimal. A sum in floats of some thousand decimals, or
 // a difference of two, does; beyond it the residual is no smaller than the float's own bits.
@@ -92,7 +92,8 @@ func (c *vectorCodec) appendVectorColumn(dst []byte, column Column, values []flo
 		}
 		if e >= 0 {
 			dst, e = c.appendBestDecimals(dst, values, &f.family, e,
-				base > ColumnSum && f.known && base != ColumnMean && !base.IsCounter())
+				base > ColumnSum && f.known && base != ColumnMean && !base.IsCounter() &&
+					!base.HasThreshold())
 			f.finest = max(f.finest, e)
 		}
 	}
