@@ -107,7 +107,9 @@ func parseMethods(field web.Node) ([]string, error) {
 	methods := []string{}
 	for i, value := range names {
 		method, _ := value.(string)
-		if !isMethodPattern(method) {
+		if err := checkMethodPattern(method); err != nil && strings.Contains(method, "(") {
+			return nil, field.At(value, i).Fault("%v", err)
+		} else if err != nil {
 			return nil, field.At(value, i).Fault("not a valid value")
 		}
 		methods = append(methods, method)
@@ -115,16 +117,16 @@ func parseMethods(field web.Node) ([]string, error) {
 	return methods, nil
 }
 
-// isMethodPattern reports whether text is an aggregation method, perhaps one to add or to take away, or all of them.
-func isMethodPattern(text string) bool {
+// checkMethodPattern accepts an aggregation method, perhaps one to add or to take away, or all of them.
+func checkMethodPattern(text string) error {
 	if text == "*" {
-		return true
+		return nil
 	}
 	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
 		text = text[1:]
 	}
 	_, err := carbonara.ParseMethod(text)
-	return err == nil
+	return err
 }
 
 // maxBackWindow keeps the number of blocks inside an int32; with blocks of a second that is 68 years.

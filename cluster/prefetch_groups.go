@@ -30,9 +30,9 @@ type prefetchedKey struct {
 
 func keyOf(r *model.Read) prefetchedKey {
 	key := prefetchedKey{metric: r.Metric.ID, granularity: r.Granularity, from: r.From, to: r.To, lead: r.Lead}
-	names := make([]byte, len(r.Columns))
-	for i, c := range r.Columns {
-		names[i] = byte(c)
+	var names []byte
+	for _, c := range r.Columns {
+		names = c.Append(names)
 	}
 	key.columns = string(names)
 	return key

@@ -25,7 +25,7 @@ type ArchivePolicy struct {
 	// until they are rebuilt. Each archive tells its own schema.
 	SchemaPending bool
 
-	methods []carbonara.Method // resolved, in the order of carbonara.Methods
+	methods []carbonara.Method // resolved
 	plan    *carbonara.Plan
 }
 
@@ -135,7 +135,11 @@ func (in DefinitionInput) resolve() (Definition, error) {
 	return d, nil
 }
 
-// resolveMethods turns names, "*", "-name" and "+name" into a set of methods, in the order of carbonara.Methods.
+// maxThresholds bounds the aggregation methods with a threshold: each may be a column of every metric.
+const maxThresholds = 32
+
+// resolveMethods turns names, "*", "-name" and "+name" into a set of methods, in the order of carbonara.Methods, and then
+// those with a threshold, in the order given.
 func resolveMethods(names []string) ([]carbonara.Method, error) {
 	var base, removed, added []carbonara.Method
 	all, named := false, false
@@ -170,9 +174,20 @@ func resolveMethods(names []string) ([]carbonara.Method, error) {
 	if len(base) == 0 {
 		return nil, &FieldError{"aggregation_methods", "no aggregation method is left"}
 	}
-	return slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool {
+	resolved := slices.DeleteFunc(carbonara.Methods(), func(m carbonara.Method) bool {
 		return !slices.Contains(base, m)
-	}), nil
+	})
+	listed := len(resolved)
+	for _, m := range base {
+		if m.HasThreshold() && !slices.Contains(resolved, m) {
+			resolved = append(resolved, m)
+		}
+	}
+	if len(resolved)-listed > maxThresholds {
+		return nil, &FieldError{"aggregation_methods",
+			fmt.Sprintf("an archive policy has at most %d aggregation methods with a threshold", maxThresholds)}
+	}
+	return resolved, nil
 }
 
 // Update returns p with another back window (nil: unchanged) and definition (nil: unchanged). Points and timespans may
@@ -245,7 +260,7 @@ func granularityChange(from, to *ArchivePolicy) string {
 	return ""
 }
 
-// Methods returns the aggregation methods in the order of carbonara.Methods. The slice is p's own.
+// Methods returns the aggregation methods, those that carbonara.Methods lists in its order. The slice is p's own.
 func (p *ArchivePolicy) Methods() []carbonara.Method { return p.methods }
 
 // HasMethod reports whether p computes m.

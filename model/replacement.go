@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -31,11 +32,12 @@ type Replacement struct {
 // PlacedGroups are groups in place of measures. They keep their bits as JSON.
 type PlacedGroups []carbonara.Groups
 
-// placedJSON is groups of a granularity: 8 bytes each start, then each value, column by column, big endian.
+// placedJSON is groups of a granularity: columns as in splits; 8 bytes each start, then each value, column by column, big
+// endian.
 type placedJSON struct {
-	Granularity time.Duration      `json:"granularity"`
-	Columns     []carbonara.Column `json:"columns"`
-	Rows        []byte             `json:"rows"`
+	Granularity time.Duration `json:"granularity"`
+	Columns     []byte        `json:"columns"`
+	Rows        []byte        `json:"rows"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -46,7 +48,11 @@ func (p PlacedGroups) MarshalJSON() ([]byte, error) {
 		for _, values := range p[i].Values {
 			rows, _ = binary.Append(rows, binary.BigEndian, values)
 		}
-		all[i] = placedJSON{p[i].Granularity, p[i].Columns, rows}
+		var columns []byte
+		for _, c := range p[i].Columns {
+			columns = c.Append(columns)
+		}
+		all[i] = placedJSON{p[i].Granularity, columns, rows}
 	}
 	return json.Marshal(all)
 }
@@ -60,8 +66,16 @@ func (p *PlacedGroups) UnmarshalJSON(text []byte) error {
 	*p = make(PlacedGroups, len(all))
 	for i, one := range all {
 		g := &(*p)[i]
-		g.Reset(one.Granularity, one.Columns)
-		n := len(one.Rows) / 8 / (1 + len(one.Columns))
+		var columns []carbonara.Column
+		for len(one.Columns) > 0 {
+			c, rest, ok := carbonara.ConsumeColumn(one.Columns)
+			if !ok {
+				return errors.New("columns do not decode")
+			}
+			columns, one.Columns = append(columns, c), rest
+		}
+		g.Reset(one.Granularity, columns)
+		n := len(one.Rows) / 8 / (1 + len(columns))
 		g.Starts = make([]carbonara.Timestamp, n)
 		if _, err := binary.Decode(one.Rows, binary.BigEndian, g.Starts); err != nil {
 			return err

@@ -65,7 +65,7 @@ func (r *Reader) Aggregates(ctx context.Context, read *MetricRead, dst *Aggregat
 func (r *Reader) appendAggregates(ctx context.Context, read *MetricRead, granularity time.Duration,
 	dst *Aggregates) error {
 	addsUp := read.Method.IsCounter()
-	if read.Exact && !addsUp || read.Resample != nil && read.OfSketches() {
+	if read.Exact && !addsUp || read.Resample != nil && (read.OfSketches() || read.Method.IsFold()) {
 		return r.resampleExactly(ctx, read, granularity, dst)
 	}
 	groups := ReadOf(read.Metric, granularity, read.Method, read.From, read.To)

@@ -41,7 +41,9 @@ func ParseMetricRead(values url.Values, metric *model.Metric, now carbonara.Time
 	if name == carbonara.SketchMethod.String() && policy.HasMethod(carbonara.SketchMethod) {
 		return nil, &ArgumentError{"aggregation", "A sketch is no number: ask for percentiles, such as 95pct, which it tells"}
 	}
-	if read.Method, err = carbonara.ParseMethod(name); err != nil || !policy.Answers(read.Method) {
+	if read.Method, err = carbonara.ParseMethod(name); err != nil && strings.Contains(name, "(") {
+		return nil, &ArgumentError{"aggregation", err.Error()}
+	} else if err != nil || !policy.Answers(read.Method) {
 		return nil, &AbsentAggregationError{Metric: metric.ID, Aggregation: name}
 	}
 	for _, granularity := range read.Granularities {

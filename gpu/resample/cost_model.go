@@ -32,13 +32,13 @@ type Cost struct {
 type load struct {
 	measures, moments, order, packed, longMoments, longOrder float64
 
-	sketches bool // which only the CPU computes
+	needsCPU bool
 }
 
 // add adds measures, of whose groups at the plan's coarsest granularity the longest has so many.
 func (l *load) add(plan *carbonara.Plan, measures, longest float64) {
 	work := measures * float64(len(plan.Granularities))
-	l.sketches = l.sketches || plan.HasSketch()
+	l.needsCPU = l.needsCPU || plan.NeedsCPU()
 	l.measures += work
 	if plan.HasMoments() {
 		l.moments += work
@@ -104,7 +104,7 @@ func (r *Resampler) Accelerates(plan *carbonara.Plan, measures, groups, cores in
 
 // wantsDevice reports whether a device is expected to be that many times faster, once the batches before are done.
 func (r *Resampler) wantsDevice(l *load, times float64) bool {
-	if len(r.devices) == 0 || l.sketches {
+	if len(r.devices) == 0 || l.needsCPU {
 		return false
 	}
 	if r.options.Always {

@@ -15,9 +15,9 @@ import (
 // acrossMethod aggregates values that stand side by side, of several series at one time, or of one series in a window.
 // It leaves NaN out.
 type acrossMethod struct {
-	base       acrossBase
-	rate       bool             // difference of consecutive results
-	percentile carbonara.Method // of acrossPercentile
+	base   acrossBase
+	rate   bool             // difference of consecutive results
+	method carbonara.Method // of acrossPercentile and acrossFold
 }
 
 type acrossBase uint8
@@ -32,6 +32,7 @@ const (
 	acrossVar
 	acrossCount
 	acrossPercentile // in a Combination, of all measures
+	acrossFold       // in a Combination only
 )
 
 var acrossNames = []string{"mean", "median", "std", "min", "max", "sum", "var", "count"}
@@ -39,7 +40,9 @@ var acrossNames = []string{"mean", "median", "std", "min", "max", "sum", "var", 
 func parseAcrossMethod(name string) (acrossMethod, bool) {
 	base, rate := strings.CutPrefix(name, "rate:")
 	if m, err := carbonara.ParseMethod(name); err == nil && m.Percentile() > 0 && !rate {
-		return acrossMethod{base: acrossPercentile, percentile: m}, true
+		return acrossMethod{base: acrossPercentile, method: m}, true
+	} else if err == nil && m.IsFold() {
+		return acrossMethod{base: acrossFold, method: m}, true
 	}
 	i := slices.Index(acrossNames, base)
 	return acrossMethod{base: acrossBase(max(i, 0)), rate: rate}, i >= 0
@@ -47,8 +50,8 @@ func parseAcrossMethod(name string) (acrossMethod, bool) {
 
 // String returns the method's name.
 func (m acrossMethod) String() string {
-	if m.base == acrossPercentile {
-		return m.percentile.String()
+	if m.base >= acrossPercentile {
+		return m.method.String()
 	}
 	if m.rate {
 		return "rate:" + acrossNames[m.base]
@@ -119,6 +122,9 @@ func sideBySide(rows int, f func(from, to int) error) error {
 
 // aggregate returns one column: the aggregate of all columns, row by row.
 func (e *evaluator) aggregate(n *node) (*columns, error) {
+	if n.across.base == acrossFold {
+		return nil, fail("%s of several metrics follows from their measures: ask with exact=true", n.across)
+	}
 	before := e.across
 	e.across = true
 	in, err := e.columns(n.operands[0])

@@ -128,6 +128,9 @@ func (c *Combination) combines() bool {
 	case carbonara.First, carbonara.Last:
 		return !c.Across // it is unknown which metric's measure came first
 	}
+	if c.Method.IsFold() { // first and last are of one metric as well
+		return !c.Across || !slices.Contains(c.Method.Columns(), carbonara.ColumnLast)
+	}
 	return c.OfSketches()
 }
 
@@ -167,8 +170,8 @@ func (c *Combination) Columns(plan *carbonara.Plan) []carbonara.Column {
 		if column.IsRate() != c.Method.IsRate() || column.Percentile() > 0 || column.IsSketch() {
 			continue
 		}
-		switch base := column.Base(); base {
-		case carbonara.ColumnM2, carbonara.ColumnFirst, carbonara.ColumnLast:
+		switch base := column.Base(); {
+		case column.HasThreshold(), base == carbonara.ColumnM2, base == carbonara.ColumnFirst, base == carbonara.ColumnLast:
 			if !slices.Contains(c.Method.Columns(), column) {
 				continue
 			}

@@ -211,7 +211,7 @@ func (n *node) recognize(arguments []any) (operands []any, err error) {
 		operands = arguments[1:]
 		method, _ := arguments[0].(string)
 		var ok bool
-		if n.across, ok = parseAcrossMethod(method); !ok || n.kind == kindRolling && n.across.base == acrossPercentile {
+		if n.across, ok = parseAcrossMethod(method); !ok || n.kind == kindRolling && n.across.base >= acrossPercentile {
 			return nil, n.invalid("no such aggregation method, %s", describe(arguments[0]))
 		}
 		if n.kind == kindRolling {

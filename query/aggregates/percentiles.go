@@ -78,7 +78,7 @@ func (e *evaluator) percentiles(m acrossMethod, in *columns, dst []float64) erro
 				case n == 0:
 					part[row] = nan
 				case m.base == acrossPercentile:
-					part[row] = ranks.Percentile(n, m.percentile.Percentile())
+					part[row] = ranks.Percentile(n, m.method.Percentile())
 				case n%2 == 1:
 					part[row] = ranks.At(n / 2)
 				default:

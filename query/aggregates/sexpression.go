@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gnocco-db/gnocco/carbonara"
 )
 
 // parseText reads the first S-expression of text into lists of strings and lists; it ignores the rest, as Gnocchi does.
@@ -71,10 +73,24 @@ func (r *textReader) list(depth int) ([]any, error) {
 			if end < 0 {
 				end = len(r.text) - r.at
 			}
+			end += thresholdLength(r.text[r.at:], end)
 			items = append(items, r.text[r.at:r.at+end])
 			r.at += end
 		}
 	}
+}
+
+// thresholdLength returns the length of the parentheses behind a word that ends there, 0 if both are no aggregation
+// method.
+func thresholdLength(text string, end int) int {
+	length := strings.IndexByte(text[end:], ')') + 1
+	if !strings.HasPrefix(text[end:], "(") {
+		return 0
+	}
+	if _, err := carbonara.ParseMethod(text[:end+length]); err != nil {
+		return 0
+	}
+	return length
 }
 
 func (r *textReader) quoted(quote byte) (string, error) {
