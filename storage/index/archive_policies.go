@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/index/keyspace"
 	"github.com/gnocco-db/gnocco/storage/index/records"
@@ -133,6 +134,11 @@ func (e *ExactPolicy) Policy() (*model.ArchivePolicy, error) {
 }
 
 func setArchivePolicy(b *pebble.Batch, p *model.ArchivePolicy) error {
+	if slices.ContainsFunc(p.Methods(), carbonara.Method.IsFold) {
+		if err := b.Set(keyspace.Version, []byte{foldsVersion}, nil); err != nil {
+			return err
+		}
+	}
 	exact := ToExactPolicy(p)
 	exact.Name = ""
 	return records.SetJSON(b, keyspace.NameKey(keyspace.ArchivePolicy, p.Name), exact)

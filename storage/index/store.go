@@ -17,8 +17,12 @@ import (
 	"github.com/gnocco-db/gnocco/storage/index/search"
 )
 
-// FormatVersion is that of the store as a whole; values have their own.
+// FormatVersion is that of a new store as a whole; values have their own.
 const FormatVersion = 8
+
+// foldsVersion is the format version of a store from its first archive policy with folds on, whose methods programs of
+// FormatVersion do not know.
+const foldsVersion = FormatVersion + 1
 
 // Store is an open index. Its methods may be called by many goroutines, but not after Close.
 type Store struct {
@@ -73,10 +77,10 @@ func (s *Store) load(opts Options) error {
 		if err := s.initialize(opts.SkipDefaults); err != nil {
 			return err
 		}
-	case len(version) == 1 && version[0] > FormatVersion:
+	case len(version) == 1 && version[0] > foldsVersion:
 		return fmt.Errorf("%w: it has format version %d, and this version knows versions up to %d",
-			storage.ErrLaterFormat, version[0], FormatVersion)
-	case len(version) != 1 || version[0] != FormatVersion:
+			storage.ErrLaterFormat, version[0], foldsVersion)
+	case len(version) != 1 || version[0] < FormatVersion:
 		return fmt.Errorf("format version % x, want %d", version, FormatVersion)
 	}
 	if err := s.policyTable.load(); err != nil {
