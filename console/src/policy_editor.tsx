@@ -385,7 +385,8 @@ function Granularities({ draft, edit }: { draft: Draft; edit: Edit }) {
 }
 
 const percentile = /^(rate:)?[1-9]\d?pct$/;
-const known = /^(increase|resets|(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct))$/;
+const known =
+  /^(increase|resets|difference|sum\(x\*x\)|(count|share)_(above|below)\([-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\)|(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct))$/;
 
 function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
   const [typed, setTyped] = useState("");
@@ -411,8 +412,8 @@ function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
         {many && <span class="hint">and {extra.length - 24} more</span>}
         <input
           aria-label="Another aggregation method"
-          placeholder="other, as 90pct"
-          size={14}
+          placeholder="90pct, share_above(90)"
+          size={20}
           value={typed}
           aria-invalid={typed !== "" && !known.test(typed.trim()) && !percentile.test(typed)}
           onInput={(e) => setTyped(e.currentTarget.value)}

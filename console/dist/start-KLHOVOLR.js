@@ -1,1 +1,0 @@
-import"./chunk-SRZNWQU3.js";import"./chunk-SIXJBQHM.js";

@@ -1,0 +1,1 @@
+import"./chunk-VNJFGVEO.js";import"./chunk-SIXJBQHM.js";
