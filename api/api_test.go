@@ -28,7 +28,7 @@ func TestVersionsAndLinks(t *testing.T) {
 		t.Errorf("Location %q", location)
 	}
 	s.want(t, "GET /v1/", "", 200, `~{"rel": "metric", "href": "http://example.com/v1/metric"}`, "Authorization", "")
-	s.want(t, "GET /v1/capabilities", "", 200, `~"rate:99pct", "increase", "resets", "sketch"]}`, "Authorization", "")
+	s.want(t, "GET /v1/capabilities", "", 200, `~"rate:99pct", "increase", "resets", "sketch", "sum(x*x)", "difference"]}`, "Authorization", "")
 	s.want(t, "GET /healthcheck", "", 200, "", "Authorization", "")
 	s.want(t, "HEAD /healthcheck", "", 204, "")
 	s.want(t, "GET /metrics", "", 200,

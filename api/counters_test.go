@@ -47,7 +47,7 @@ func TestCounters(t *testing.T) {
 	post(`[{"timestamp":1209600,"value":10}]`) // a split lies between
 	get("aggregation=increase&granularity=60&start=240", `[["1970-01-15T00:00:00+00:00", 60.0, 6.0]]`)
 
-	s.want(t, "GET /v1/capabilities", "", 200, `~"increase", "resets", "sketch"]`)
+	s.want(t, "GET /v1/capabilities", "", 200, `~"increase", "resets", "sketch", "sum(x*x)", "difference"]`)
 	s.want(t, "POST /v1/aggregates", operate("(resample increase 60 (metric A increase))", ids), 400, "~no such aggregation method")
 	s.want(t, "POST /v1/archive_policy", `{"name":"d","definition":[{"granularity":60}],"aggregation_methods":["rate:increase"]}`,
 		400, "~not a valid value", "user", "admin")

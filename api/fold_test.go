@@ -11,12 +11,15 @@ import (
 func TestFolds(t *testing.T) {
 	s := newServer(t, nil)
 	policy := func(name, methods string) string {
-		return `{"name":"` + name + `","back_window":1,"definition":[{"granularity":60},{"granularity":3600}],"aggregation_methods":` + methods + `}`
+		return `{"name":"` + name + `","back_window":1,"definition":[{"granularity":60},{"granularity":3600}],` +
+			`"aggregation_methods":` + methods + `}`
 	}
-	s.want(t, "POST /v1/archive_policy", policy("p", `["mean","share_above(9.0e1)","count_below(-.5)","sum(x*x)","difference"]`), 201,
+	s.want(t, "POST /v1/archive_policy",
+		policy("p", `["mean","share_above(9.0e1)","count_below(-.5)","sum(x*x)","difference"]`), 201,
 		`~["mean", "sum(x*x)", "difference", "share_above(90)", "count_below(-0.5)"]`, "user", "admin")
 	s.want(t, "POST /v1/archive_policy", policy("q", `["mean","share_above(x)"]`), 400,
-		`~aggregation method \"share_above(x)\": threshold \"x\" is not a decimal number @ data['aggregation_methods'][1]`,
+		`~aggregation method \"share_above(x)\": threshold \"x\" is not a decimal number @ `+
+			`data['aggregation_methods'][1]`,
 		"user", "admin")
 	s.want(t, "POST /v1/archive_policy", policy("q", `["+share_above"]`), 400, `~not a valid value`, "user", "admin")
 	var many []string
@@ -25,7 +28,8 @@ func TestFolds(t *testing.T) {
 	}
 	listed, err := json.Marshal(many)
 	check(t, err)
-	s.want(t, "POST /v1/archive_policy", policy("q", string(listed)), 400, "~at most 32 aggregation methods with a threshold", "user", "admin")
+	s.want(t, "POST /v1/archive_policy", policy("q", string(listed)), 400,
+		"~at most 32 aggregation methods with a threshold", "user", "admin")
 	a := `[{"timestamp":0,"value":95},{"timestamp":10,"value":90},{"timestamp":50,"value":-1},{"timestamp":70,"value":100}]`
 	b := `[{"timestamp":20,"value":3},{"timestamp":80,"value":4},{"timestamp":100,"value":91}]`
 	ids := s.measured(t, "p", a, b)
@@ -66,13 +70,14 @@ func TestFolds(t *testing.T) {
 	ask("", "(rolling share_above(90) 2 (metric A mean))", 400, "~no such aggregation method")
 	ask("", "(metric A share_above(91))", 404, "~share_above(91)")
 	both := "&metric=" + ids[0] + "&metric=" + ids[1]
-	s.want(t, "GET /v1/aggregation/metric?exact=true&granularity=60&resample=3600&aggregation=share_above(90)"+both, "", 200,
+	wider := "GET /v1/aggregation/metric?granularity=60&resample=3600&aggregation=share_above(90)" + both
+	s.want(t, wider+"&exact=true", "", 200,
 		"["+at("0", "3600.0", "0.42857142857142855")+"]")
 	s.want(t, "GET /v1/aggregation/metric?granularity=60&aggregation=share_above(90)"+both, "", 400, "~exact=true")
-	s.want(t, "GET /v1/aggregation/metric?granularity=60&resample=3600&reaggregation=mean&aggregation=share_above(90)"+both, "", 400,
-		"~exact=true")
+	s.want(t, wider+"&reaggregation=mean", "", 400, "~exact=true")
 
 	// A late measure changes its groups.
 	s.want(t, "POST /v1/metric/"+ids[0]+"/measures", `[{"timestamp":20,"value":90.5}]`, 202, "")
-	s.want(t, measures+"share_above(90)&refresh=true", "", 200, "["+at("0", "60.0", "0.5")+", "+at("1", "60.0", "1.0")+"]")
+	s.want(t, measures+"share_above(90)&refresh=true", "", 200,
+		"["+at("0", "60.0", "0.5")+", "+at("1", "60.0", "1.0")+"]")
 }

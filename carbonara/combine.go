@@ -44,7 +44,8 @@ func Coarsen(dst, src *Groups, granularity time.Duration) error {
 
 // Merge sets dst to the groups of several metrics at one granularity taken together, as if all measures were one
 // metric's: exactly for decimals, as Coarsen. It keeps count, sum, min, max and second moment, of measures and of
-// differences, sketches and counts beyond thresholds, as far as all sources have them: which measure is first of all their groups do not tell.
+// differences, sketches and counts beyond thresholds, as far as all sources have them: which measure is first of all
+// their groups do not tell.
 func Merge(dst *Groups, sources []*Groups) error {
 	if len(sources) == 0 {
 		return fmt.Errorf("no groups to merge")

@@ -103,7 +103,7 @@
 // has come to them they count. Gnocchi differs: the newest measure counts, whenever it may be.
 //
 // 16. Folds. count_above(x) and count_below(x) are how many measures are greater or less than x; a NaN is neither.
-// share_above(x) and share_below(x) are these over count, and difference is last - first. All are exact. sum(x*x) is M2 +
-// sum*(sum/count), NaN if there is a NaN, else +Inf if there is an infinity. It is off by some n * 2^-53 of itself at
-// most. Gnocchi has none of them. fold.go says how they merge.
+// share_above(x) and share_below(x) are these over count, and difference is last - first. All are exact. sum(x*x) is
+// M2 + sum*(sum/count), NaN if there is a NaN, else +Inf if there is an infinity. It is off by some n * 2^-53 of itself
+// at most. Gnocchi has none of them. fold.go says how they merge.
 package carbonara

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// A fold is a method that a user chooses for a question: what share of measures lies above a threshold, or how far a
-// group moved. Folds merge: counts of groups add up exactly, and a share is a count over all measures, so that minutes
-// give a year.
+// A fold is a method that a user chooses for a question, such as the share of measures above a threshold. Folds merge:
+// counts of groups add up exactly, and a share is a count over all measures, so that minutes give a year.
 //
-// A threshold is a part of the Method and of the Column (threshold.go). So a count above 90 is never taken for one above
-// 95, whatever schemas an archive had, and no table beside the splits says what a column means. Folds without a
-// threshold are answered from columns that other methods have.
+// A threshold is a part of the Method and of the Column (threshold.go). So a count above 90 is never taken for one
+// above 95, in any schema that an archive had, and splits need no table beside them. Folds without a threshold are
+// answered from columns that other methods have.
 
 // IsFold reports whether m is a fold. Aggregates of wider groups follow from its columns, not from its aggregates.
 func (m Method) IsFold() bool { return m.kind() >= sumOfSquares && m.kind() <= shareBelow }
@@ -83,19 +82,19 @@ func (c Column) Append(dst []byte) []byte {
 	return append(dst, byte(c))
 }
 
-// ConsumeColumn is the inverse of Column.Append.
-func ConsumeColumn(src []byte) (c Column, rest []byte, ok bool) {
+// Consume is the inverse of Append: it sets c and returns what follows it in src.
+func (c *Column) Consume(src []byte) (rest []byte, ok bool) {
 	if len(src) == 0 {
-		return 0, src, false
+		return src, false
 	}
-	if c = Column(src[0]); c != columnAbove && c != columnBelow {
-		return c, src[1:], true
+	if *c = Column(src[0]); *c != columnAbove && *c != columnBelow {
+		return src[1:], true
 	}
 	if len(src) < 8 {
-		return 0, src, false
+		return src, false
 	}
-	c = Column(binary.LittleEndian.Uint64(src))
-	return c, src[8:], threshold(c - c.kind()).isCanonical()
+	*c = Column(binary.LittleEndian.Uint64(src))
+	return src[8:], threshold(*c - c.kind()).isCanonical()
 }
 
 // beyond counts the measures of a group that lie beyond a threshold; a NaN never does.

@@ -23,7 +23,9 @@ type storedColumn struct {
 
 // stored returns how the parsed split stores a column.
 func (s *scratch) stored(c Column) (storedColumn, bool) {
-	i, ok := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int { return cmp.Compare(a.column, c) })
+	i, ok := slices.BinarySearchFunc(s.columns, c, func(a storedColumn, c Column) int {
+		return cmp.Compare(a.column, c)
+	})
 	if !ok {
 		return storedColumn{}, false
 	}
@@ -284,7 +286,7 @@ func (s *scratch) parseSplit(src []byte, last int) (presence int, err error) {
 	s.slots = 0
 	for i := range int(columns) {
 		var c storedColumn
-		if c.column, src, ok = ConsumeColumn(src); !ok || len(src) == 0 {
+		if src, ok = c.column.Consume(src); !ok || len(src) == 0 {
 			return presence, corrupt("column %d is cut short", i)
 		}
 		if i > 0 && s.columns[i-1].column >= c.column {

@@ -20,8 +20,12 @@ import (
 
 // folds by name, over the values of a group.
 var folds = map[string]func(values []float64) float64{
-	"count_above(7)":   func(values []float64) float64 { return countIf(values, func(v float64) bool { return v > 7 }) },
-	"count_below(-.5)": func(values []float64) float64 { return countIf(values, func(v float64) bool { return v < -0.5 }) },
+	"count_above(7)": func(values []float64) float64 {
+		return countIf(values, func(v float64) bool { return v > 7 })
+	},
+	"count_below(-.5)": func(values []float64) float64 {
+		return countIf(values, func(v float64) bool { return v < -0.5 })
+	},
 	"share_above(5)": func(values []float64) float64 {
 		return countIf(values, func(v float64) bool { return v > 5 }) / float64(len(values))
 	},
@@ -44,7 +48,8 @@ func countIf(values []float64, is func(float64) bool) (n float64) {
 }
 
 // requireFold compares a fold of groups with that of all measures, and returns how many groups lack it.
-func requireFold(t *testing.T, g *carbonara.Groups, name string, measures map[carbonara.Timestamp]float64) (unknown int) {
+func requireFold(t *testing.T, g *carbonara.Groups, name string, measures map[carbonara.Timestamp]float64) (
+	unknown int) {
 	t.Helper()
 	m, err := carbonara.ParseMethod(name)
 	fatal.If(t, err)
@@ -57,15 +62,16 @@ func requireFold(t *testing.T, g *carbonara.Groups, name string, measures map[ca
 		want := folds[name](groups[start])
 		if got[i] != want && (got[i] == got[i] || want == want) &&
 			!(name == "sum(x*x)" && math.Abs(got[i]-want) <= 1e-12*want) {
-			t.Fatalf("%s of %v at %v: %v, want %v of %v", name, g.Granularity, start.Time(), got[i], want, groups[start])
+			t.Fatalf("%s of %v at %v: %v, want %v of %v", name, g.Granularity, start.Time(), got[i], want,
+				groups[start])
 		}
 	}
 	return len(groups) - len(starts)
 }
 
-// Folds of a metric are those of all its measures, in any batches, with late ones and equal times, after checkpoints and
-// crashes. A rebuild keeps them and gives them to a wider granularity. Of a new threshold it knows some groups, and what
-// it knows is right.
+// Folds of a metric are those of all its measures, in any batches, with late ones and equal times, after checkpoints
+// and crashes. A rebuild keeps them and gives them to a wider granularity. Of a new threshold it knows some groups, and
+// what it knows is right.
 func TestFoldsOfAMetric(t *testing.T) {
 	rounds := 100
 	if testing.Short() {

@@ -138,8 +138,8 @@ func (in DefinitionInput) resolve() (Definition, error) {
 // maxThresholds bounds the aggregation methods with a threshold: each may be a column of every metric.
 const maxThresholds = 32
 
-// resolveMethods turns names, "*", "-name" and "+name" into a set of methods, in the order of carbonara.Methods, and then
-// those with a threshold, in the order given.
+// resolveMethods turns names, "*", "-name" and "+name" into a set of methods, in the order of carbonara.Methods, and
+// then those with a threshold, in the order given.
 func resolveMethods(names []string) ([]carbonara.Method, error) {
 	var base, removed, added []carbonara.Method
 	all, named := false, false

@@ -32,8 +32,8 @@ type Replacement struct {
 // PlacedGroups are groups in place of measures. They keep their bits as JSON.
 type PlacedGroups []carbonara.Groups
 
-// placedJSON is groups of a granularity: columns as in splits; 8 bytes each start, then each value, column by column, big
-// endian.
+// placedJSON is groups of a granularity: columns as in splits; 8 bytes each start, then each value, column by column,
+// big endian.
 type placedJSON struct {
 	Granularity time.Duration `json:"granularity"`
 	Columns     []byte        `json:"columns"`
@@ -68,7 +68,8 @@ func (p *PlacedGroups) UnmarshalJSON(text []byte) error {
 		g := &(*p)[i]
 		var columns []carbonara.Column
 		for len(one.Columns) > 0 {
-			c, rest, ok := carbonara.ConsumeColumn(one.Columns)
+			var c carbonara.Column
+			rest, ok := c.Consume(one.Columns)
 			if !ok {
 				return errors.New("columns do not decode")
 			}

@@ -17,7 +17,7 @@ var archivePolicies = []string{
 	secondsPolicy,
 	`{"name":"all","back_window":2,"definition":[{"granularity":"1s","timespan":"1h"},{"granularity":"1m","points":90}],
 		"aggregation_methods":["mean","sum","min","max","std","count","first","last","median","95pct","rate:mean",
-		"rate:max"]}`,
+		"rate:max","share_above(20)","count_below(-0.5)"]}`,
 	`{"name":"counted","definition":[{"granularity":"10s"},{"granularity":"1h"}],"aggregation_methods":["last",
 		"increase","resets","count"]}`,
 	`{"name":"spread","definition":[{"granularity":"0.5s"},{"granularity":"5m"}],"aggregation_methods":["sketch","max"]}`,
@@ -65,8 +65,8 @@ func TestArchivesGoToAnotherServer(t *testing.T) {
 	// The bytes are not only carried along: the public API reads them alike, at each granularity and by each method.
 	sameAggregates := func() {
 		t.Helper()
-		for _, of := range []string{"m0 sum", "m1 mean", "m1 std", "m1 95pct", "m1 rate:max", "m1 first", "m2 increase",
-			"m2 resets", "m3 max", "m3 95pct"} {
+		for _, of := range []string{"m0 sum", "m1 mean", "m1 std", "m1 95pct", "m1 rate:max", "m1 first", "m1 share_above(20)",
+			"m1 count_below(-0.5)", "m2 increase", "m2 resets", "m3 max", "m3 95pct"} {
 			name, method, _ := strings.Cut(of, " ")
 			path := "/v1/resource/room/room:1%20%C3%BC/metric/" + name + "/measures?refresh=true&aggregation=" + method
 			var rows [2]json.RawMessage

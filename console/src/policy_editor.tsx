@@ -385,8 +385,9 @@ function Granularities({ draft, edit }: { draft: Draft; edit: Edit }) {
 }
 
 const percentile = /^(rate:)?[1-9]\d?pct$/;
-const known =
-  /^(increase|resets|difference|sum\(x\*x\)|(count|share)_(above|below)\([-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\)|(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct))$/;
+const named = /^(increase|resets|(rate:)?(mean|min|max|sum|count|std|first|last|median|nunique|[1-9]\d?pct))$/;
+const fold = /^(difference|sum\(x\*x\)|(count|share)_(above|below)\([-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\))$/;
+const known = (m: string) => named.test(m) || fold.test(m);
 
 function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
   const [typed, setTyped] = useState("");
@@ -397,7 +398,7 @@ function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
     edit({ methods: draft.methods.includes(m) ? draft.methods.filter((o) => o !== m) : [...draft.methods, m] });
   const add = () => {
     const m = typed.trim();
-    if (known.test(m) && !draft.methods.includes(m)) edit({ methods: [...draft.methods, m] });
+    if (known(m) && !draft.methods.includes(m)) edit({ methods: [...draft.methods, m] });
     setTyped("");
   };
   return (
@@ -415,7 +416,7 @@ function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
           placeholder="90pct, share_above(90)"
           size={20}
           value={typed}
-          aria-invalid={typed !== "" && !known.test(typed.trim()) && !percentile.test(typed)}
+          aria-invalid={typed !== "" && !known(typed.trim()) && !percentile.test(typed)}
           onInput={(e) => setTyped(e.currentTarget.value)}
           onKeyDown={(e) => {
             if (e.key === "Enter") {
@@ -423,7 +424,7 @@ function Methods({ draft, edit }: { draft: Draft; edit: Edit }) {
               add();
             }
           }}
-          onBlur={() => known.test(typed.trim()) && add()}
+          onBlur={() => known(typed.trim()) && add()}
         />
       </div>
     </div>

@@ -170,11 +170,11 @@ func (c *Combination) Columns(plan *carbonara.Plan) []carbonara.Column {
 		if column.IsRate() != c.Method.IsRate() || column.Percentile() > 0 || column.IsSketch() {
 			continue
 		}
-		switch base := column.Base(); {
-		case column.HasThreshold(), base == carbonara.ColumnM2, base == carbonara.ColumnFirst, base == carbonara.ColumnLast:
-			if !slices.Contains(c.Method.Columns(), column) {
-				continue
-			}
+		base := column.Base()
+		onlyIfAsked := column.HasThreshold() || base == carbonara.ColumnM2 || base == carbonara.ColumnFirst ||
+			base == carbonara.ColumnLast
+		if onlyIfAsked && !slices.Contains(c.Method.Columns(), column) {
+			continue
 		}
 		columns = append(columns, column)
 	}

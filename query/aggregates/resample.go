@@ -23,7 +23,8 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	if operand := n.operands[0]; n.method.IsFold() && operand.kind == kindMetric {
 		for _, i := range operand.references {
 			if m, err := carbonara.ParseMethod(e.operation.References[i].Aggregation); err == nil && m.IsFold() {
-				return nil, fail("%s of %s in wider groups follows from their measures: ask with exact=true", n.method, m)
+				return nil, fail("%s of %s in wider groups follows from their measures: ask with exact=true",
+					n.method, m)
 			}
 		}
 	}

@@ -46,7 +46,8 @@ const (
 
 func readingOfMethod(m carbonara.Method) *reading {
 	columns := query.ReadOf(nil, time.Second, m, 0, 0).Columns
-	return &reading{method: m, columns: columns, raw: !m.IsRate() && !m.IsCounter() && !m.IsFold() && m != carbonara.Std}
+	return &reading{method: m, columns: columns,
+		raw: !m.IsRate() && !m.IsCounter() && !m.IsFold() && m != carbonara.Std}
 }
 
 // readingOfMoments reads columns that functions combine exactly.

@@ -39,7 +39,8 @@ func TestFoldsMakeALaterVersion(t *testing.T) {
 	}{{"95pct", FormatVersion}, {"share_above(90)", foldsVersion}, {"mean", foldsVersion}} {
 		s, err := Open("index", Options{FS: fs})
 		fatal.If(t, err)
-		p, err := model.NewArchivePolicy(c.method, 0, []model.DefinitionInput{{Granularity: new(time.Minute)}}, []string{c.method})
+		definition := []model.DefinitionInput{{Granularity: new(time.Minute)}}
+		p, err := model.NewArchivePolicy(c.method, 0, definition, []string{c.method})
 		fatal.If(t, err)
 		fatal.If(t, s.CreateArchivePolicy(t.Context(), p))
 		fatal.If(t, s.Close())
