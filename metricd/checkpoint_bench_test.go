@@ -14,9 +14,17 @@ import (
 	"github.com/gnocco-db/gnocco/tests/testnode"
 )
 
-// BenchmarkCheckpoint processes one measure each of many metrics, of six methods at two granularities, and writes what
-// the heads gained.
+// BenchmarkCheckpoint processes one measure each of many metrics, of six methods at two granularities and perhaps
+// methods with a threshold, and writes what the heads gained.
 func BenchmarkCheckpoint(b *testing.B) {
+	b.Run("thresholds=0", func(b *testing.B) { benchmarkCheckpoint(b) })
+	b.Run("thresholds=1", func(b *testing.B) { benchmarkCheckpoint(b, "share_above(90)") })
+	b.Run("thresholds=3", func(b *testing.B) {
+		benchmarkCheckpoint(b, "share_above(90)", "share_above(99)", "count_below(0.5)")
+	})
+}
+
+func benchmarkCheckpoint(b *testing.B, more ...string) {
 	metrics := 2000
 	if testing.Short() {
 		metrics = 10
@@ -24,7 +32,8 @@ func BenchmarkCheckpoint(b *testing.B) {
 	ctx := context.Background()
 	n := testnode.Start(b, testnode.Options{FS: vfs.NewMem(), Sacks: 1, Workers: 1})
 	defer n.Stop(ctx)
-	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour}, "mean", "min", "max", "sum", "std", "count")
+	policy := newPolicy(b, "p", 0, []time.Duration{time.Minute, time.Hour},
+		append(more, "mean", "min", "max", "sum", "std", "count")...)
 	fatal.If(b, n.Index.CreateArchivePolicy(ctx, policy))
 	m := &model.Measures{Offsets: []int{0}}
 	for i := range metrics {
