@@ -486,7 +486,7 @@ func TestSecured(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * quick.TTL)
-	for end := time.Now().Add(time.Minute); !a.Valid(); time.Sleep(quick.TTL / 20) { // on a busy machine it is suspended
+	for end := time.Now().Add(time.Minute); !a.Valid(); time.Sleep(quick.TTL / 20) { // it may be suspended
 		if err := a.Err(); err != nil && !errors.Is(err, claim.ErrSuspended) || time.Now().After(end) {
 			t.Fatalf("the lease ended: %v", err)
 		}
