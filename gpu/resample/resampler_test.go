@@ -581,12 +581,15 @@ func TestResamplerChoice(t *testing.T) {
 	if carbonara.Accelerates(r, counts, 2000, 0, 1) {
 		t.Error("a batch is worth making for a device that is a quarter faster")
 	}
-	sketches := &carbonara.Batch{}
 	plain := batch
-	ofSketches := carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{carbonara.SketchMethod})
-	add(sketches, ofSketches, timestamps, values)
-	if batch = sketches; launched() || carbonara.Accelerates(r, sketches.Series[0].Plan, 1<<20, 1, 1) {
-		t.Error("the device is used for sketches")
+	for _, name := range []string{"sketch", "share_above(90)"} {
+		method, err := carbonara.ParseMethod(name)
+		fatal.If(t, err)
+		batch = &carbonara.Batch{}
+		add(batch, carbonara.NewPlan([]time.Duration{time.Minute}, []carbonara.Method{method}), timestamps, values)
+		if launched() || carbonara.Accelerates(r, batch.Series[0].Plan, 1<<20, 1, 1) {
+			t.Errorf("the device is used for %s", name)
+		}
 	}
 	batch = plain
 	r.SetModel(resample.Model{CPU: resample.Cost{Measure: 1, Packed: 1},

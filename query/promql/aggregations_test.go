@@ -113,3 +113,18 @@ func TestFunctionsOverAggregates(t *testing.T) {
 		}
 	}
 }
+
+// A fold is that of groups, also while the measures that it is of are kept.
+func TestFoldsOfSeries(t *testing.T) {
+	s := newStore(t, parser.Options{})
+	start := time.Unix(1_700_000_040, 0)
+	s.kept("folds", []string{"mean", "share_above(2)", "difference"}, 0, time.Minute, 0)
+	s.post(s.pushed("folds", "x"), start, 15*time.Second, 1, 2, 3, 5)
+	for method, want := range map[string]float64{"share_above(2)": 0.5, "difference": 4} {
+		r := s.instant(`x{__aggregation__="`+method+`"}`, start.Add(time.Minute))
+		vector, err := r.Vector()
+		if err != nil || len(vector) != 1 || vector[0].F != want {
+			t.Errorf("%s: %v, %v, want %v", method, vector, err, want)
+		}
+	}
+}
