@@ -1,1 +1,0 @@
-import"./chunk-VNJFGVEO.js";import"./chunk-SIXJBQHM.js";

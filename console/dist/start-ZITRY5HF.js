@@ -1,0 +1,1 @@
+import"./chunk-X6RH3JPH.js";import"./chunk-SIXJBQHM.js";
