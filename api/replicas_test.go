@@ -212,24 +212,25 @@ func TestPairsCountAsOneSeries(t *testing.T) {
 	}
 }
 
+// writeHistogram sends a native histogram of a replica by remote write 1.
+func writeHistogram(t *testing.T, s *server, replica string, h prompb.Histogram) {
+	body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
+		Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
+		Histograms: []prompb.Histogram{h}}}}).Marshal()
+	check(t, err)
+	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+}
+
 // histogramDoors send a native histogram of schema 0, whose buckets are from the first one on, for a replica.
 var histogramDoors = []struct {
 	name string
 	send func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram)
 }{
 	{"remote write 1", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
-		body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
-			Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
-			Histograms: []prompb.Histogram{prompb.FromIntHistogram(millis, h)}}}}).Marshal()
-		check(t, err)
-		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+		writeHistogram(t, s, replica, prompb.FromIntHistogram(millis, h))
 	}},
 	{"remote write 1, of floats", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
-		body, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{
-			Labels:     prompb.FromLabels(labels.FromStrings("__name__", "h", "__replica__", replica, "job", "j"), nil),
-			Histograms: []prompb.Histogram{prompb.FromFloatHistogram(millis, h.ToFloat(nil))}}}}).Marshal()
-		check(t, err)
-		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 204, "", asRemoteWrite...)
+		writeHistogram(t, s, replica, prompb.FromFloatHistogram(millis, h.ToFloat(nil)))
 	}},
 	{"remote write 2", func(t *testing.T, s *server, replica string, millis int64, h *histogram.Histogram) {
 		symbols := writev2.NewSymbolTable()

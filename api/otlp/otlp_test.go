@@ -313,7 +313,8 @@ func TestOddFieldsCostTheirPoints(t *testing.T) {
 		tr := translator{batch: &series.Batch{}}
 		tr.reset()
 		err := decodeJSON([]byte(body), &tr)
-		if got := tr.batch.Len(); err != nil || got != stored || tr.refused["unreadable"] != refused || tr.points != stored+refused {
+		got := tr.batch.Len()
+		if err != nil || got != stored || tr.refused["unreadable"] != refused || tr.points != stored+refused {
 			t.Errorf("%s: %d stored, %v refused of %d; want %d, %d", body, got, tr.refused, tr.points, stored, refused)
 		}
 	}
