@@ -61,10 +61,11 @@ func (a *Handlers) postSeries(w http.ResponseWriter, r *http.Request, who *auth.
 	written("Samples", stored.Numbers+request.Ends)
 	written("Histograms", stored.Histograms+request.HistogramEnds)
 	written("Exemplars", a.writer.KeepExemplars(who.User, protocol, &request.Exemplars))
-	for reason, of := range map[string]LeftOut{"native_histogram": request.Histograms, "labels": request.Duplicates,
-		"time": request.Times, "exemplar_or_metadata": request.Others} {
-		a.writer.Refuse(protocol, reason, of.N, of.First)
-	}
+	refuse := func(reason string, of *LeftOut) { a.writer.Refuse(protocol, reason, of.N, of.First) }
+	refuse("native_histogram", &request.Histograms)
+	refuse("labels", &request.Duplicates)
+	refuse("time", &request.Times)
+	refuse("exemplar_or_metadata", &request.Others)
 	if first != nil && !errors.Is(first, model.ErrInvalid) {
 		return first
 	}
