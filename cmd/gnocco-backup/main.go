@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,19 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
+	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 //go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
 
-// licenses are those of all modules that this program is linked from.
+// licensesOfParts are those of all modules that this program is linked from.
 //
 //go:embed licenses.txt
-var licenses string
+var licensesOfParts string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -54,15 +53,7 @@ func newProgram() *cobra.Command {
 		SilenceErrors: true,
 	}
 	commandline.DefineSettings(root)
-	root.AddCommand(shared.NewBackup(open), shared.NewRestore(open), newDoctor(), &cobra.Command{
-		Use:   "licenses",
-		Short: "Print the licences of this program and of its parts",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
-			return err
-		},
-	})
+	root.AddCommand(shared.NewBackup(open), shared.NewRestore(open), newDoctor(), licenses.NewCommand(licensesOfParts))
 	return root
 }
 

@@ -4,24 +4,23 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
+	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 //go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
 
-// licenses are those of all modules that this program is linked from.
+// licensesOfParts are those of all modules that this program is linked from.
 //
 //go:embed licenses.txt
-var licenses string
+var licensesOfParts string
 
 // exitRejected is the status where all was done, but for some metrics.
 const exitRejected = 2
@@ -54,15 +53,7 @@ TOML or YAML by its ending. Flags override the environment, and the environment 
 	config := commandline.NewConfig()
 	config.Hidden = true // gnocco config becomes it for commands of this program
 	root.AddCommand(newList(), newShow(), newQuery(), newExplain(), newDelete(), newRebuild(), newStatus(), newTop(),
-		newQuotas(), newRules(), newSize(), config, &cobra.Command{
-			Use:   "licenses",
-			Short: "Print the licences of this program and of its parts",
-			Args:  cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
-				return err
-			},
-		})
+		newQuotas(), newRules(), newSize(), config, licenses.NewCommand(licensesOfParts))
 	commandline.Prepare(root)
 	return root
 }

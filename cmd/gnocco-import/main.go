@@ -9,23 +9,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/complete"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/exports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
 	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
+	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
 	"github.com/gnocco-db/gnocco/cmd/shared/process"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 )
 
 //go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
 
-// licenses are those of all modules that this program is linked from.
+// licensesOfParts are those of all modules that this program is linked from.
 //
 //go:embed licenses.txt
-var licenses string
+var licensesOfParts string
 
 // exitIncomplete is the status of an import that ended, after which the archives do not have all that the files hold.
 const exitIncomplete = 2
@@ -70,15 +70,7 @@ func newProgram() *cobra.Command {
 	complete.Flags(write, &o.Remote)
 	config := commandline.NewConfig()
 	config.Hidden = true // gnocco config becomes it for commands of this program
-	root.AddCommand(imported, write, newRestore(), newCorrelate(), config, &cobra.Command{
-		Use:   "licenses",
-		Short: "Print the licences of this program and of its parts",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
-			return err
-		},
-	})
+	root.AddCommand(imported, write, newRestore(), newCorrelate(), config, licenses.NewCommand(licensesOfParts))
 	commandline.Prepare(root)
 	return root
 }

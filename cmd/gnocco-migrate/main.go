@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -16,18 +15,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gnocco-db/gnocco"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
+	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
 	"github.com/gnocco-db/gnocco/internal/keystone"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
 //go:generate go run github.com/gnocco-db/gnocco/tools/licenses -of . -o licenses.txt
 
-// licenses are those of all modules that this program is linked from.
+// licensesOfParts are those of all modules that this program is linked from.
 //
 //go:embed licenses.txt
-var licenses string
+var licensesOfParts string
 
 // access is the user that the program asks a server as, and how often it may ask.
 type access struct {
@@ -121,7 +120,7 @@ in GNOCCHI_PASSWORD and GNOCCO_PASSWORD.`,
 	o.StringVar(&f.report, "report", "", "file for the report of --verify (default: standard output)")
 	o.StringVar(&f.signer, "signer", "", "name under the report")
 	o.Lookup("token").DefValue = ""
-	cmd.AddCommand(newSettings(), newLicenses())
+	cmd.AddCommand(newSettings(), licenses.NewCommand(licensesOfParts))
 	return cmd
 }
 
@@ -147,18 +146,6 @@ ignored, as JSON. GNOCCO_* environment variables override the file. gnocco runs 
 				return err
 			}
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(settings)
-		},
-	}
-}
-
-func newLicenses() *cobra.Command {
-	return &cobra.Command{
-		Use:   "licenses",
-		Short: "Print the licences of this program and of its parts",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), gnocco.License+"\n"+licenses)
-			return err
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
+	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
 )
 
 func newRoot() *cobra.Command {
@@ -34,7 +35,7 @@ environment, and the environment overrides the file. A file that ends in .conf i
 	group("move", "Move data in and out:", newBackup(), newRestore())
 	group("look", "Look into data and repair it:", newFsck(), newSacks(), newDoctor(), newCoordination())
 	addElsewhere(root)
-	root.AddCommand(newLicenses(), newVersion())
+	root.AddCommand(licenses.NewCommand(licensesOfParts), newVersion())
 	addHelpTopics(root)
 	commandline.Prepare(root)
 	root.SetVersionTemplate("gnocco {{.Version}}\n")
