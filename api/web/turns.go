@@ -180,9 +180,10 @@ func (e *Env) Evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identit
 		return err
 	}
 	defer release()
-	// A timer may fire late: the clock decides whether there is time left.
+	// A timer may fire late: the clock decides whether there is time left. The context tells its cause once it has ended.
 	if deadline, ok := r.Context().Deadline(); ok && !time.Now().Before(deadline) {
-		return context.DeadlineExceeded
+		<-r.Context().Done()
+		return r.Context().Err()
 	}
 	return e.Patiently(r.Context(), func() error { return answer(&turnWriter{w, release}) })
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/tests/fatal"
@@ -86,6 +88,28 @@ func TestTurnsEnd(t *testing.T) {
 		take(t.Context())()
 		turns.most = 0 // none waits; one is evaluated
 		take(t.Context())()
+	})
+}
+
+// late is a context whose time is over before its timer says so.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now(), true }
+
+// A query whose time is over when its turn comes is told the reason, also while the timer is late.
+func TestTimeIsOverBeforeItsTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &Env{turns: newTurns(&Limits{Queries: 1}, newInstruments(nil))}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, ErrQueryTimeout)
+		defer cancel()
+		r := httptest.NewRequestWithContext(late{ctx}, http.MethodGet, "/", nil)
+		err := e.Evaluate(httptest.NewRecorder(), r, nil, func(http.ResponseWriter) error {
+			t.Error("it is evaluated")
+			return nil
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || context.Cause(ctx) != ErrQueryTimeout {
+			t.Errorf("%v because of %v", err, context.Cause(ctx))
+		}
 	})
 }
 
