@@ -2,7 +2,6 @@ package etcd_test
 
 import (
 	"errors"
-
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -90,7 +89,8 @@ func TestEpochsAreAboveTheDisk(t *testing.T) {
 	}
 }
 
-// When etcd does not answer, the lease ends; and then others can claim.
+// While etcd does not answer, the lease is suspended. Once it answers, the process holds what it held, and others can claim
+// that when it has left.
 func TestServerStops(t *testing.T) {
 	endpoint, server := startServer(t)
 	root := t.TempDir()
@@ -99,14 +99,27 @@ func TestServerStops(t *testing.T) {
 	if _, err := a.Claim(t.Context(), "index"); err != nil {
 		t.Fatal(err)
 	}
+	await := func(valid bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); a.Valid() != valid; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the lease: %v", a.Err())
+			}
+		}
+	}
 	fatal.If(t, server.Process.Signal(syscall.SIGSTOP))
-	<-a.Done()
-	if !errors.Is(a.Err(), claim.ErrLost) {
-		t.Errorf("lease: %v", a.Err())
+	await(false)
+	if err := a.Err(); !errors.Is(err, claim.ErrSuspended) {
+		t.Errorf("lease: %v", err)
 	}
 	fatal.If(t, server.Process.Signal(syscall.SIGCONT))
+	await(true)
 	b := claimtest.Join(t, open(t, root, endpoint, o), "b")
 	changed := b.Watch(t.Context())
+	if _, err := b.Claim(t.Context(), "index"); !errors.Is(err, claim.ErrHeld) {
+		t.Fatalf("claim of what another process holds: %v", err)
+	}
+	fatal.If(t, a.Leave(t.Context()))
 	for {
 		_, err := b.Claim(t.Context(), "index")
 		if err == nil {
