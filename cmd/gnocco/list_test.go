@@ -37,8 +37,9 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "cellar/cold", "", "list", "metrics", "ELLA")
 	f(0, "house/out", "", "show", "hous", "--start", "2025-12-01")
 	f(1, "", "no metric is house/ine (did you mean house/in?)", "show", "house/ine")
-	f(0, "", "", "query", `count({__name__=~"no|none"})`)
-	f(0, `/api/v1/query count({__name__=~"no|none"})`, "", "top", "--count", "1") // the ten that cost most
+	costly := "count_over_time(vector(1)[1d:1s])" // top shows the ten that cost most
+	f(0, "86400", "", "query", costly)
+	f(0, "/api/v1/query "+costly, "", "top", "--count", "1")
 	f(1, "", "gnocco: unknown flag: --limits", "list", "metrics", "--limits")
 	f(1, "", "gnocco: usage: gnocco list KIND [SELECTOR...] [flags] (gnocco list --help explains it)", "list")
 	f(1, "", "cannot be selected", "list", "rules", "a")
