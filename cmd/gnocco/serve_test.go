@@ -87,7 +87,8 @@ func TestServeRefusesWhatItCannotDo(t *testing.T) {
 			t.Errorf("%q: status %d: %s", args, status, stderr)
 		}
 	}
-	f("number of sacks is -1", "--sacks", "-1")
+	f("number of sacks is 4097", "--sacks", "4097")
+	f(`invalid argument "-1" for "--sacks"`, "--sacks", "-1")
 	f("memory limit is 1024 bytes", "--memory-limit", "1KiB")
 	f("is not a size", "--memory-limit", "much")
 	f("--log-level", "--log-level", "loud")

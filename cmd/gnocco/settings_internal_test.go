@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/gnocco-db/gnocco/cmd/shared/commandline"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
@@ -70,4 +73,44 @@ func TestSettings(t *testing.T) {
 	fails("does not end in .toml, .yaml, .yml or .conf", "--config", file("d.txt", "max-limit = 5\n"))
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	fails("--max-limit")
+}
+
+// No command takes a number or a time below 0, whether from the command line or the environment, where its usage does not
+// say what it is.
+func TestNumbersAreNotNegative(t *testing.T) {
+	tried := 0
+	refused := func(cmd *cobra.Command, flag, value string, args ...string) {
+		t.Helper()
+		tried++
+		fatal.If(t, cmd.ParseFlags(args))
+		if err := commandline.ApplySettings(cmd, nil); err == nil || !strings.Contains(err.Error(), "--"+flag) {
+			t.Errorf("%s --%s=%s: %v", cmd.CommandPath(), flag, value, err)
+		}
+		fatal.If(t, cmd.Flags().Set(flag, cmd.Flag(flag).DefValue))
+		cmd.Flag(flag).Changed = false
+	}
+	values := map[string][]string{"int": {"-1", "-7"}, "int64": {"-1", "-7"}, "duration": {"-1ns", "-1h"},
+		"float64": {"-1", "-1e-300", "NaN", "Inf", "-Inf"}}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			for _, value := range values[flag.Value.Type()] {
+				if flag.Hidden {
+					continue
+				}
+				refused(cmd, flag.Name, value, "--"+flag.Name+"="+value)
+				name := "GNOCCO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+				t.Setenv(name, value)
+				refused(cmd, flag.Name, value)
+				fatal.If(t, os.Unsetenv(name))
+			}
+		})
+		for _, child := range cmd.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot())
+	if tried < 100 {
+		t.Errorf("%d values tried", tried)
+	}
 }

@@ -114,7 +114,8 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 	flags.StringArrayVar(&recipients, RecipientFlag, nil, "encrypt for this public key of age, or those of this file")
 	flags.StringVar(&keep, "keep", "", "which backups stay, as 7d,4w,12m (default: all)")
 	flags.StringVar(&identity, IdentityFlag, "", "file with the secret key of age, to verify encrypted objects with")
-	flags.DurationVar(&every, "every", 0, "follow the folder: take a backup so often, until the command is stopped")
+	flags.DurationVar(&every, "every", 0,
+		"follow the folder: take a backup so often, until the command is stopped (0: take one)")
 	flags.BoolVar(&options.Verify, "verify", false, "verify all of the backup, also what earlier backups stored")
 	flags.DurationVar(&options.Patience, "patience", 5*time.Minute,
 		"how long to wait for a store that changes all the time, and for a rebuild")

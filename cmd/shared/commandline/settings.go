@@ -33,7 +33,8 @@ func DefineSettings(root *cobra.Command) {
 }
 
 // ApplySettings sets the flags of cmd that the command line leaves out, from the environment or else from the
-// configuration file. So commands look at their flags only, and every setting is checked by its flag.
+// configuration file. So commands look at their flags only, and every setting is checked by its flag. Then it checks
+// all values.
 func ApplySettings(cmd *cobra.Command, _ []string) error {
 	path, _ := cmd.Flags().GetString(configFlag)
 	path = cmp.Or(path, os.Getenv(variable(configFlag)))
@@ -68,7 +69,21 @@ func ApplySettings(cmd *cobra.Command, _ []string) error {
 		}
 		faults = append(faults, setFlag(cmd.Flags(), flag, value))
 	})
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { faults = append(faults, checkFlag(flag)) })
 	return errors.Join(faults...)
+}
+
+// checkFlag refuses numbers and times that are negative or no numbers, but for -1 where the usage says what that is.
+func checkFlag(flag *pflag.Flag) error {
+	value := flag.Value.String()
+	isNumber := slices.Contains([]string{"int", "int64", "float64", "duration"}, flag.Value.Type())
+	if !isNumber || !flag.Changed || flag.Hidden || value == "-1" && strings.Contains(flag.Usage, "-1:") {
+		return nil
+	}
+	if value[0] == '-' || value == "NaN" || value == "+Inf" {
+		return fmt.Errorf("invalid argument %q for %q: not a number from 0 up", value, "--"+flag.Name)
+	}
+	return nil
 }
 
 // variable is the name of the environment's variable for a flag.
