@@ -180,7 +180,7 @@ func (e *Env) Evaluate(w http.ResponseWriter, r *http.Request, who *auth.Identit
 		return err
 	}
 	defer release()
-	// A timer may fire late: the clock decides whether there is time left. The context tells its cause once it has ended.
+	// A timer may fire late: the clock decides whether there is time left. The context tells its cause once it ends.
 	if deadline, ok := r.Context().Deadline(); ok && !time.Now().Before(deadline) {
 		<-r.Context().Done()
 		return r.Context().Err()

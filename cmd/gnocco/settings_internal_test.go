@@ -75,8 +75,8 @@ func TestSettings(t *testing.T) {
 	fails("--max-limit")
 }
 
-// No command takes a number or a time below 0, whether from the command line or the environment, where its usage does not
-// say what it is.
+// No command takes a number or a time below 0, whether from the command line or the environment, where its usage does
+// not say what it is.
 func TestNumbersAreNotNegative(t *testing.T) {
 	tried := 0
 	refused := func(cmd *cobra.Command, flag, value string, args ...string) {

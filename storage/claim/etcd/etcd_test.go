@@ -89,8 +89,8 @@ func TestEpochsAreAboveTheDisk(t *testing.T) {
 	}
 }
 
-// While etcd does not answer, the lease is suspended. Once it answers, the process holds what it held, and others can claim
-// that when it has left.
+// While etcd does not answer, the lease is suspended. Once it answers, the process holds what it held, and others can
+// claim that when it has left.
 func TestServerStops(t *testing.T) {
 	endpoint, server := startServer(t)
 	root := t.TempDir()
