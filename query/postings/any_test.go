@@ -3,6 +3,7 @@ package postings_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -13,8 +14,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
-// A series is found by its name, an ID or a part of one, and each label's value, by all kinds of matchers and with
-// either kind of names. Unit and archive policy tell no series apart.
+// A series is found by its name, an ID or a part of one, each label's value, and label=value, by all kinds of matchers
+// and with either kind of names. Unit and archive policy tell no series apart.
 func TestAny(t *testing.T) {
 	store := openIndex(t)
 	low, err := store.ArchivePolicy("low")
@@ -53,6 +54,9 @@ func TestAny(t *testing.T) {
 					if !slices.Contains([]string{"metric_unit", "archive_policy"}, l.Name) {
 						has = has || m.Matches(l.Value) != negative
 					}
+					if strings.Contains(value, "=") && slices.Contains([]string{"project_id", "resource_type", "instance"}, l.Name) {
+						has = has || m.Matches(l.Name+"="+l.Value) != negative
+					}
 				})
 				if has != negative {
 					want = append(want, l)
@@ -72,6 +76,8 @@ func TestAny(t *testing.T) {
 				f(kind, id, map[bool]int{true: 2 - i%2, false: 36}[kind == labels.MatchEqual])
 			}
 			f(kind, "web-001", 36)
+			f(kind, "instance=web-001:9100", 36)
+			f(kind, "project_id=project-1", 36)
 			f(kind, "low", map[bool]int{true: 0, false: 36}[kind == labels.MatchEqual])
 		}
 		for _, kind := range []labels.MatchType{labels.MatchRegexp, labels.MatchNotRegexp} {
@@ -79,6 +85,9 @@ func TestAny(t *testing.T) {
 			f(kind, "up[01]", 36)
 			f(kind, "(?is)"+known[0][:13]+".*", 36)
 			f(kind, ".*used", 36)
+			f(kind, "(?is).*ID=project-[01].*", 36)
+			f(kind, "(?is).*instance=web-00.*", 36)
+			f(kind, "(?is)project-1=.*|type=.*", map[bool]int{true: 0, false: 36}[kind == labels.MatchRegexp])
 			f(kind, "project-1|web-007:9100", 36)
 			f(kind, ".*", 36)
 		}

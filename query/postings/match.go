@@ -110,11 +110,12 @@ func (c *check) matches(s *state, m *metric) bool {
 func (c *check) matchesAny(s *state, m *metric) bool {
 	negative := c.matcher.Type == labels.MatchNotEqual || c.matcher.Type == labels.MatchNotRegexp
 	is := func(value symbol) bool { return value != 0 && c.matchesText(s, value) != negative }
+	pairs := hasPairs(c.matcher)
 	if is(m.name) || is(s.naming.nameOf(m)) || is(s.original(m)) {
 		return !negative
 	}
 	for label := range s.pairsOf(m) {
-		if is(label.value) {
+		if is(label.value) || pairs && c.matcher.Matches(s.textOf(label)) != negative {
 			return !negative
 		}
 	}
@@ -122,6 +123,11 @@ func (c *check) matchesAny(s *state, m *metric) bool {
 		m.resource != none && c.matcher.Matches(s.resources[m.resource].id.String()) != negative)
 	return ids != negative
 }
+
+// hasPairs reports whether a matcher may be about a label and its value, label=value, and not about a value alone.
+func hasPairs(m *labels.Matcher) bool { return strings.Contains(m.Value, "=") }
+
+func (s *state) textOf(label pair) string { return s.texts[label.name] + "=" + s.texts[label.value] }
 
 // mayBeID reports whether a matcher has as much of an ID as people copy: IDs of all series are not compared with words.
 func mayBeID(m *labels.Matcher) bool {
@@ -147,11 +153,14 @@ func (s *state) withAny(m *labels.Matcher) (found []uint32) {
 			found = append(found, places...)
 		}
 	}
+	is := func(label pair) bool { return matches[label.value] || hasPairs(m) && m.Matches(s.textOf(label)) }
 	has := make([]bool, len(s.resources))
-	for _, values := range s.values {
+	for name, values := range s.values {
 		for value, resources := range values {
-			for _, place := range resources {
-				has[place] = has[place] || matches[value]
+			if is(pair{name, value}) {
+				for _, place := range resources {
+					has[place] = true
+				}
 			}
 		}
 	}
@@ -161,7 +170,7 @@ func (s *state) withAny(m *labels.Matcher) (found []uint32) {
 		}
 	}
 	for place, label := range s.pushed.pairs {
-		if matches[label.value] {
+		if is(label) {
 			found = slices.AppendSeq(found, s.pushed.metrics(uint32(place)))
 		}
 	}
