@@ -59,10 +59,12 @@ function endOf(text: string, at: number, delimiter: string): number {
   return at;
 }
 
-// readSheet parts a file whose first row names its columns.
+// readSheet parts a file whose first row names its columns, unless that has a time and numbers. Above it may be what
+// Excel writes about the delimiter, and comments.
 export function readSheet(text: string): Sheet {
-  const head = text.slice(0, 1 << 16);
-  const [delimiter] = delimiters
+  const head = text.slice(0, 1 << 16),
+    said = /^sep=(.)\r?\n/i.exec(head)?.[1];
+  const [delimiter] = (said ? [said] : delimiters)
     .map((d) => {
       const widths = cells(head, d, 50).rows.map((row) => row.length),
         usual = Math.max(...widths, 1);
@@ -70,10 +72,40 @@ export function readSheet(text: string): Sheet {
     })
     .sort((a, b) => b[1] - a[1])[0];
   const { rows, lines } = cells(text, delimiter),
-    first = rows.shift() ?? [];
-  lines.shift();
-  const names = first.map((name, i) => name.replaceAll("/", "_") || `column ${i + 1}`); // as metrics may be called
-  return { header: names.map((n, i) => (names.indexOf(n) < i ? `${n} ${i + 1}` : n)), rows, lines, delimiter };
+    above = said ? 1 : 0,
+    begin =
+      above +
+      Math.max(
+        0,
+        rows.slice(above).findIndex(([cell]) => !cell.startsWith("#")),
+      ),
+    first = rows[begin] ?? [],
+    isTime = (cell: string) => forms.some((form) => fits(form, cell)),
+    named = !first.some(isTime) || !first.every((c) => isGap(c) || isTime(c) || !Number.isNaN(number(c, ","))),
+    skipped = begin + (named ? 1 : 0);
+  rows.splice(0, skipped);
+  lines.splice(0, skipped);
+  const names = first.map((name, i) => (named && name.replaceAll("/", "_")) || `column ${i + 1}`); // as metrics may be called
+  const header = names.map((n, i) => (names.indexOf(n) < i ? `${n} ${i + 1}` : n));
+  joinTimes(header, rows);
+  return { header, rows, lines, delimiter };
+}
+
+// joinTimes makes one column of one with dates and one with times of day.
+function joinTimes(header: string[], rows: string[][]) {
+  const are = (i: number, is: (cell: string) => boolean) => {
+    const known = rows.slice(0, 200).flatMap((r) => (isGap(r[i]) ? [] : [r[i]]));
+    return known.length > 0 && known.every(is);
+  };
+  const day = header.findIndex((_, i) => are(i, (c) => !c.includes(":") && forms.some((f) => f.fields?.(c)))),
+    time = header.findIndex((_, i) => are(i, (c) => /^\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[AP]M)?$/i.test(c)));
+  if (day < 0 || time < 0) return;
+  header[day] += " " + header[time];
+  header.splice(time, 1);
+  for (const row of rows) {
+    row[day] = `${row[day] ?? ""} ${row[time] ?? ""}`.trim();
+    row.splice(time, 1);
+  }
 }
 
 const gaps = new Set(["", "-", "na", "n/a", "nan", "null", "none", "#n/a"]);
@@ -84,7 +116,7 @@ export type Decimal = "." | ",";
 // number reads a cell; NaN of what is none.
 export function number(cell: string, decimal: Decimal): number {
   const text = decimal === "," ? cell.replace(/\.(?=\d{3}(\D|$))/g, "").replace(",", ".") : cell;
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) && isFinite(+text) ? Number(text) : NaN;
 }
 
 // A Form is how times are written: fields returns year, month, day, hour, minute, second and, where the text says it,
@@ -233,6 +265,8 @@ export function measuresOf(
       rejected.push({ line: lines[i], why: `no time: ${row[time] ?? ""}` });
       return;
     }
+    if (row.slice(header.length).some(Boolean))
+      rejected.push({ line: lines[i], why: `${row.length} cells in ${header.length} columns` });
     columns.forEach((column, c) => {
       const cell = row[column] ?? "";
       if (isGap(cell)) return;

@@ -143,3 +143,34 @@ func TestTimesOfAFile(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The page reads files without a header, with Excel's line or comments above one, and with dates and times of day in
+// two columns. It names cells and files that it leaves out.
+func TestOddFilesAreBrought(t *testing.T) {
+	s, _ := start(t, nil)
+	b := open(t, s.URL(), "#/explore")
+	f := func(content, want string) {
+		t.Helper()
+		b.bring(fmt.Sprintf("file %d.csv", len(content)), content)
+		b.waitText(want)
+	}
+	f("2026-11-29 10:00,20.5\n2026-11-29 10:05,\n2026-11-29 10:10,22\n",
+		"2 measures of column 2, from 2026-11-29 10:00:00 to 2026-11-29 10:10:00 UTC")
+	f("1796000000;1,5;7\n1796000060;2,5;8\n", "4 measures of column 2, column 3, from 2026-11-30 00:53:20")
+	f("sep=;\r\nTime;Temp\r\n29.11.2026 10:00;21,5\r\n", "1 measure of Temp, from 2026-11-29 10:00:00")
+	f("# by a logger, in °C\n#\ntime,temp\n2026-11-29 10:00,1\nnever,2\n2026-11-29 10:05,3\n", "line 5: no time: never")
+	f("date,time,v\n2026-11-29,10:00,1\n2026-11-29,10:05,2\n", "2 measures of v, from 2026-11-29 10:00:00 to 2026-11-29 10:05:00")
+	f("time,a,b\n2026-11-29 10:00,1,2,3\n2026-11-29 10:05,1e400,2\n",
+		"2 cells cannot be read and are left out: line 2: 4 cells in 3 columns; line 3: a is no number: 1e400")
+	f("time,host,v\n2026-11-29 10:00,a,1\n2026-11-29 10:00,b,2\n", "gnocco import csv, with --metric-column")
+	f("", "no rows with a time and a value")
+	f("\x1f\u008b\b\x00\x00", "is no text")
+	f(`{"time": "2026-11-29T10:00:00Z", "temp": 1}`, "gnocco import jsonl")
+	f(`[{"time": "2026-11-29T10:00:00Z", "temp": 1}]`, "gnocco import jsonl")
+	b.act(`(() => {
+		const data = new DataTransfer();
+		for (const name of ["a.csv", "b.csv"]) data.items.add(new File(["time,v\n1796000000,1\n"], name));
+		document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true}));
+	})()`)
+	b.waitText("2 files were dropped: bring one at a time")
+}

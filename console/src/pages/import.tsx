@@ -46,9 +46,16 @@ export function Import() {
     try {
       if (f.size > mostBytes)
         throw new Error(`This file is larger than 256 MiB: gnocco import csv ${f.name} reads files of any size`);
-      const sheet = readSheet(await textOf(f));
+      const text = await textOf(f);
+      if (text.slice(0, 4096).includes("\0") || /^(PK\x03|\x1f.\x08|%PDF)/.test(text))
+        throw new Error(
+          `${f.name} is no text: export it as CSV. gnocco import csv also reads CSV compressed by gzip, zstd, bzip2 or xz`,
+        );
+      if (/^\s*[[{]\s*["{}]/.test(text))
+        throw new Error(`${f.name} is JSON: gnocco import jsonl reads a file of an object a line`);
+      const sheet = readSheet(text);
       if (sheet.header.length < 2 || !sheet.rows.length)
-        throw new Error("This file has no rows with a time and a value: its first line names the columns");
+        throw new Error("This file has no rows with a time and a value");
       setFile({ name: f.name, sheet });
     } catch (e) {
       setError((e as Error).message);
@@ -76,7 +83,9 @@ export function Import() {
           onDrop={(e) => {
             e.preventDefault();
             setOver(false);
-            void open(e.dataTransfer?.files[0]);
+            const files = e.dataTransfer?.files;
+            if (files && files.length > 1) setError(`${files.length} files were dropped: bring one at a time`);
+            else void open(files?.[0]);
           }}
         >
           <input
@@ -292,7 +301,10 @@ function Plan({ name, sheet }: File_) {
               </li>
             )}
             {content.repeated > 0 && (
-              <li>{count(content.repeated, "row")} with the time of another: the last counts.</li>
+              <li>
+                {count(content.repeated, "row")} with the time of another: the last counts. Rows of several series are
+                read by gnocco import csv, with --metric-column or --resource-column.
+              </li>
             )}
             {content.rejected.length > 0 && (
               <li id="rejected">
@@ -378,7 +390,7 @@ function keeps(policy: Policy, { granularity, groups, old }: Kept, times: number
     .slice(1)
     .map((i) => `${duration(i.granularity)}${i.timespan ? " for " + duration(i.timespan) : ""}`);
   return (
-    `${policy.name} keeps ${groups === times ? "each measure in a group of its own" : `${whole(groups)} groups of the ${whole(times)} times`}, ` +
+    `${policy.name} keeps ${groups === times ? "each measure in a group of its own" : `${count(groups, "group")} of the ${count(times, "time")}`}, ` +
     `by ${duration(granularity)}${policy.items[0].timespan ? " for " + duration(policy.items[0].timespan) : ""}` +
     (rest.length ? ` (and ${rest.join(", ")})` : "") +
     (groups < times ? ": measures of one group are merged into its mean, minimum and so on" : "") +
