@@ -88,7 +88,8 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
     const nameRank = first ? rankOf(first.name, text) : nowhere,
       value = values?.[0];
     if (value && value.rank < nameRank) return () => choose(value, labels);
-    return first && (() => void openName(first.name, labels));
+    if (first) return () => void openName(first.name, labels, text);
+    return text.includes("{") ? () => change({ find: null, m: null, lang: null, q: text }) : undefined;
   };
   const [enters, setEnters] = useState<string | null>(null); // a text, until what it finds is here
   useEffect(() => {
@@ -216,12 +217,14 @@ const choose = ({ label, value }: Value, labels: [string, string][]) =>
 
 const mostOnChart = 40;
 
-// openName draws the series of a name.
-async function openName(name: string, labels: [string, string][]) {
+// openName draws the series of a name that were found, also by words that are not in it.
+async function openName(name: string, labels: [string, string][], text: string) {
   const its: [string, string][] = [...labels.filter(([n]) => n !== "__name__"), ["__name__", name]];
-  const found = await findSeries("", its, undefined, mostOnChart + 1);
+  const others = text.split(/\s+/).filter((w) => !name.toLowerCase().includes(w.toLowerCase()));
+  const words = others.join(" ");
+  const found = await findSeries(words, its, undefined, mostOnChart + 1);
   if (found.length === 1) toggle([], found[0]);
-  else if (found.length > mostOnChart || found.some(isNative)) change({ q: selector("", its), m: null, lang: null });
+  else if (found.length > mostOnChart || found.some(isNative)) change({ q: selector(words, its), m: null, lang: null });
   else change({ m: found.map((s) => s.id), q: null, lang: null });
 }
 

@@ -297,7 +297,7 @@ export async function findValues(text: string, labels: [string, string][], signa
   for (const { name, counts } of lists.flat()) {
     if (name === "unit" || name === "archive_policy" || bounds.has(name)) continue;
     for (const { name: value, value: series } of counts) {
-      const rank = rankOf(value, text),
+      const rank = rankOf(text.includes("=") ? name + "=" + value : value, text),
         key = name + "=" + value;
       if (rank < nowhere && series > (found.get(key)?.series ?? 0))
         found.set(key, { label: name, value, series, rank });

@@ -119,7 +119,12 @@ export function Tiles({ finder }: { finder: FinderState }) {
     };
   }, [value, rest]);
   if (!finder.series) return finder.error ? null : <Notice>Looking for metrics …</Notice>;
-  if (!groups.length) return <Notice>No metric is called like that.</Notice>;
+  if (!groups.length)
+    return (
+      <Notice>
+        No metric is called like that.{finder.text.includes("{") && " Enter draws it as an expression in PromQL."}
+      </Notice>
+    );
   return (
     <>
       {error && <Notice bad>{error}</Notice>}

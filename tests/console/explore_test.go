@@ -277,6 +277,24 @@ func TestFindsWhatPeopleKnow(t *testing.T) {
 	b.visitHash("explore")
 	find(ids["web-7"], "Resource "+ids["web-7"])
 	b.wait("document.querySelector('#found').textContent === '4 metrics'")
+	find("display_name=web-5", "display_name web-5") // as lists name it
+	b.wait("document.querySelector('#found').textContent === '44 metrics'")
+
+	// Enter opens what was found, by words of a name and of a label together, and an expression as one.
+	enter := "document.querySelector('.search input').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))"
+	find("web-7 cpu", "cpu")
+	b.wait("document.querySelector('#found').textContent === '1 metric'")
+	b.act(enter)
+	b.wait("document.querySelectorAll('#summary tbody tr').length === 1 && !location.hash.includes('q=')")
+	b.visitHash("explore")
+	find("web-1 cpu", "▸cpu11")
+	b.act(enter)
+	b.wait("new URLSearchParams(location.hash.split('?')[1]).getAll('m').length === 11")
+	b.visitHash("explore")
+	b.act("(e => { e.value = 'cpu{display_name=\"web-7\"}'; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('.search input'))")
+	b.waitText("Enter draws it as an expression in PromQL")
+	b.act(enter)
+	b.wait("new URLSearchParams(location.hash.split('?')[1]).get('q') === 'cpu{display_name=\"web-7\"}'")
 }
 
 // changesOf asks the API what the page asks.

@@ -1,0 +1,1 @@
+import"./chunk-442CZJ4T.js";import"./chunk-SIXJBQHM.js";

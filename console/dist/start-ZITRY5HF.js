@@ -1,1 +1,0 @@
-import"./chunk-X6RH3JPH.js";import"./chunk-SIXJBQHM.js";
