@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -35,7 +36,13 @@ func (t *Table) Write(out io.Writer, form string) error {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, strings.ToUpper(strings.Join(t.Columns, "\t")))
 		for _, row := range t.Rows {
-			fmt.Fprintln(w, strings.Join(texts(row, rounded), "\t"))
+			cells := texts(row, rounded)
+			for i, cell := range cells {
+				if strings.ContainsFunc(cell, unicode.IsControl) { // also what a terminal would obey
+					cells[i] = strconv.Quote(cell)
+				}
+			}
+			fmt.Fprintln(w, strings.Join(cells, "\t"))
 		}
 		return w.Flush()
 	case "csv":

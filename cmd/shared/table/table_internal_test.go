@@ -2,8 +2,27 @@ package table
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
+
+// Any name stays in its line and column, and gives a terminal no orders. Programs get it unchanged.
+func TestNamesWithControls(t *testing.T) {
+	all := Table{Columns: []string{"metric", "last"}}
+	all.Add("a\tb", 1)
+	all.Add("c\nd", 2)
+	all.Add("\x1b[31mred", 3)
+	all.Add(`"quoted" é`, 4)
+	f := func(form, want string) {
+		t.Helper()
+		var out strings.Builder
+		if err := all.Write(&out, form); err != nil || out.String() != want {
+			t.Errorf("%s: %q, %v", form, out.String(), err)
+		}
+	}
+	f("table", "METRIC         LAST\n\"a\\tb\"         1\n\"c\\nd\"         2\n\"\\x1b[31mred\"  3\n\"quoted\" é     4\n")
+	f("csv", "metric,last\na\tb,1\n\"c\nd\",2\n\x1b[31mred,3\n\"\"\"quoted\"\" é\",4\n")
+}
 
 // A table is read by people: a fraction has three significant digits, a whole number all of them.
 func TestRounded(t *testing.T) {
