@@ -33,6 +33,7 @@ and a chart. gnocco export writes the aggregates themselves.
 		return showAll(cmd, c, &read, args)
 	})
 	read.Define(cmd.Flags(), "-1d")
+	cmd.MarkFlagsMutuallyExclusive("since", "start")
 	cmd.ValidArgsFunction = complete.Ask(remote, complete.Selectors)
 	complete.Flags(cmd, remote)
 	return cmd
@@ -80,21 +81,31 @@ func showMetric(cmd *cobra.Command, r *series.Reader, s *series.Series, t *table
 	return nil
 }
 
-// summary returns the least, the mean, the greatest and the last of values, and their chart.
+// summary returns the least, the mean and the greatest of the values that are numbers, the last value, and their chart.
 func summary(times []carbonara.Timestamp, values []float64) []any {
 	if len(values) == 0 {
 		return []any{nil, nil, nil, nil, ""}
 	}
-	least, greatest, sum := math.Inf(1), math.Inf(-1), 0.0
+	least, greatest, sum, numbers := math.Inf(1), math.Inf(-1), 0.0, 0.0
+	low, high := least, greatest // of finite values, which a chart has room for
 	for _, v := range values {
-		least, greatest, sum = min(least, v), max(greatest, v), sum+v
+		if v != v {
+			continue
+		}
+		least, greatest, sum, numbers = min(least, v), max(greatest, v), sum+v, numbers+1
+		if !math.IsInf(v, 0) {
+			low, high = min(low, v), max(high, v)
+		}
 	}
-	mean, last := sum/float64(len(values)), values[len(values)-1]
-	return []any{least, mean, greatest, last, sparkline(times, values, least, greatest)}
+	mean, last := sum/numbers, values[len(values)-1]
+	if numbers == 0 {
+		least, greatest = mean, mean // NaN
+	}
+	return []any{least, mean, greatest, last, sparkline(times, values, low, high)}
 }
 
 // sparkline draws values by time, the mean of each column. A value lasts until the next one, unless that is further
-// away than values are as a rule: then there is a gap.
+// away than values are as a rule: then there is a gap, as where a value is not a number.
 func sparkline(times []carbonara.Timestamp, values []float64, least, greatest float64) string {
 	first := times[0]
 	width := times[len(times)-1] - first + 1
@@ -108,6 +119,10 @@ func sparkline(times []carbonara.Timestamp, values []float64, least, greatest fl
 	slices.Sort(distances)
 	var sums, counts [sparkColumns]float64
 	for i, v := range values {
+		if v != v {
+			continue
+		}
+		v = min(max(v, least), greatest) // infinities
 		column := columnOf(times[i])
 		sums[column] += v
 		counts[column]++
@@ -122,10 +137,10 @@ func sparkline(times []carbonara.Timestamp, values []float64, least, greatest fl
 	line := make([]rune, 0, sparkColumns)
 	for i, n := range counts {
 		mark := ' '
-		if height := (sums[i]/n - least) / (greatest - least); n > 0 && height >= 0 {
+		if height := (sums[i]/n/2 - least/2) / (greatest/2 - least/2); n > 0 && height >= 0 { // halves do not overflow
 			mark = []rune("▁▂▃▄▅▆▇█")[min(int(height*8), 7)]
 		} else if n > 0 {
-			mark = '▁' // all values are equal, or one is not a number
+			mark = '▁' // all values are equal
 		}
 		line = append(line, mark)
 	}
