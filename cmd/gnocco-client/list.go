@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,8 +45,8 @@ func newList() *cobra.Command {
 		Long: `List what a server has: metrics, resources, policies, types (of resources), rules (which archive
 policy a new metric gets), projects (and their quotas), the ledger (deletions and corrections of
 measures), backups (the last 100), jobs (rebuilds, changes of measures, correlations and queries that
-run), queries (that run), costs (of queries so far) or unread (metrics that no query has read). Only
-metrics may be selected.
+run), queries (that run), costs (of queries so far) or unread (metrics that no query has read). Metrics
+may be selected, and resources by their name, ID or an attribute, or by a part of these.
 
 ` + series.SelectorHelp,
 		Example: `  gnocco list metrics '{job="node"}'
@@ -57,7 +58,7 @@ metrics may be selected.
 		if list == nil {
 			return nil, fmt.Errorf("%q is none of %s%s", args[0], strings.Join(kinds, ", "), remote.DidYouMean(args[0], kinds))
 		}
-		if len(args) > 1 && args[0] != "metrics" {
+		if len(args) > 1 && args[0] != "metrics" && args[0] != "resources" {
 			return nil, fmt.Errorf("%s cannot be selected", args[0])
 		}
 		return list(cmd.Context(), c, args[1:])
@@ -78,19 +79,61 @@ func listMetrics(ctx context.Context, c *client.Client, selectors []string) (*ta
 // pageSize is how many resources a request lists: a server may allow fewer.
 const pageSize = 1000
 
-func listResources(ctx context.Context, c *client.Client, _ []string) (*table.Table, error) {
-	t := &table.Table{Columns: []string{"resource", "type", "metrics", "started", "ended", "id"}}
-	type resource struct {
-		ID, Type string
-		Original string `json:"original_resource_id"`
-		Metrics  map[string]string
-		Started  string `json:"started_at"`
-		Ended    string `json:"ended_at"`
-	}
-	return t, eachRow(ctx, c, "/v1/resource/generic", url.Values{"sort": {"id:asc"}}, func(r resource) (marker string) {
-		t.Add(r.Original, r.Type, len(r.Metrics), r.Started, r.Ended, r.ID)
-		return r.ID
+// listResources lists the resources that have one of the texts. Where an attribute equals a text, parts do not count.
+func listResources(ctx context.Context, c *client.Client, texts []string) (*table.Table, error) {
+	t := &table.Table{Columns: []string{"resource", "name", "type", "metrics", "started", "ended", "id"}}
+	var rows [][]any
+	ranks := make([][]int, len(texts)) // of each row, by text
+	err := eachRow(ctx, c, "/v1/resource/generic", url.Values{"sort": {"id:asc"}, "details": {"true"}}, func(r resource) string {
+		metrics, _ := r["metrics"].(map[string]any)
+		name := cmp.Or(r.text("display_name"), r.text("host_name"), r.text("host"), r.text("name"))
+		rows = append(rows, []any{r.text("original_resource_id"), name, r.text("type"), len(metrics), r.text("started_at"),
+			r.text("ended_at"), r.text("id")})
+		for i, text := range texts {
+			ranks[i] = append(ranks[i], r.rank(text))
+		}
+		return r.text("id")
 	})
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range texts {
+		if len(ranks[i]) == 0 || slices.Max(ranks[i]) == 0 {
+			return nil, fmt.Errorf("no resource is %s (gnocco list resources shows all)", text)
+		}
+	}
+	for k, row := range rows {
+		isBest := func(all []int) bool { return all[k] > 0 && all[k] == slices.Max(all) }
+		if len(texts) == 0 || slices.ContainsFunc(ranks, isBest) {
+			t.Add(row...)
+		}
+	}
+	return t, nil
+}
+
+// resource is a resource with its attributes.
+type resource map[string]any
+
+func (r resource) text(attribute string) string {
+	text, _ := r[attribute].(string)
+	return text
+}
+
+// rank returns 2 if an attribute is a text, also as attribute=value, 1 if one has it, in any case, else 0.
+func (r resource) rank(text string) (best int) {
+	text = strings.ToLower(text)
+	for attribute := range r {
+		value := strings.ToLower(r.text(attribute))
+		pair := strings.ToLower(attribute) + "=" + value
+		switch {
+		case value == "":
+		case value == text || pair == text:
+			return 2
+		case strings.Contains(value, text) || strings.Contains(text, "=") && strings.Contains(pair, text):
+			best = 1
+		}
+	}
+	return best
 }
 
 // eachRow passes the rows of all pages of a listing to use, which returns the row's marker.

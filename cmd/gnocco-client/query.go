@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -33,8 +32,10 @@ the server go to standard error. With --chart a range is a line a series, with a
 		Args: cobra.ExactArgs(1),
 	}
 	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table.Table, error) {
-		if chart && start == "" {
-			return nil, errors.New("--chart: give --start as well, a range to draw")
+		for _, flag := range []string{"chart", "stop", "step"} {
+			if cmd.Flags().Changed(flag) && start == "" {
+				return nil, fmt.Errorf("--%s: give --start as well, the begin of a range", flag)
+			}
 		}
 		query := url.Values{"query": {args[0]}}
 		path := "/api/v1/query?"

@@ -28,7 +28,10 @@ func TestCommandsThatAsk(t *testing.T) {
 	}
 	f(0, "house/in     seconds  ", "", "list", "metrics")
 	f(0, `"metric": "house/out",`, "", "list", "metrics", "house/out", "-o", "json")
-	f(0, "house,generic,2,", "", "list", "resources", "-o", "csv")
+	f(0, "house,,generic,2,", "", "list", "resources", "-o", "csv")
+	f(0, "house,,generic,2,", "", "list", "resources", "HOUS", "-o", "csv")
+	f(0, "house,,generic,2,", "", "list", "resources", "type=generic", "cellar", "-o", "csv")
+	f(1, "", "no resource is attic (gnocco list", "list", "resources", "house", "attic")
 	f(0, "seconds  1s for 1000s", "", "list", "policies")
 	f(0, "generic", "", "list", "types")
 	f(0, "default,*,", "", "list", "rules", "-o", "csv")
@@ -44,7 +47,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(1, "", "gnocco: usage: gnocco list KIND [SELECTOR...] [flags] (gnocco list --help explains it)", "list")
 	f(1, "", "cannot be selected", "list", "rules", "a")
 	f(1, "", "none of table, json, yaml and csv", "list", "rules", "-o", "xml")
-	f(0, "- resource: house\n  type: generic\n  metrics: 2\n  started: \"", "", "list", "resources", "-o", "yaml")
+	f(0, "- resource: house\n  name: \"\"\n  type: generic\n  metrics: 2\n  started: \"", "", "list", "resources", "-o", "yaml")
 
 	f(0, "house/in,sum,3,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,3.8333333333333335,8,8,"+
 		"▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂█", "", "show", "house/in", "--start", "2025-12-01", "-o", "csv")
@@ -99,7 +102,6 @@ func TestCommandsThatAsk(t *testing.T) {
 		"time() - vector(1767225600)", "--start", "2026-01-01", "--stop", "2026-01-01T00:07", "--chart", "-o", "csv")
 	f(1, "", "--chart: give --start as well", "query", "1", "--chart")
 	f(1, "", "parse error", "query", "sum(")
-	f(1, "", "time \"soon\"", "query", "1", "--time", "soon")
 
 	f(0, "", "measures of 1 metrics would be deleted: repeat with --yes; groups 1 -> 0", "delete", "house/in",
 		"--start", "2026-01-01T00:00:05", "--stop", "2026-01-01T00:00:10")
@@ -146,4 +148,39 @@ func TestListJobs(t *testing.T) {
 	if stdout != "job,state,progress,subject,id\n" {
 		t.Errorf("%s%s", stdout, stderr)
 	}
+}
+
+// What a list shows is found again, whatever is in the name. Words and times that mean nothing are named, and a flag that
+// would have no effect is refused.
+func TestWordsOfCommands(t *testing.T) {
+	withoutCredentials(t)
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"house","metrics":{"in":{"archive_policy_name":"low"}}}`,
+		http.StatusCreated, nil)
+	f := func(status int, want, wantErr string, args ...string) {
+		t.Helper()
+		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
+		if got != status || !strings.Contains(stdout, want) || !strings.Contains(stderr, wantErr) {
+			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
+		}
+	}
+	f(1, "", "no metric is inn (did you mean in?)", "show", "inn")
+	f(1, "", "no metric is "+strings.Repeat("x", 1000)+" (gnocco list", "show", strings.Repeat("x", 1000))
+	f(1, "", `no metric is "" (gnocco list`, "show", "")
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"odd","metrics":{"a{b=\"c\"}":{"archive_policy_name":"low"}}}`,
+		http.StatusCreated, nil)
+	f(0, `odd/a{b="c"}`, "", "list", "metrics", `odd/a{b="c"}`) // what a list shows
+	f(0, `odd/a{b="c"}`, "", "show", `a{b="c"}`)
+	f(1, "", "parse error: unexpected end of input inside braces", "show", "a{")
+
+	f(1, "", `"soon" for "--start" flag: write 2026-11-30T08:20`, "show", "house/in", "--start", "soon")
+	f(1, "", `"soon" for "--stop" flag: write 2026-11-30T08:20`, "export", "csv", "--stop", "soon")
+	f(1, "", `"soon" for "--time" flag: write 2026-11-30T08:20`, "query", "1", "--time", "soon")
+	f(1, "", `"x" for "--since" flag: write 90s`, "show", "house/in", "--since", "x")
+	f(0, "house/in,mean,0,", "", "show", "house/in", "--start", "now-1h", "-o", "csv")
+	f(0, "house/in,mean,0,", "", "show", "house/in", "--start", "yesterday", "-o", "csv")
+	f(1, "", "[since start] were all set", "show", "house/in", "--since", "1d", "--start", "2025")
+	f(1, "", "[since start] were all set", "export", "csv", "--since", "1d", "--start", "2025")
+	f(1, "", "--stop: give --start as well", "query", "1", "--stop", "now")
+	f(1, "", "--step: give --start as well", "query", "1", "--step", "1s")
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/model"
 )
 
-// A moment is the text of a time. Four digits are a year, and not seconds since 1970.
+// A moment is the text of a time. Four digits are a year, and not seconds since 1970; now-1h is -1h.
 type moment string
 
 // DefineTime defines a flag that takes a time.
@@ -34,8 +34,16 @@ func (m *moment) Type() string   { return "string" }
 
 // Set implements pflag.Value.
 func (m *moment) Set(text string) error {
+	now := carbonara.FromTime(time.Now())
 	if year, err := time.Parse("2006", text); err == nil {
 		text = year.Format(time.RFC3339)
+	} else if after, ok := strings.CutPrefix(text, "now"); ok && after != "" {
+		text = after
+	} else if text == "yesterday" {
+		text = now.Time().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	if _, err := model.ParseTimestamp(text, now); text != "" && err != nil {
+		return errors.New("write 2026-11-30T08:20, 2026-11-30, 2026, yesterday, -1h, or seconds since 1970")
 	}
 	*m = moment(text)
 	return nil
@@ -64,7 +72,11 @@ func (s *since) Type() string   { return "func" }
 
 // Set implements pflag.Value.
 func (s *since) Set(text string) error {
-	s.text, *s.start = text, "-"+strings.TrimPrefix(text, "-")
+	span := strings.TrimPrefix(text, "-")
+	if _, err := model.ParseTimespan(span); err != nil {
+		return errors.New("write 90s, 15m, 1h or 7d")
+	}
+	s.text, *s.start = text, "-"+span
 	return nil
 }
 

@@ -24,9 +24,6 @@ such as up{job="node"}.`
 // selector returns what an argument means in PromQL. Of a resource it means only the metric called name, unless that
 // is "": PromQL may have another name for it.
 func selector(text string) (match, name string) {
-	if strings.Contains(text, "{") {
-		return text, ""
-	}
 	if id, err := uuid.Parse(text); err == nil {
 		return fmt.Sprintf(`{metric_id=%q}`, id), ""
 	}
@@ -160,7 +157,7 @@ func Search(ctx context.Context, c *client.Client, selectors []string) ([]*Serie
 	selectors = slices.Clone(selectors)
 	for i, text := range selectors {
 		found, err := Matching(ctx, c, text)
-		if err == nil && len(found) == 0 && !strings.Contains(text, "{") {
+		if err == nil && len(found) == 0 && !strings.Contains(text, "{") && strings.TrimSpace(text) != "" {
 			words := fmt.Sprintf("{__any__=~%q}", "(?is).*"+regexp.QuoteMeta(text)+".*")
 			if found, err = Matching(ctx, c, words); len(found) > 0 {
 				selectors[i] = words
@@ -173,40 +170,65 @@ func Search(ctx context.Context, c *client.Client, selectors []string) ([]*Serie
 	return Find(ctx, c, selectors)
 }
 
-// Matching returns the metrics that a selector means, those of a resource where no metric has the name.
+// Matching returns the metrics that a selector means, those of a resource where no metric has the name. A name may also
+// have braces.
 func Matching(ctx context.Context, c *client.Client, text string) (found []*Series, err error) {
-	match, name := selector(text)
-	matches := []string{match}
-	if !strings.Contains(text, "{") {
-		matches = append(matches, fmt.Sprintf(`{original_resource_id=%q}`, text))
+	var refused error
+	if strings.Contains(text, "{") {
+		if found, refused = matching(ctx, c, text, ""); len(found) > 0 {
+			return found, nil
+		}
 	}
-	for i := 0; i < len(matches) && len(found) == 0; i++ {
-		var answer struct {
-			Data []map[string]string `json:"data"`
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	match, name := selector(text)
+	for _, try := range [][2]string{{match, name}, {fmt.Sprintf(`{original_resource_id=%q}`, text)}} {
+		if found, err = matching(ctx, c, try[0], try[1]); len(found) > 0 || err != nil {
+			return found, err
 		}
-		query := url.Values{"match[]": {matches[i]}, "ids": {"true"}}
-		if err := c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer); err != nil {
-			return nil, err
-		}
-		for _, labels := range answer.Data {
-			if s := FromLabels(labels); i > 0 || name == "" || s.Name == name {
-				found = append(found, s)
-			}
+	}
+	return nil, refused
+}
+
+// matching returns the metrics that a selector in PromQL lets through, only those with a name unless that is "".
+func matching(ctx context.Context, c *client.Client, match, name string) (found []*Series, err error) {
+	var answer struct {
+		Data []map[string]string `json:"data"`
+	}
+	query := url.Values{"match[]": {match}, "ids": {"true"}}
+	if err := c.Do(ctx, "GET", "/api/v1/series?"+query.Encode(), nil, &answer); err != nil {
+		return nil, err
+	}
+	for _, labels := range answer.Data {
+		if s := FromLabels(labels); name == "" || s.Name == name {
+			found = append(found, s)
 		}
 	}
 	return found, nil
 }
 
+// longestTyped is the length of a name that somebody may have mistyped: to compare longer ones takes long.
+const longestTyped = 200
+
 // noMetric returns the error of a selector that means nothing.
 func noMetric(ctx context.Context, c *client.Client, text string) error {
 	var names []string
-	if all, err := Find(ctx, c, nil); err == nil && text != everything {
+	if all, err := matching(ctx, c, everything, ""); err == nil && len(text) < longestTyped {
 		for _, s := range all {
-			names = append(names, s.String(), s.Name)
+			names = append(names, s.Name)
+			if at := strings.LastIndex(text, "/"); at > 0 { // else a name was meant
+				names = append(names, s.String())
+			}
 		}
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
 	if hint := remote.DidYouMean(text, names); hint != "" {
 		return fmt.Errorf("no metric is %s%s", text, hint)
+	}
+	if strings.TrimSpace(text) == "" {
+		text = strconv.Quote(text)
 	}
 	return fmt.Errorf("no metric is %s (gnocco list metrics shows all)", text)
 }

@@ -61,6 +61,7 @@ one more column with it. An import takes one granularity.`,
 	flags := cmd.Flags()
 	o.Remote.Define(flags, remote.DefaultURL, "address of the server, with its prefix if it has one")
 	o.Read.Define(flags, "")
+	cmd.MarkFlagsMutuallyExclusive("since", "start")
 	flags.StringVar(&o.From, "from", "", "go on with an export: without the metrics before this one, and the header")
 	flags.StringVar(&o.To, "to", "", "write this file, by way of FILE.part; after an interruption the same command goes on")
 	cmd.MarkFlagsMutuallyExclusive("from", "to")
