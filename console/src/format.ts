@@ -46,7 +46,7 @@ export function show(value: number | null | undefined, unit: Unit = "", signific
   if (unit === "seconds" && size > 0 && size < 1)
     return size < 1e-3 ? digits(value * 1e6, significant) + " µs" : digits(value * 1e3, significant) + " ms";
   const suffix = unit === "seconds" ? " s" : unit && " " + unit;
-  if (size !== 0 && size < 1e-3) return value.toExponential(2) + suffix;
+  if ((size !== 0 && size < 1e-3) || size >= 1e22) return value.toExponential(2) + suffix;
   let i = 0,
     v = value;
   while (Math.abs(v) >= (i ? 1000 : 10000) && i < large.length - 1) {

@@ -101,7 +101,10 @@ export const costPath = (policy: string) => policiesPath + "/" + encodeURICompon
 
 export const find = (params: URLSearchParams) => ({
   text: params.get("find") ?? "",
-  labels: params.getAll("l").map((l) => l.split(/=(.*)/s).slice(0, 2) as [string, string]),
+  labels: params.getAll("l").map((l): [string, string] => {
+    const [name, value = ""] = l.split(/=(.*)/s);
+    return [name, value];
+  }),
 });
 
 // parse reads the part of an address behind #.

@@ -41,10 +41,13 @@ interface Drawn {
 export function Tiles({ finder }: { finder: FinderState }) {
   const { params } = route.use();
   const found = useMemo(() => group(finder.series ?? []), [finder.series]);
-  const names = finder.current ? finder.names : undefined;
+  const names = finder.current ? finder.names : undefined,
+    all = ({ series, count }: Group) => Math.max(count, series[0].resource ? 0 : counted(names, series[0].name));
   const [rest, drawRest] = useState(false); // behind the first row, which is seen at once
   const groups = rest ? found : found.slice(0, firstTiles);
   const wanted = groups.flatMap(({ series }) => series);
+  const shown = found.reduce((sum, g) => sum + all(g), 0),
+    total = finder.counts?.total ?? 0;
   const finest = useRef(1); // rarer measures are asked for less often
   const { value, error } = useLoad(
     async (signal) => {
@@ -136,17 +139,22 @@ export function Tiles({ finder }: { finder: FinderState }) {
       )}
       <div class="tiles">
         {groups.map(
-          ({ name, series, count }) =>
+          (g) =>
             value && (
               <Tile
-                key={series[0].id}
-                name={name}
-                drawn={series.map((s) => value.get(s.id)).find(Boolean)}
-                all={Math.max(count, series[0].resource ? 0 : counted(names, series[0].name))}
+                key={g.series[0].id}
+                name={g.name}
+                drawn={g.series.map((s) => value.get(s.id)).find(Boolean)}
+                all={all(g)}
               />
             ),
         )}
       </div>
+      {rest && found.length === mostTiles && total > shown && (
+        <p class="hint" id="undrawn">
+          Charts of {whole(shown)} of {whole(total)} metrics: type, or choose on the left, to see others.
+        </p>
+      )}
     </>
   );
 }

@@ -261,11 +261,15 @@ func TestFindsWhatPeopleKnow(t *testing.T) {
 	}
 	b := open(t, s.URL(), "")
 	b.wait("document.querySelector('#found')?.textContent === '240 metrics'")
+	b.waitText("Charts of 12 of 240 metrics")
 	find := func(text, first string) {
 		t.Helper()
 		b.act("(e => { e.value = " + fmt.Sprintf("%q", text) + "; e.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('.search input'))")
 		b.wait(fmt.Sprintf("document.querySelector('.found > li button')?.textContent.startsWith(%q)", first))
 	}
+	b.visitHash("explore?l=nothing") // a label without a value
+	b.waitText("240 metrics")
+	b.visitHash("explore")
 	find("up", "▸up60")
 	if got := strings.Join(b.texts(".found > li > button > span"), "|"); got != "▸up|▸uptime|▸setup" {
 		t.Errorf("names: %q", got)

@@ -10,9 +10,9 @@ e"]]),g=(t,r)=>A([t],r),I=(t,r,e=v)=>g(a(t,r),e),Y=(t,r)=>g(k(t,r,!0),v),E=t=>g(
 ([e])=>p(a(t,r.filter(([n])=>n!==e)),[e]))],p=(t,r,e="50")=>"/api/v1/series_count?"+new URLSearchParams([["match[]",t],["limit",e],...r.map(n=>["label",n])]),B=(t,r)=>p(a(t,r),["__name__"],"1000"),tt=t=>g(
 `{__name__=~${o(c(t).replace(/\\\*/g,".*").replace(/\\\?/g,"."))},__name__!="",resource_id=""}`,0),et=()=>p('{resource_type!=""}',["resource_type"],"1"),_="/v1/archive_policy",F="/v1/archive_policy_ru\
 le",G="/v1/rebuild",H="/v1/resource_type",y="/v1/correlations",O=t=>y+"/"+encodeURIComponent(t),$="/v1/boards",T=t=>$+"/"+encodeURIComponent(t),z="/v1/status?details=false",K="/metrics",d=t=>"/v1/metr\
-ic/"+encodeURIComponent(t),M=t=>_+"/"+encodeURIComponent(t)+"/cost",N=t=>({text:t.get("find")??"",labels:t.getAll("l").map(r=>r.split(/=(.*)/s).slice(0,2))});function W(t){let[r,e]=t.replace(/^#\/?/,"").
-split(/\?(.*)/s);return{page:r||"explore",params:new URLSearchParams(e??"")}}var rt=(t,r,e,n)=>p(a(e,n.filter(([s])=>s!==t)).replace(/}$/,`,${t}=~${o("(?is).*"+c(r.trim())+".*")}}`),[t]);function nt(t){
-let{page:r,params:e}=W(t),n=e.get("id"),s=e.get("job"),i=e.get("policy");switch(r){case"explore":{let{text:x,labels:m}=N(e),l=e.getAll("m");return[...l.length===1?[d(l[0])]:[...l.length?[E(l)]:[],_],I(
-x,m),...q(x,m),B(x,m)]}case"metric":return n?[d(n),d(n)+"/archive"]:[];case"policies":return[_,F,G,...i?[M(i)]:[]];case"boards":return[e.has("id")?T(e.get("id")):$];case"correlations":return[y,H,...s?
+ic/"+encodeURIComponent(t),M=t=>_+"/"+encodeURIComponent(t)+"/cost",N=t=>({text:t.get("find")??"",labels:t.getAll("l").map(r=>{let[e,n=""]=r.split(/=(.*)/s);return[e,n]})});function W(t){let[r,e]=t.replace(
+/^#\/?/,"").split(/\?(.*)/s);return{page:r||"explore",params:new URLSearchParams(e??"")}}var rt=(t,r,e,n)=>p(a(e,n.filter(([s])=>s!==t)).replace(/}$/,`,${t}=~${o("(?is).*"+c(r.trim())+".*")}}`),[t]);function nt(t){
+let{page:r,params:e}=W(t),n=e.get("id"),s=e.get("job"),i=e.get("policy");switch(r){case"explore":{let{text:m,labels:x}=N(e),l=e.getAll("m");return[...l.length===1?[d(l[0])]:[...l.length?[E(l)]:[],_],I(
+m,x),...q(m,x),B(m,x)]}case"metric":return n?[d(n),d(n)+"/archive"]:[];case"policies":return[_,F,G,...i?[M(i)]:[]];case"boards":return[e.has("id")?T(e.get("id")):$];case"correlations":return[y,H,...s?
 [O(s)+"?limit=1"]:[]];case"server":return e.has("tab")?[]:[z,K]}return[]}export{w as a,u as b,C as c,X as d,b as e,S as f,f as g,P as h,U as i,L as j,D as k,J as l,o as m,a as n,k as o,V as p,v as q,A as r,I as s,Y as t,E as u,Z as v,q as w,p as x,B as y,tt as z,et as A,_ as B,
 F as C,G as D,H as E,y as F,O as G,$ as H,T as I,z as J,K,d as L,M,N,W as O,rt as P,nt as Q};

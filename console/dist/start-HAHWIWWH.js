@@ -1,1 +1,0 @@
-import"./chunk-442CZJ4T.js";import"./chunk-SIXJBQHM.js";

@@ -1,0 +1,1 @@
+import"./chunk-T4CCAJYP.js";import"./chunk-7QPIL4KG.js";
