@@ -36,6 +36,8 @@ func TestConfig(t *testing.T) {
 	f(0, "\n# most items on one page of a list\n#max-limit = 1000\n", warning, "example")
 	f(0, "\n#select = []\n", warning, "example", "restore")
 	f(1, "", "no command is called nothing", "example", "nothing")
+	t.Setenv("GNOCCO_max_limit", "1")
+	f(1, "", "warning: GNOCCO_max_limit is no setting of any command", "check")
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	f(1, "", `invalid argument "many" for "--max-limit"`, "check")
 }

@@ -186,9 +186,12 @@ func warnOfVariables(cmd *cobra.Command) error {
 // unknownVariables returns the variables GNOCCO_* of the environment that set no flag.
 func unknownVariables() []string {
 	set := make(map[string]any)
+	var lower []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if setting, ok := strings.CutPrefix(name, envPrefix); ok && !slices.Contains(variablesOfOthers, name) {
+		if strings.HasPrefix(name, envPrefix) && name != strings.ToUpper(name) {
+			lower = append(lower, name)
+		} else if setting, ok := strings.CutPrefix(name, envPrefix); ok && !slices.Contains(variablesOfOthers, name) {
 			set[strings.ToLower(strings.ReplaceAll(setting, "_", "-"))] = nil
 		}
 	}
@@ -196,5 +199,5 @@ func unknownVariables() []string {
 	for i := range names {
 		names[i] = variable(names[i])
 	}
-	return names
+	return append(names, lower...)
 }
