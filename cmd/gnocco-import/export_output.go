@@ -55,6 +55,10 @@ func exportTo(path string, of []string) (o *exportOutput, err error) {
 		return nil, err
 	}
 	o.progress.Of = of
+	// The finished export replaces the file of this name, which must be no device or folder.
+	if there, err := os.Lstat(o.path); err == nil && !there.Mode().IsRegular() {
+		return nil, fmt.Errorf("--to: %s is there, and no regular file", o.path)
+	}
 	if o.file, err = os.OpenFile(o.partPath(), os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, err
 	}
