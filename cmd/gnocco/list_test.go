@@ -2,9 +2,12 @@ package main_test
 
 import (
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
 func TestCommandsThatAsk(t *testing.T) {
@@ -150,8 +153,8 @@ func TestListJobs(t *testing.T) {
 	}
 }
 
-// What a list shows is found again, whatever is in the name. Words and times that mean nothing are named, and a flag that
-// would have no effect is refused.
+// Commands find any name that a list shows. They name words and times that they cannot read, and refuse flags without
+// effect.
 func TestWordsOfCommands(t *testing.T) {
 	withoutCredentials(t)
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
@@ -176,11 +179,23 @@ func TestWordsOfCommands(t *testing.T) {
 	f(1, "", `"soon" for "--start" flag: write 2026-11-30T08:20`, "show", "house/in", "--start", "soon")
 	f(1, "", `"soon" for "--stop" flag: write 2026-11-30T08:20`, "export", "csv", "--stop", "soon")
 	f(1, "", `"soon" for "--time" flag: write 2026-11-30T08:20`, "query", "1", "--time", "soon")
+	for _, help := range []struct{ word, want string }{{"nope", ""}, {"show", "gnocco show"}, {"limits", "Bounds"},
+		{"serve", "gnocco serve"}} {
+		stdout, stderr, status := run(t, "", "help", help.word)
+		if (status == 0) != (help.want != "") || !strings.Contains(stdout, help.want) ||
+			strings.Contains(stderr, "unknown command") != (help.want == "") {
+			t.Errorf("help %s: status %d, %s%s", help.word, status, stdout, stderr)
+		}
+	}
 	f(1, "", `"x" for "--since" flag: write 90s`, "show", "house/in", "--since", "x")
 	f(0, "house/in,mean,0,", "", "show", "house/in", "--start", "now-1h", "-o", "csv")
 	f(0, "house/in,mean,0,", "", "show", "house/in", "--start", "yesterday", "-o", "csv")
 	f(1, "", "[since start] were all set", "show", "house/in", "--since", "1d", "--start", "2025")
 	f(1, "", "[since start] were all set", "export", "csv", "--since", "1d", "--start", "2025")
 	f(1, "", "--stop: give --start as well", "query", "1", "--stop", "now")
+	f(1, "", "is there, and no regular file", "export", "csv", "--to", t.TempDir())
+	link := filepath.Join(t.TempDir(), "link")
+	fatal.If(t, os.Symlink("/dev/null", link))
+	f(1, "", "is there, and no regular file", "export", "csv", "--to", link)
 	f(1, "", "--step: give --start as well", "query", "1", "--step", "1s")
 }

@@ -26,7 +26,14 @@ func Prepare(root *cobra.Command) {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	refuseUnknown(root)
+	if help, _, err := root.Find([]string{"help"}); err == nil { // Cobra's prints the root's help with status 0
+		help.Args = func(_ *cobra.Command, args []string) error {
+			_, _, err := root.Find(args)
+			return err
+		}
+	}
 }
 
 // refuseUnknown makes every command below cmd that only holds others refuse one that it does not have: Cobra would
