@@ -1,9 +1,6 @@
 package anomaly
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // deciles are the nine values that split others into ten parts of one size.
 type deciles [9]float64
@@ -25,10 +22,11 @@ func (d *deciles) median() float64 { return d[4] }
 // Windows are the deciles of a series in a window, and in the one before.
 type Windows struct{ before, after deciles }
 
-// NewWindows sorts the values of both windows, one at least in each.
+// NewWindows sorts the values of both windows, one at least in each, and none NaN.
 func NewWindows(before, after []float64) *Windows {
-	slices.Sort(before)
-	slices.Sort(after)
+	const times = 3
+	sortFinite(before, times)
+	sortFinite(after, times)
 	return &Windows{decilesOf(before), decilesOf(after)}
 }
 

@@ -39,6 +39,41 @@ func TestScore(t *testing.T) {
 	f("huge", constant(20, math.MaxFloat64/4), constant(20, math.MaxFloat64/2), 50, 51)
 }
 
+// Values of any kind and number are sorted.
+func TestSortFinite(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	kinds := map[string]func(i int) float64{
+		"noise":        func(int) float64 { return 100 + random.NormFloat64() },
+		"far apart":    func(int) float64 { return math.Exp(300 * (random.Float64() - 0.5)) },
+		"powers":       func(i int) float64 { return math.Ldexp(1, -i) },
+		"constant":     func(int) float64 { return -7 },
+		"few values":   func(int) float64 { return float64(random.IntN(3) - 1) },
+		"signed zeros": func(int) float64 { return math.Copysign(0, random.NormFloat64()) },
+		"tiny":         func(int) float64 { return float64(random.IntN(100)) * math.SmallestNonzeroFloat64 },
+		"huge":         func(int) float64 { return math.MaxFloat64 * (2*random.Float64() - 1) },
+		"infinite":     func(int) float64 { return 1 / float64(random.IntN(3)) },
+		"falling":      func(i int) float64 { return float64(-i) },
+		"outliers": func(i int) float64 {
+			if i%50 == 7 {
+				return 1e9
+			}
+			return random.NormFloat64()
+		},
+	}
+	for name, value := range kinds {
+		for n := 1; n <= mostSpread+10; n++ {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = value(i)
+			}
+			want := slices.Sorted(slices.Values(values))
+			if sortFinite(values, 3); !slices.Equal(values, want) {
+				t.Fatalf("%d values, %s: %v, want %v", n, name, values, want)
+			}
+		}
+	}
+}
+
 // A series that moves as every day did not move, also from another level; others did.
 func TestSince(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
