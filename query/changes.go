@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -95,9 +94,10 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (
 		names[name] = c
 	}
 	metrics, ways, histograms := read.comparable()
-	for part := range slices.Chunk(runsOf(r.Archives, metrics), readsAtOnce/runLength) {
-		if err := read.compareSeasons(part, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
-			return r.compareRuns(ctx, read, metrics, ways, runs, add)
+	kept := make([]*Change, len(metrics))
+	for part := range slices.Chunk(runsOf(r.Archives, metrics), readsAtOnce/2/runLength) {
+		if err := read.compareSeasons(part, kept, func(reads []*ChangesRead, runs [][]int32, add addChange) error {
+			return r.compareRuns(ctx, reads, metrics, ways, runs, add)
 		}, add); err != nil {
 			return nil, nil, 0, err
 		}
@@ -107,8 +107,9 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (
 		for i := range each {
 			each[i] = []int32{int32(i)}
 		}
-		if err := read.compareSeasons(each, func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error {
-			return r.compareHistograms(ctx, read, part, runs, add)
+		if err := read.compareSeasons(each, make([]*Change, len(part)), func(reads []*ChangesRead, runs [][]int32,
+			add addChange) error {
+			return r.compareHistograms(ctx, reads, part, runs, add)
 		}, add); err != nil {
 			return nil, nil, 0, err
 		}
@@ -120,44 +121,50 @@ func (r *Reader) Changes(ctx context.Context, read *ChangesRead) (
 	return changes[:min(len(changes), read.Most)], moved, compared, nil
 }
 
-// compareSeasons compares subjects, which runs name by number: the window with the one before, then with the same hours
-// of earlier days, as long as that may change what is said of a subject. It keeps the runs.
-func (r *ChangesRead) compareSeasons(runs [][]int32,
-	compare func(read *ChangesRead, runs [][]int32, add func(int32, *Change)) error, add func(*Change)) error {
-	var mu sync.Mutex
-	changes := make(map[int32]*Change, len(runs)*runLength)
-	if err := compare(r, runs, func(subject int32, c *Change) {
-		mu.Lock()
-		defer mu.Unlock()
-		changes[subject] = c
-	}); err != nil {
-		return err
-	}
-	for tried, season := range seasons {
+// addChange takes how a subject, by number, changed in the windows of a read. The calls for a subject come from one
+// goroutine.
+type addChange func(subject int32, of *ChangesRead, c *Change)
+
+// compareSeasons compares subjects, which runs name by number: the window with the one before and with the same hours
+// of the day before, in one pass over archives, then with those of earlier days, as long as that may change what is
+// said of a subject. It keeps the runs. Changes has an element for each subject, nil before and after.
+func (r *ChangesRead) compareSeasons(runs [][]int32, changes []*Change,
+	compare func(reads []*ChangesRead, runs [][]int32, add addChange) error, add func(*Change)) error {
+	all, reads := slices.Concat(runs...), []*ChangesRead{r}
+	for _, season := range seasons {
 		earlier := *r
-		if earlier.From, earlier.To = r.From.Add(-season), r.To.Add(-season); earlier.Before() < 0 {
-			break
+		earlier.From, earlier.To = r.From.Add(-season), r.To.Add(-season)
+		if earlier.Before() >= 0 {
+			reads = append(reads, &earlier)
 		}
-		for i := range runs {
-			runs[i] = slices.DeleteFunc(runs[i], func(subject int32) bool {
-				c := changes[subject]
-				return c == nil || !c.open(tried)
-			})
-		}
-		runs = slices.DeleteFunc(runs, func(run []int32) bool { return len(run) == 0 })
-		if err := compare(&earlier, runs, func(subject int32, then *Change) {
-			mu.Lock()
-			defer mu.Unlock()
-			if c := changes[subject]; c.PerSecond == then.PerSecond {
-				c.days, c.Seasons = append(c.days, then.windows), append(c.Seasons, earlier.From)
+	}
+	atOnce := 2
+	for days := 1; len(reads) > 0 && len(runs) > 0; days++ {
+		pass := reads[:min(len(reads), atOnce)]
+		reads, atOnce = reads[len(pass):], 1
+		if err := compare(pass, runs, func(subject int32, of *ChangesRead, then *Change) {
+			if of == r {
+				changes[subject] = then
+			} else if c := changes[subject]; c != nil && c.PerSecond == then.PerSecond {
+				c.days, c.Seasons = append(c.days, then.windows), append(c.Seasons, of.From)
 			}
 		}); err != nil {
 			return err
 		}
+		for i := range runs {
+			runs[i] = slices.DeleteFunc(runs[i], func(subject int32) bool {
+				c := changes[subject]
+				return c == nil || !c.open(days)
+			})
+		}
+		runs = slices.DeleteFunc(runs, func(run []int32) bool { return len(run) == 0 })
 	}
-	for _, c := range changes {
-		c.Score, c.Usual = c.windows.Unusual(c.days)
-		add(c)
+	for _, subject := range all {
+		if c := changes[subject]; c != nil {
+			c.Score, c.Usual = c.windows.Unusual(c.days)
+			add(c)
+			changes[subject] = nil
+		}
 	}
 	return nil
 }
@@ -206,33 +213,45 @@ func (r *ChangesRead) comparable() (operands []Operand, ways []way, histograms [
 }
 
 // compareRuns compares the windows of operands, which runs name by number. It calls add from several goroutines.
-func (r *Reader) compareRuns(ctx context.Context, read *ChangesRead, operands []Operand, ways []way, runs [][]int32,
-	add func(int32, *Change)) error {
-	var all []model.Read
-	byRun := make([][]model.Read, len(runs))
+func (r *Reader) compareRuns(ctx context.Context, windows []*ChangesRead, operands []Operand, ways []way,
+	runs [][]int32, add addChange) error {
+	var all []model.Read                      // of each operand those of all windows
+	ends := make([]int, len(runs)+1)          // in all, of runs, from 1 on
+	alike := make([]model.Read, len(windows)) // of operands of one policy and way
+	var policy *model.ArchivePolicy
+	var by way
 	for i, run := range runs {
-		byRun[i] = make([]model.Read, len(run))
-		for j, operand := range run {
+		for _, operand := range run {
 			metric := operands[operand].Metric
-			granularity := read.granularity(metric.ArchivePolicy)
-			byRun[i][j] = ReadOf(metric, granularity, ways[operand].method, read.Before(), read.To)
+			if metric.ArchivePolicy != policy || ways[operand] != by {
+				policy, by = metric.ArchivePolicy, ways[operand]
+				for j, of := range windows {
+					alike[j] = ReadOf(metric, of.granularity(policy), by.method, of.Before(), of.To)
+				}
+			}
+			for j := range alike {
+				alike[j].Metric = metric
+			}
+			all = append(all, alike...)
 		}
-		all = append(all, byRun[i]...)
+		ends[i+1] = len(all)
 	}
-	archives, err := r.Archives.Prefetch(ctx, all, read.Staleness)
+	staleness := windows[0].Staleness
+	archives, err := r.Archives.Prefetch(ctx, all, staleness)
 	if err != nil {
 		return err
 	}
-	compareRun := func(ctx context.Context, s *seriesReader, run, _ int) error {
-		return archives.EachGroups(ctx, byRun[run], read.Staleness, &s.groups, func(i int) error {
-			operand := runs[run][i]
-			if change, ok := read.compare(ctx, s, &byRun[run][i], ways[operand]); ok {
-				add(operand, change)
-			}
-			return nil
+	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)),
+		func(ctx context.Context, s *seriesReader, run, _ int) error {
+			reads := all[ends[run]:ends[run+1]]
+			return archives.EachGroups(ctx, reads, staleness, &s.groups, func(i int) error {
+				operand, of := runs[run][i/len(windows)], windows[i%len(windows)]
+				if change, ok := of.compare(ctx, s, &reads[i], ways[operand]); ok {
+					add(operand, of, change)
+				}
+				return nil
+			})
 		})
-	}
-	return readAtOnce(ctx, len(runs), 1, readsPerWorker*len(runs)/max(1, len(all)), compareRun)
 }
 
 // wayOf returns how a metric is compared.
@@ -274,18 +293,21 @@ func (r *ChangesRead) compare(ctx context.Context, s *seriesReader, of *model.Re
 		values, first = anomaly.Rates(starts, values, first, by.method == carbonara.Increase)
 	}
 	change = &Change{Metric: of.Metric, Granularity: of.Granularity, PerSecond: grows}
-	return change, change.score(s, starts, values, first)
+	return change, r.score(s, change, starts, values, first)
 }
 
 // score compares the values of two windows, the first so many of which are of the one before. ok is false if there are
-// too few, or so large ones that they have no difference.
-func (c *Change) score(s *seriesReader, starts []carbonara.Timestamp, values []float64, first int) (ok bool) {
+// too few, or so large ones that they have no difference. Earlier days need no onset.
+func (r *ChangesRead) score(s *seriesReader, c *Change, starts []carbonara.Timestamp, values []float64, first int) (
+	ok bool) {
 	if first < leastGroups || len(values)-first < leastGroups {
 		return false
 	}
 	s.sorted = append(s.sorted[:0], values...)
 	c.windows = anomaly.NewWindows(s.sorted[:first], s.sorted[first:])
-	c.Score, c.Onset = c.windows.Score(), starts[c.windows.Onset(values)]
+	if c.Score = c.windows.Score(); r.To == r.asked {
+		c.Onset = starts[c.windows.Onset(values)]
+	}
 	c.Before, c.After = c.windows.Medians()
 	return c.Score <= math.MaxFloat64
 }

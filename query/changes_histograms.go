@@ -70,24 +70,31 @@ func (b *bucket) bound(part model.HistogramPart) bool {
 }
 
 // compareHistograms compares quantiles of histograms, which runs name by number. It calls add from several goroutines.
-func (r *Reader) compareHistograms(ctx context.Context, read *ChangesRead, all [][]bucket, runs [][]int32,
-	add func(int32, *Change)) error {
+func (r *Reader) compareHistograms(ctx context.Context, windows []*ChangesRead, all [][]bucket, runs [][]int32,
+	add addChange) error {
 	var reads []model.Read
 	for _, run := range runs {
 		for _, b := range all[run[0]] {
-			reads = append(reads, read.readOf(b.metric))
+			for _, of := range windows {
+				reads = append(reads, of.readOf(b.metric))
+			}
 		}
 	}
-	archives, err := r.Archives.Prefetch(ctx, reads, read.Staleness)
+	archives, err := r.Archives.Prefetch(ctx, reads, windows[0].Staleness)
 	if err != nil {
 		return err
 	}
 	return readAtOnce(ctx, len(runs), 1, 1, func(ctx context.Context, s *seriesReader, i, _ int) error {
-		change, ok, err := read.compareHistogram(ctx, s, archives, all[runs[i][0]])
-		if ok {
-			add(runs[i][0], change)
+		for _, of := range windows {
+			change, ok, err := of.compareHistogram(ctx, s, archives, all[runs[i][0]])
+			if err != nil {
+				return err
+			}
+			if ok {
+				add(runs[i][0], of, change)
+			}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -132,7 +139,7 @@ func (r *ChangesRead) compareHistogram(ctx context.Context, s *seriesReader, arc
 	}
 	last := buckets[len(buckets)-1].metric
 	change = &Change{Metric: last, Granularity: r.granularity(last.ArchivePolicy), Quantile: comparedQuantile}
-	return change, change.score(s, s.starts, s.values, first), nil
+	return change, r.score(s, change, s.starts, s.values, first), nil
 }
 
 // quantileOfBuckets returns a quantile of the measures that buckets have counted, linear within a bucket; NaN without
