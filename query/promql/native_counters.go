@@ -168,9 +168,16 @@ func (f *histograms) increaseOf(from, to int, at posrange.PositionRange) (
 			present[i] = present[i] || g.count > 0
 			missing += f.counts[0][from+k].count - g.count
 		}
-		_, first := f.endValue(i, from, false)
-		_, last := f.endValue(i, to-1, true)
+		before, first := f.endValue(i, from, false)
+		after, last := f.endValue(i, to-1, true)
 		switch {
+		case part.Kind == model.HistogramSum && by[i] != by[i]:
+			// A NaN or two infinities between the ends count only where histograms begin anew.
+			if lead := f.counts[0]; by[0] <= (lead[to-1].last-lead[begin].first)*(1+1e-9) {
+				by[i] = after - before
+			} else {
+				unsure = true
+			}
 		case part.Kind == model.HistogramZero:
 			unsure = unsure || present[i] && !first && !last
 		case part.Kind != model.HistogramCustom:

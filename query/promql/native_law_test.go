@@ -28,6 +28,7 @@ type restarts struct {
 	every                          float64 // scrapes between restarts; 0: none
 	busy                           float64 // observations between scrapes
 	gaps                           bool    // scrapes that fail
+	odd                            bool    // some sums are NaN or infinite
 }
 
 var restartBounds = [][]float64{{0.5, 1, 2.5, 5, 10}, {1, 5, 10}, {0.5, 1, 2.5, 5}}
@@ -67,6 +68,9 @@ func (c *restarts) scrapes(r *rand.Rand, start time.Time) (times []time.Time, al
 		at := start.Add(time.Duration(i)*time.Minute + 30*time.Second)
 		times = append(times, at)
 		all = append(all, c.histogram(seen, schema, threshold, bounds, weight))
+		if c.odd && r.IntN(12) == 0 {
+			all[len(all)-1].Sum = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[r.IntN(3)]
+		}
 	}
 	return times, all
 }
@@ -129,6 +133,7 @@ func TestHistogramsOfGroupsAreExactOrSaySo(t *testing.T) {
 		{every: 60, busy: 3, negative: true}, {every: 60, busy: 5, layouts: true},
 		{every: 60, busy: 5, layouts: true, custom: true}, {busy: 5, layouts: true}, {every: 60, busy: 2, gaps: true},
 		{busy: 3, gauge: true}, {busy: 3, gauge: true, custom: true},
+		{every: 60, busy: 3, odd: true}, {busy: 3, odd: true}, {busy: 3, gauge: true, odd: true},
 	}
 	for _, c := range kinds {
 		tally.compare(t, r, &c)
