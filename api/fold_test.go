@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,12 @@ func TestFolds(t *testing.T) {
 	check(t, err)
 	s.want(t, "POST /v1/archive_policy", policy("q", string(listed)), 400,
 		"~at most 32 aggregation methods with a threshold", "user", "admin")
+	var same []string
+	for i := range 33 {
+		same = append(same, fmt.Sprintf(`"count_above(0.5%0*d)"`, i, 0))
+	}
+	s.want(t, "POST /v1/archive_policy", policy("one", "["+strings.Join(same, ",")+"]"), 201,
+		`~"aggregation_methods": ["count_above(0.5)"]`, "user", "admin")
 	a := `[{"timestamp":0,"value":95},{"timestamp":10,"value":90},{"timestamp":50,"value":-1},{"timestamp":70,"value":100}]`
 	b := `[{"timestamp":20,"value":3},{"timestamp":80,"value":4},{"timestamp":100,"value":91}]`
 	ids := s.measured(t, "p", a, b)
@@ -66,6 +73,11 @@ func TestFolds(t *testing.T) {
 		`{"measures": {"aggregated": [`+at("0", "3600.0", "1.0")+`]}}`)
 	ask("", "(aggregate share_above(90) "+share+")", 400, "~exact=true")
 	ask("", "(resample share_above(90) 3600 (metric A share_above(90)))", 400, "~exact=true")
+	for _, operand := range []string{"(absolute (metric A share_above(90)))", "(* 2 (metric A count_below(-0.5)))",
+		"(rolling mean 1 (metric A share_above(90)))", "(resample mean 120 (aggregate sum " + share + "))",
+		"(/ (metric A mean) (metric A difference))", "(resample sum(x*x) 120 (metric A mean))"} {
+		ask("", "(resample share_above(0.5) 3600 "+operand+")", 400, "~follows from their measures")
+	}
 	ask("&exact=true", "(aggregate difference (metric (A difference) (B difference)))", 400, "~does not follow")
 	ask("", "(rolling share_above(90) 2 (metric A mean))", 400, "~no such aggregation method")
 	ask("", "(metric A share_above(91))", 404, "~share_above(91)")

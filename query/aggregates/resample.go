@@ -20,13 +20,8 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	if operand := n.operands[0]; n.method.IsFold() && operand.kind == kindMetric {
-		for _, i := range operand.references {
-			if m, err := carbonara.ParseMethod(e.operation.References[i].Aggregation); err == nil && m.IsFold() {
-				return nil, fail("%s of %s in wider groups follows from their measures: ask with exact=true",
-					n.method, m)
-			}
-		}
+	if m := e.operation.foldBelow(n); n.method.IsFold() && m != 0 {
+		return nil, fail("%s of %s in wider groups follows from their measures: ask with exact=true", n.method, m)
 	}
 	out := *in
 	out.granularity, out.times, out.boolean = n.width, regroupedTimes(n, in.times), false
@@ -50,6 +45,24 @@ func (e *evaluator) resample(n *node) (*columns, error) {
 		return func(j, _ int, dst []float64) error { return r.read(e, j, dst) }
 	}
 	return &out, nil
+}
+
+// foldBelow returns a fold that an operand of an operation is computed from; 0: none.
+func (o *Operation) foldBelow(n *node) carbonara.Method {
+	for _, operand := range n.operands {
+		if operand.kind == kindResample && operand.method.IsFold() {
+			return operand.method
+		}
+		for _, i := range operand.references {
+			if m, err := carbonara.ParseMethod(o.References[i].Aggregation); err == nil && m.IsFold() {
+				return m
+			}
+		}
+		if m := o.foldBelow(operand); m != 0 {
+			return m
+		}
+	}
+	return 0
 }
 
 // resampling is a resample whose columns are being read by one goroutine.
