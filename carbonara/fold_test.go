@@ -1,6 +1,7 @@
 package carbonara_test
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -53,7 +54,8 @@ func TestParseThresholds(t *testing.T) {
 	refused("share_above( 90)", "not a decimal number")
 	refused("share_above(90))", "not a decimal number")
 	refused("share_above(1234567890123456)", "more than 15 significant digits")
-	refused("share_above(1e-17)", "out of range")
+	refused("share_above(0.00123456789012345)", "or 16 decimals")
+	refused("share_above(1e-17)", "16 decimals")
 	refused("share_above(1e30)", "out of range")
 	refused("share_over(90)", `unknown aggregation method "share_over(90)"`)
 	refused("rate:share_above(90)", `unknown aggregation method "rate:share_above(90)"`)
@@ -98,6 +100,48 @@ func FuzzConsumeColumn(f *testing.F) {
 			t.Fatalf("%x is %v, which is %x", src, c, written)
 		}
 	})
+}
+
+// A column of bytes that no threshold makes is none: half of them, 15 digits and one more, zeros at the end, or a zero
+// of another exponent or sign.
+func TestThresholdsHaveOneSpelling(t *testing.T) {
+	f := func(digits uint64, power int, sign uint64, want bool) {
+		t.Helper()
+		for _, kind := range []byte{113, 114} {
+			bits := uint64(kind) | uint64(power+16)<<8 | digits<<13 | sign<<63
+			src := binary.LittleEndian.AppendUint64(nil, bits)
+			var c carbonara.Column
+			rest, ok := c.Consume(append(src, 7))
+			if ok != want || want && (len(rest) != 1 || !slices.Equal(c.Append(nil), src)) {
+				t.Errorf("%d * 10^%d, sign %d: %v, %v with %d bytes left", digits, power, sign, c, ok, len(rest))
+			}
+			for short := 1; short < len(src); short++ {
+				if _, ok := c.Consume(src[:short:short]); ok {
+					t.Errorf("%d bytes of a column are one", short)
+				}
+			}
+		}
+	}
+	f(9, 1, 0, true)
+	f(5, -1, 1, true)
+	f(999_999_999_999_999, 15, 0, true)
+	f(100_000_000_000_000, 15, 1, true)
+	f(1_000_000_000_000_001, 0, 0, false)
+	f(1_000_000_000_000_000, 15, 0, false)
+	f(90, 0, 0, false)
+	f(90, 14, 0, false)
+	f(0, 0, 0, true)
+	f(0, 1, 0, false)
+	f(0, 0, 1, false)
+}
+
+// A column is called what the method is that it counts for.
+func TestNamesOfColumnsWithThresholds(t *testing.T) {
+	for _, name := range []string{"count_above(90)", "count_below(90)", "count_below(-0.5)"} {
+		if c := parseMethods(t, name)[0].Columns()[0]; c.String() != name {
+			t.Errorf("%s: column %v", name, c)
+		}
+	}
 }
 
 var foldNames = []string{"count_above(90)", "count_above(0)", "count_below(0)", "count_below(-0.5)",
@@ -288,5 +332,31 @@ func TestInferCountsBeyondThresholds(t *testing.T) {
 	}
 	if known < unknown/4 || unknown == 0 {
 		t.Errorf("%d inferred, %d not", known, unknown)
+	}
+}
+
+// Without extremes, a group of one finite measure tells the counts. Others stay unknown.
+func TestInferCountsOfSingleMeasures(t *testing.T) {
+	names := []string{"count_above(90)", "count_below(0)", "count_below(-0.5)", "count_above(0)"}
+	values := []float64{-0.5, 0, 90, 90.5, -1, math.Inf(1), math.NaN()}
+	plan := carbonara.NewPlan([]time.Duration{time.Minute},
+		append(parseMethods(t, names...), carbonara.Mean, carbonara.Last))
+	batch := &carbonara.Batch{Values: values, Series: []carbonara.Series{{Plan: plan, To: len(values)}}}
+	for i := range values {
+		batch.Timestamps = append(batch.Timestamps, carbonara.Timestamp((1_700_000_000+60*i)*1e9))
+	}
+	g := resample(t, 1, batch).Groups(0, 0)
+	for i, m := range parseMethods(t, names...) {
+		column := g.Column(m.Columns()[0])
+		for row := range column {
+			column[row] = carbonara.Absent()
+		}
+		g.Infer()
+		for row, v := range column {
+			want := foldOf(names[i], values[row:row+1])
+			if known := values[row]-values[row] == 0; known != (v == want) || !known && !carbonara.IsAbsent(v) {
+				t.Errorf("%v of %v: inferred %v, want %v", m, values[row], v, want)
+			}
+		}
 	}
 }

@@ -69,7 +69,7 @@ func parseThreshold(text string) (threshold, error) {
 		m *= 10
 	}
 	if m >= mantissaLimit || e < -thresholdBias || e > greatestPower {
-		return 0, fmt.Errorf("%s has more than 15 significant digits, or is out of range: 1e-16 to 1e30", text)
+		return 0, fmt.Errorf("%s has more than 15 significant digits or 16 decimals, or is out of range: below 1e30", text)
 	}
 	t := threshold(m<<mantissaShift | uint64(e+thresholdBias)<<thresholdShift)
 	if v < 0 {

@@ -32,11 +32,18 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 
 // A store has the version that programs without folds refuse once a policy has one, and keeps it.
 func TestFoldsMakeALaterVersion(t *testing.T) {
+	for _, fold := range []string{"share_above(90)", "count_below(0)", "sum(x*x)", "difference"} {
+		requireVersions(t, fold)
+	}
+}
+
+func requireVersions(t *testing.T, fold string) {
+	t.Helper()
 	fs := vfs.NewMem()
 	for _, c := range []struct {
 		method string
 		want   byte
-	}{{"95pct", FormatVersion}, {"share_above(90)", foldsVersion}, {"mean", foldsVersion}} {
+	}{{"95pct", FormatVersion}, {fold, foldsVersion}, {"mean", foldsVersion}} {
 		s, err := Open("index", Options{FS: fs})
 		fatal.If(t, err)
 		definition := []model.DefinitionInput{{Granularity: new(time.Minute)}}
