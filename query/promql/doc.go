@@ -59,9 +59,9 @@
 // from raw measures and from groups of any granularity. Three rules make it so.
 //
 // At multiples of the granularity the columns are exact. The sum of a group is rounded to a float64: sum_over_time is
-// off by 2^-53 of the sums of its groups together, at most, and avg_over_time by as much over the count. Sums that
-// cancel across groups show it. A column max is NaN if its group holds NaN, where Prometheus leaves NaN out: a warning
-// says so.
+// off by 2^-53 of the sums of its groups together, at most, and avg_over_time by as much over the count;
+// stddev_over_time by 2^-53 of the largest mean of a group. Sums that cancel across groups show it, and deviations far
+// from zero. A column max is NaN if its group holds NaN, where Prometheus leaves NaN out: a warning says so.
 //
 // Elsewhere a range may have parts of two groups. With f the share of a group in the range:
 //
