@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
@@ -110,10 +113,20 @@ func (m *object) each(name string, v visitor, do func(*object) error) error {
 			return err
 		}
 	}
+	m.refuseUnknown(v, name)
 	return nil
 }
 
-// pointsIn returns how many points there are below a field.
+// refuseUnknown refuses the points below unknown fields. Others of these mean nothing, as OTLP says.
+func (m *object) refuseUnknown(v visitor, known ...string) {
+	for _, name := range slices.Sorted(maps.Keys(m.of)) {
+		if n := pointsIn(name, m.of[name]); n > 0 && !slices.Contains(known, name) {
+			v.refuse(n, fmt.Errorf("field %.60q is not known", name))
+		}
+	}
+}
+
+// pointsIn returns how many points there are below a field, however its name is spelled.
 func pointsIn(name string, value any) (n int) {
 	switch of := value.(type) {
 	case map[string]any:
@@ -121,7 +134,7 @@ func pointsIn(name string, value any) (n int) {
 			n += pointsIn(name, one)
 		}
 	case []any:
-		if name == "dataPoints" {
+		if strings.EqualFold(strings.ReplaceAll(name, "_", ""), "dataPoints") {
 			return len(of)
 		}
 		for _, one := range of {
@@ -197,12 +210,10 @@ func numbersOf[T any](m *object, name, want string, read func(*object) T) (value
 // temporality returns an AggregationTemporality, by number or by name.
 func (m *object) temporality() int {
 	const name = "aggregationTemporality"
-	if text, ok := m.of[name].(string); ok {
-		for i, known := range []string{"UNSPECIFIED", "DELTA", "CUMULATIVE"} {
-			if text == "AGGREGATION_TEMPORALITY_"+known {
-				return i
-			}
-		}
+	text, _ := m.of[name].(string)
+	if i := slices.Index([]string{"AGGREGATION_TEMPORALITY_UNSPECIFIED", "AGGREGATION_TEMPORALITY_DELTA",
+		"AGGREGATION_TEMPORALITY_CUMULATIVE"}, text); i >= 0 {
+		return i
 	}
 	n, _ := m.int(name, 32)
 	return int(n)
@@ -244,10 +255,12 @@ func (m *object) plain(depth int) (value any, err error) {
 	if depth > maxNesting {
 		return nil, errNesting
 	}
-	for _, name := range []string{"stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue",
-		"bytesValue"} {
+	for _, name := range slices.Sorted(maps.Keys(m.of)) {
 		if m.of[name] == nil {
 			continue
+		}
+		if value != nil {
+			m.odd(name, "the only value")
 		}
 		switch name {
 		case "stringValue":
@@ -264,39 +277,39 @@ func (m *object) plain(depth int) (value any, err error) {
 				m.odd(name, "base64")
 			}
 			value = content
-		case "arrayValue":
-			list := []any{}
-			if inner := m.object(name); inner != nil {
-				for _, item := range inner.list("values") {
-					of, ok := item.(map[string]any)
-					if !ok {
-						return nil, errors.New("a value of a list is not an object")
-					}
-					one, err := (&object{of: of}).plain(depth + 1)
-					if err != nil {
-						return nil, err
-					}
-					list = append(list, one)
-				}
-				m.fault = cmp.Or(m.fault, inner.fault)
+		case "arrayValue", "kvlistValue":
+			if value, err = m.nested(name, depth+1); err != nil {
+				return nil, err
 			}
-			value = list
-		case "kvlistValue":
-			fields := map[string]any{}
-			if inner := m.object(name); inner != nil {
-				for _, item := range inner.list("values") {
-					a, err := attributeOf(item, depth+1)
-					if err != nil {
-						return nil, err
-					}
-					fields[a.key] = a.value
-				}
-				m.fault = cmp.Or(m.fault, inner.fault)
-			}
-			value = fields
+		default:
+			m.odd(name, "a value of a known kind")
 		}
 	}
 	return value, m.fault
+}
+
+// nested returns a list or a map.
+func (m *object) nested(name string, depth int) (any, error) {
+	list, fields := []any{}, map[string]any{}
+	inner := cmp.Or(m.object(name), &object{})
+	for _, item := range inner.list("values") {
+		if name == "arrayValue" { // as the value of an attribute without a key
+			item = map[string]any{"value": item}
+		}
+		a, err := attributeOf(item, depth)
+		if _, twice := fields[a.key]; twice && name == "kvlistValue" {
+			err = fmt.Errorf("%.60q stands there twice", a.key)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, fields[a.key] = append(list, a.value), a.value
+	}
+	m.fault = cmp.Or(m.fault, inner.fault)
+	if name == "arrayValue" {
+		return list, nil
+	}
+	return fields, nil
 }
 
 // resourceMetrics visits a ResourceMetrics.
@@ -341,20 +354,20 @@ func (m *object) resource(v visitor) (attributes []attribute, fault error) {
 	return attributes, cmp.Or(fault, in.fault)
 }
 
+var kinds = map[string]kind{"gauge": gauge, "sum": sum, "histogram": histogram,
+	"exponentialHistogram": exponentialHistogram, "summary": summary}
+
 // metric visits a Metric. odd, if not nil, refuses its points.
 func (m *object) metric(v visitor, odd error) error {
 	of := metric{name: m.text("name"), description: m.text("description"), unit: m.text("unit")}
 	data := &object{}
-	for _, one := range []struct {
-		kind kind
-		name string
-	}{{gauge, "gauge"}, {sum, "sum"}, {histogram, "histogram"}, {exponentialHistogram, "exponentialHistogram"},
-		{summary, "summary"}} {
-		if found := m.object(one.name); found != nil {
+	names := slices.Sorted(maps.Keys(kinds))
+	for _, name := range names {
+		if found := m.object(name); found != nil {
 			if data.of != nil {
-				m.odd(one.name, "the only kind of points")
+				m.odd(name, "the only kind of points")
 			}
-			of.kind, data = one.kind, found
+			of.kind, data = kinds[name], found
 		}
 	}
 	of.temporality = data.temporality()
@@ -364,13 +377,15 @@ func (m *object) metric(v visitor, odd error) error {
 		v.refuse(max(1, pointsIn("", m.of)), fmt.Errorf("%.200s: %w", of.name, odd))
 		return nil
 	}
+	m.refuseUnknown(v, names...)
+	data.refuseUnknown(v, "dataPoints")
 	if err := v.metric(&of); err != nil {
 		return err
 	}
 	for i, item := range points {
 		fields, ok := item.(map[string]any)
 		in := &object{of: fields}
-		p := in.point(v, of.name)
+		p := in.point(v, &of)
 		if !ok {
 			in.fault = errors.New("it is not an object")
 		}
@@ -385,13 +400,13 @@ func (m *object) metric(v visitor, odd error) error {
 	return nil
 }
 
-// point reads a point of any kind. An exemplar that cannot be read is left out.
-func (m *object) point(v visitor, metric string) point {
+// point reads a point of a metric. An exemplar that cannot be read is left out.
+func (m *object) point(v visitor, of *metric) point {
 	p := point{attributes: m.attributes("attributes"), at: m.uint("timeUnixNano"), flags: m.uint("flags"),
 		count: m.uint("count"), buckets: m.uints("bucketCounts"), bounds: m.floats("explicitBounds")}
 	for i, item := range m.list("exemplars") {
-		of, ok := item.(map[string]any)
-		in := &object{of: of}
+		fields, ok := item.(map[string]any)
+		in := &object{of: fields}
 		e := exemplar{at: in.uint("timeUnixNano"), trace: in.text("traceId"), span: in.text("spanId"),
 			attributes: in.attributes("filteredAttributes")}
 		e.value, _ = in.value()
@@ -399,15 +414,14 @@ func (m *object) point(v visitor, metric string) point {
 			p.exemplars = append(p.exemplars, e)
 			continue
 		}
-		v.note(fmt.Sprintf("%.200s: exemplars[%d] was left out: %v", metric, i, cmp.Or(in.fault, errObject)))
+		v.note(fmt.Sprintf("%.200s: exemplars[%d] was left out: %v", of.name, i, cmp.Or(in.fault, errObject)))
 	}
-	p.value, p.hasValue = m.value()
-	if !p.hasValue {
-		p.value, p.hasValue = m.float("sum")
+	if p.value, p.hasValue = m.float("sum"); of.kind == gauge || of.kind == sum {
+		p.value, p.hasValue = m.value()
 	}
 	for _, item := range m.list("quantileValues") {
-		of, ok := item.(map[string]any)
-		in := &object{of: of}
+		fields, ok := item.(map[string]any)
+		in := &object{of: fields}
 		var q quantile
 		q.quantile, _ = in.float("quantile")
 		q.value, _ = in.float("value")

@@ -19,6 +19,7 @@ type kind int
 
 // The kinds have the numbers of their fields in message Metric.
 const (
+	unknown              kind = -1
 	gauge                kind = 5
 	sum                  kind = 7
 	histogram            kind = 9

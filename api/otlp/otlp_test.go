@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,7 +142,8 @@ func TestSeries(t *testing.T) {
 		number(4, uint64(6), 5, 4.5, 6, 1, 7, uint64(1), 8, message(1, 4, 2, 3, 2, 2), 14, 0.25), 2, cumulative)))
 	f("", "x: histogram has an invalid schema, which must be between -4 and 8 for exponential buckets, or -53 for custom "+
 		"buckets, got schema -5", nil, message(1, "x", 10, message(1, number(6, 9), 2, cumulative)))
-	f("", "", nil, message(1, "x", 6, message(1, number()))) // a kind that OpenTelemetry has taken back: there are no points
+	f("", "x: its points are of no known kind", nil, message(1, "x", 6, message(1, number()))) // which was taken back
+	f("x{} 1.5 1000000000\n", "", nil, message(1, "x", 13, message(1, "new"), 5, message(1, number(4, 1.5)), 12, pair("k", "v")))
 	f("", ": the metric has no name", nil, message(5, message(1, number(4, 1.0))))
 	f("", "a: "+errTime.Error(), nil, message(1, "a", 5, message(1, message(4, 1.5), 1, message(3, uint64(1<<63), 4, 1.5))))
 	f("h_bucket{le=\"0.5\",} 1 1000000000\nh_bucket{le=\"2\",} 3 1000000000\nh_bucket{le=\"+Inf\",} 6 1000000000\n"+
@@ -153,13 +155,27 @@ func TestSeries(t *testing.T) {
 	f("s{quantile=\"0.5\",} 3 1000000000\ns_count{} 2 1000000000\ns_sum{} 7 1000000000\n", "", nil,
 		message(1, "s", 11, message(1, number(4, uint64(2), 5, 7.0, 6, message(1, 0.5, 2, 3.0)))))
 
-	// The point's own job does not stand against the resource's.
+	// The point's own job does not stand against the resource's, and the answer says so.
 	resource := message(1, pair("service.name", "cart"), 1, pair("service.namespace", "shop"),
 		1, pair("service.instance.id", "i"), 1, message(1, "n", 2, message(3, 5)), 1,
 		message(1, "l", 2, message(5, message(1, message(2, 1), 1, message(6, message(1, pair("k", "v")))))))
 	f(`a{instance="i",job="shop/cart",} 1 1000000000
 target_info{instance="i",job="shop/cart",l="[true,{\"k\":\"v\"}]",n="5",} 1 1000000000
-`, "", resource, message(1, "a", 5, message(1, number(4, 1.0, 7, pair("job", "own")))))
+`, `a: attribute "job" was left out: its label has another meaning`, resource,
+		message(1, "a", 5, message(1, number(4, 1.0, 7, pair("job", "own")))))
+
+	// Attributes tell points from each other as far as labels do.
+	two := func(key string) []byte {
+		points := message(1, number(4, 1.0, 7, pair(key, "1")), 1, number(4, 1.0, 7, pair(key, "2")))
+		return message(1, "a", 7, append(points, message(2, delta)...))
+	}
+	f("a{job=\"s\",} 1 1000000000\n", "a: a point of the same series and time stands before it; "+
+		`a: attribute "job" was left out: its label has another meaning`, message(1, pair("service.name", "s")), two("job"))
+	f("a{job=\"1\",} 1 1000000000\na{job=\"2\",} 1 1000000000\n", "", nil, two("job"))
+	f("a{主机=\"1\",} 1 1000000000\na{主机=\"2\",} 1 1000000000\n", "", nil, two("主机"))
+	f("a{...=\"1\",} 1 1000000000\na{...=\"2\",} 1 1000000000\n", "", nil, two("..."))
+	f("a{} 1 1000000000\n", "a: a point of the same series and time stands before it; "+
+		`a: attribute "__name__" was left out: its label has another meaning`, nil, two("__name__"))
 
 	// Values of attributes have bounds, and only their own series is refused.
 	long := strings.Repeat("v", maxValueBytes)
@@ -301,7 +317,8 @@ func TestScope(t *testing.T) {
 		}
 	}
 	f("g{otel_scope_a_b=\"1\",otel_scope_name=\"lib\",otel_scope_schema_url=\"https://s/1\",otel_scope_version=\"2\",} 1.5 1000000000\n",
-		"", 1, "lib", 2, "2", 3, pair("a.b", "1"), 3, pair("name", "dropped"), 3, pair("version", "dropped"))
+		`g: attribute "otel_scope_name" was left out: its label has another meaning`, 1, "lib", 2, "2", 3, pair("a.b", "1"),
+		3, pair("name", "dropped"), 3, pair("version", "dropped"))
 	f("g{otel_scope_name=\"own\",otel_scope_schema_url=\"https://s/1\",} 1.5 1000000000\n", "")
 	f("", `g: attribute "k" of the resource or scope stands there twice`, 3, pair("k", "1"), 3, pair("k", "2"))
 }
@@ -548,4 +565,29 @@ func TestOddJSON(t *testing.T) {
 	whole("", "unexpected EOF", `{"resourceMetrics": [{`+metric)
 	whole("", "trailing data", `{"resourceMetrics": []} {}`)
 	whole("", "it is no object", `[]`)
+}
+
+// Points below fields of other names are refused: as protobuf spells them, and as they were called once.
+func TestUnknownFieldsCostTheirPoints(t *testing.T) {
+	const points = `[{"timeUnixNano": 1, "asInt": 1}, {"timeUnixNano": 2, "asInt": 1}]`
+	const metrics = `[{"name": "a", "gauge": {"dataPoints": ` + points + `}}]`
+	for field, body := range map[string]string{
+		"resource_metrics":              `{"resource_metrics": [{"scope_metrics": [{"metrics": ` + metrics + `}]}]}`,
+		"scope_metrics":                 `{"resourceMetrics": [{"scope_metrics": [{"metrics": ` + metrics + `}]}]}`,
+		"instrumentationLibraryMetrics": `{"resourceMetrics": [{"instrumentationLibraryMetrics": [{"metrics": ` + metrics + `}]}]}`,
+		"Metrics":                       `{"resourceMetrics": [{"scopeMetrics": [{"Metrics": ` + metrics + `}]}]}`,
+		"intSum":                        `{"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "a", "intSum": {"dataPoints": ` + points + `}}]}]}]}`,
+	} {
+		tr := translator{batch: &series.Batch{}}
+		tr.reset()
+		if err := decodeJSON([]byte(body), &tr); err != nil || tr.points != 2 || tr.refused["unreadable"] != 2 ||
+			len(tr.texts) == 0 || !strings.Contains(tr.texts[0], strconv.Quote(field)) {
+			t.Errorf("%s: %v, %d points, %v refused, %q", field, err, tr.points, tr.refused, tr.texts)
+		}
+	}
+	tr := translator{batch: &series.Batch{}}
+	tr.reset()
+	if err := decodeJSON([]byte(`{"newField": [{"a": 1}], "resourceMetrics": []}`), &tr); err != nil || len(tr.texts) > 0 {
+		t.Error(err, tr.texts)
+	}
 }

@@ -22,11 +22,13 @@ const (
 var (
 	errNesting = errors.New("an attribute's value is nested too deep")
 	errParts   = errors.New("too many attributes, quantiles or exemplars")
+	errValue   = errors.New("an attribute's value is of no known kind")
+	errKind    = errors.New("its points are of no known kind")
 )
 
 // odd tells an element that is refused by itself from a body that does not decode.
 func odd(err error) (fault, broken error) {
-	if errors.Is(err, errNesting) || errors.Is(err, errParts) {
+	if errors.Is(err, errNesting) || errors.Is(err, errParts) || errors.Is(err, errValue) {
 		return err, nil
 	}
 	return nil, err
@@ -128,11 +130,16 @@ func decodeMetric(message []byte, v visitor, p *point, fault error) error {
 			} else {
 				m.kind, data = kind(f.Number), f.Bytes()
 			}
+		case m.kind == 0 && f.Number != 12: // metadata
+			m.kind = unknown
 		}
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	if m.kind == unknown {
+		fault = cmp.Or(fault, errKind)
 	}
 	err = wire.Each(data, func(f wire.Field) error {
 		switch {
@@ -380,6 +387,8 @@ func decodeValue(message []byte, depth int) (v any, err error) {
 			return err
 		case f.Is(7, protowire.BytesType):
 			v = f.Bytes()
+		default:
+			return errValue
 		}
 		return nil
 	})

@@ -264,7 +264,7 @@ func TestPointsWithTheAttributesBefore(t *testing.T) {
 func TestAttributesAreDecodedOnce(t *testing.T) {
 	points := func(n int) (all []byte) {
 		for i := range uint64(n) {
-			all = append(all, message(1, message(3, 1e9*(i+1), 4, 1.5, 7, message(1, "k", 2, message(3, uint64(1e6)))))...)
+			all = append(all, message(1, message(3, 1e9*(i+1), 4, 1.5, 7, message(1, "k", 2, message(3, 1_000_000))))...)
 		}
 		return message(1, "g", 5, all)
 	}

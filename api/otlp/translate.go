@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/otlptranslator"
 	native "github.com/prometheus/prometheus/model/histogram"
@@ -43,7 +44,7 @@ type translator struct {
 	infoAt      uint64        // of the newest point of the resource
 	fault       string        // of the resource's attributes; "" for none
 	scopeFault  string
-	scopeLabels int    // of the scope
+	scopeLabels series.Labels
 	scopeHead   []byte // these, as a part of heads
 
 	of     *metric
@@ -127,7 +128,7 @@ func (t *translator) scope(s *scope) error {
 	labels.Set("otel_scope_name", s.name)
 	labels.Set("otel_scope_version", s.version)
 	labels.Set("otel_scope_schema_url", s.schemaURL)
-	t.scopeLabels, t.scopeHead = len(labels), labels.Append(t.scopeHead[:0])
+	t.scopeLabels, t.scopeHead = labels, labels.Append(t.scopeHead[:0])
 	return t.message()
 }
 
@@ -157,7 +158,10 @@ func (t *translator) setAttributes(labels *series.Labels, attributes []attribute
 func (t *translator) labelName(key string) string {
 	name, ok := t.names[key]
 	if !ok {
-		name, _ = (&otlptranslator.LabelNamer{}).Build(key)
+		var err error
+		if name, err = (&otlptranslator.LabelNamer{}).Build(key); err != nil || !utf8.ValidString(key) {
+			name = key // it tells series from others, or refuses them
+		}
 		t.names[key] = name
 	}
 	return name
@@ -257,8 +261,11 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 		return "time", errTime.Error()
 	case t.of.kind == histogram && len(p.buckets) > 0 && len(p.buckets) != len(p.bounds)+1:
 		return "unreadable", "a histogram has other than one bucket more than bounds"
-	case !slices.IsSortedFunc(p.bounds, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) }):
+	case !slices.IsSortedFunc(p.bounds, func(a, b float64) int { return cmp.Or(cmp.Compare(a, b), -1) }),
+		slices.ContainsFunc(p.bounds, func(b float64) bool { return math.IsNaN(b) || math.IsInf(b, 1) }):
 		return "unreadable", "the bounds of a histogram do not ascend"
+	case (len(p.buckets) > 0 || t.of.kind == exponentialHistogram) && !p.addsUp():
+		return "unreadable", "the counts of a histogram's buckets do not add up to its count"
 	case (t.of.kind == gauge || t.of.kind == sum) && !p.hasValue:
 		return "unreadable", "a point has no value"
 	}
@@ -277,20 +284,43 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 	return "", ""
 }
 
-// setSeries sets what a point has in common with the others of its series.
-func (t *translator) setSeries(p *point) {
-	t.common = model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance)
-	t.common = model.AppendLabel(t.common, strconv.Itoa(t.scopeLabels), "")
-	t.common = append(t.common, t.scopeHead...)
-	for _, a := range p.attributes {
-		t.common = model.AppendLabel(t.common, a.key, a.value)
+// addsUp reports whether the counts of the buckets are the point's. Values that are NaN are in no bucket.
+func (p *point) addsUp() bool {
+	left := p.count
+	for _, n := range slices.Concat(p.buckets, p.positive.counts, p.negative.counts, []uint64{p.zeroCount}) {
+		if n > left {
+			return false
+		}
+		left -= n
 	}
+	return left == 0 || math.IsNaN(p.value)
+}
+
+// setSeries sets what a point has in common with the others of its series: those with its labels.
+func (t *translator) setSeries(p *point) {
+	t.common = append(model.AppendLabel(t.common[:0], t.resourceKey.job, t.resourceKey.instance), t.scopeHead...)
 	of := t.of.kind
 	if of == sum {
 		of = gauge
 	}
 	t.head = append(append(model.AppendLabel(t.head[:0], t.name, ""), byte(of)), t.common...)
+	for _, a := range p.attributes {
+		name := t.labelName(a.key)
+		if t.isTaken(name) {
+			t.note(fmt.Sprintf("%.200s: attribute %.100q was left out: its label has another meaning",
+				t.of.name, a.key))
+			continue
+		}
+		t.common, t.head = model.AppendLabel(t.common, a.key, a.value), model.AppendLabel(t.head, name, a.value)
+	}
 	t.series, t.known, t.open = keyhash.Of(t.head), true, false
+}
+
+// isTaken reports whether a label is that of the resource, of the scope, or of a part of the metric.
+func (t *translator) isTaken(label string) bool {
+	return label == "job" && t.resourceKey.job != "" || label == "instance" && t.resourceKey.instance != "" ||
+		label == "le" && t.of.kind == histogram || label == "quantile" && t.of.kind == summary ||
+		label == model.LabelName || t.scopeLabels.Get(label) != ""
 }
 
 // isRepeated reports whether the body has had a point of this series and time, and notes this one.
@@ -361,8 +391,12 @@ func (t *translator) readHistogram(p *point) (reason string) {
 	if t.of.kind != exponentialHistogram {
 		return ""
 	}
+	offset := max(p.positive.offset, p.negative.offset)
+	if !(p.zeroThreshold >= 0 && p.zeroThreshold <= math.MaxFloat64) || offset == math.MaxInt32 {
+		return "the zero threshold or an offset of a histogram is out of its range"
+	}
 	h := &native.FloatHistogram{Schema: p.scale, Count: float64(p.count), Sum: p.value,
-		ZeroThreshold: max(p.zeroThreshold, defaultZeroThreshold), ZeroCount: float64(p.zeroCount)}
+		ZeroThreshold: cmp.Or(p.zeroThreshold, defaultZeroThreshold), ZeroCount: float64(p.zeroCount)}
 	if t.of.temporality == delta { // sum_over_time adds them up
 		h.CounterResetHint = native.GaugeType
 	}
@@ -396,7 +430,7 @@ func (t *translator) exponentialHistogram(p *point) error {
 
 // native returns buckets as those of a native histogram.
 func (b *exponentialBuckets) native() (spans []native.Span, counts []float64) {
-	if len(b.counts) == 0 || b.offset == math.MaxInt32 {
+	if len(b.counts) == 0 {
 		return nil, nil
 	}
 	for _, n := range b.counts {
@@ -421,7 +455,7 @@ func (t *translator) add(p *point, suffix, label, text string, value float64) er
 }
 
 // setHead makes the head of a series, in pairs as model.Labels: name and suffix, its own label, job and instance of the
-// resource, the number of labels of the scope, these, attributes.
+// resource, labels of the scope, attributes.
 func (t *translator) setHead(suffix, label, text string) {
 	t.head = model.AppendLabel(model.AppendLabel(t.head[:0], t.name, suffix), label, text)
 	t.head = append(t.head, t.common...)
@@ -434,14 +468,7 @@ func (t *translator) read(head []byte, labels *series.Labels) error {
 		pairs = append(pairs, attribute{key, value})
 	}
 	name, own, resource := pairs[0], pairs[1], pairs[2]
-	ofScope, err := strconv.Atoi(pairs[3].key)
-	if err != nil {
-		return err
-	}
-	t.setAttributes(labels, pairs[4+ofScope:])
-	for _, a := range pairs[4 : 4+ofScope] {
-		labels.Set(a.key, a.value)
-	}
+	t.setAttributes(labels, pairs[3:])
 	labels.Set("job", cmp.Or(resource.key, labels.Get("job")))
 	labels.Set("instance", cmp.Or(resource.value, labels.Get("instance")))
 	labels.Set(own.key, own.value)
