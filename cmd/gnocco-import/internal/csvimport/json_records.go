@@ -9,7 +9,9 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 )
 
@@ -51,6 +53,7 @@ type jsonReader struct {
 	decoder *json.Decoder
 	line    int // of the next object, or what is read as one
 	array   bool
+	ended   bool     // the array
 	names   []string // of columns: all members of the first objects
 	named   bool     // names has them
 	columns map[string]int
@@ -95,9 +98,21 @@ var barred = regexp.MustCompile(`([:,\[]\s*)(NaN|-?Infinity)\b`)
 func (r *jsonReader) object() (record jsonRecord, err error) {
 	record.members = make(map[string]string)
 	decoder, line := r.decoder, []byte(nil)
-	if r.line++; r.array {
-		if !decoder.More() {
+	r.line++
+	record.line = r.line
+	if r.array {
+		if r.ended {
 			return record, io.EOF
+		}
+		if r.ended = !decoder.More(); r.ended {
+			if _, err := decoder.Token(); err != nil {
+				record.fault = "the array does not end"
+			} else if _, err := decoder.Token(); err != io.EOF {
+				record.fault = "something follows the array"
+			} else {
+				return record, io.EOF
+			}
+			return record, nil
 		}
 	} else {
 		for len(bytes.TrimSpace(line)) == 0 {
@@ -117,6 +132,13 @@ func (r *jsonReader) object() (record jsonRecord, err error) {
 		decoder = json.NewDecoder(bytes.NewReader(barred.ReplaceAll(line, []byte(`$1"$2"`))))
 		decoder.UseNumber()
 		err = r.members(decoder, "", &record)
+	}
+	if err == nil && !r.array {
+		if _, more := decoder.Token(); more != io.EOF {
+			err = errors.New("something follows the object")
+		} else if !utf8.Valid(line) || text.HasLoneSurrogate(line) {
+			err = errors.New("not valid UTF-8")
+		}
 	}
 	if err != nil && r.array {
 		return record, fmt.Errorf("csvimport: object %d: %w", r.line, err)
