@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -132,14 +131,8 @@ func parseTime(text string, now carbonara.Timestamp) (carbonara.Timestamp, bool)
 	if text == "-1" || text == "N" {
 		return now, true
 	}
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return carbonara.Timestamp(seconds * 1_000_000_000), seconds >= 0 && seconds <= math.MaxInt64/1_000_000_000
-	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(seconds >= 0 && seconds < math.MaxInt64/1_000_000_000) {
-		return 0, false
-	}
-	return carbonara.Timestamp(math.Round(seconds*1e6) * 1e3), true
+	at, err := model.TimestampNumber.Parse(text, now)
+	return at, err == nil && !strings.Contains(text, "_")
 }
 
 // isName reports whether a name has a first part, and tags of the form KEY=VALUE, each key once.

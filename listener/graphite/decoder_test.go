@@ -60,6 +60,7 @@ func TestDecoder(t *testing.T) {
 	}
 	f("a.b.c 1.5 60", "a.b.c 1.5 60000")
 	f("  a.b\t-2e3   60.25\r", "a.b -2000 60250")
+	f("a 1 60.000000001\na 2 60.000000002\na 3 6e1", "a 1 60000; a 2 60000; a 3 60000")
 	f("a 1 -1\na 2 N\na 3", "a 1 1000000; a 2 1000000; a 3 1000000")
 	f("disk.used;host=web-1;path=/var/x=y;empty= 5 60", "disk.used host=web-1 path=/var/x=y 5 60000")
 	f("a nan 60\na x 60\na 1 x\na 1 -5\na 1 99999999999\na 1 2 3\n\n;a=b 1 60\na;b 1 60\na;=b 1 60\na;__name__=x 1 60\n\xff 1 60", "")
