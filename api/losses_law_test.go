@@ -91,7 +91,7 @@ func TestImportsLoseNothingSilently(t *testing.T) {
 		}
 		run(d.name, law)
 	}
-	odd := []string{"- 1 60000", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 99999999999999", "u 1 -1",
+	odd := []string{"u 1 60000 of=,of=1", "- 1 60000", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 99999999999999", "u 1 -1",
 		strings.Repeat("u", 300) + " 1 60000", "u 1 60000 =x", "u 1 60000 histogram"}
 	element := func(series string, seconds, value int) string {
 		return fmt.Sprintf("%s %d %d000", series, value, seconds)
