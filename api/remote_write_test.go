@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/prompb"
 	writev2 "github.com/prometheus/prometheus/prompb/io/prometheus/write/v2"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -385,5 +386,25 @@ func TestStaleMarkersAreWritten(t *testing.T) {
 	}
 	if w := s.want(t, "GET /metrics", "", 200, "~"); strings.Contains(w.Body.String(), "gnocco_push_refused_total{") {
 		t.Error("something is counted as refused")
+	}
+}
+
+// A message of one version that is sent as the other one is refused: neither knows the other's series.
+func TestRemoteWriteOfTheOtherVersion(t *testing.T) {
+	s := newServer(t, nil)
+	one, err := (&prompb.WriteRequest{Timeseries: []prompb.TimeSeries{{Labels: []prompb.Label{{Name: "__name__", Value: "a"}},
+		Samples: []prompb.Sample{{Value: 1, Timestamp: 60000}}}}}).Marshal()
+	check(t, err)
+	two, err := (&writev2.Request{Symbols: []string{"", "__name__", "a"}, Timeseries: []writev2.TimeSeries{{LabelsRefs: []uint32{1, 2},
+		Samples: []writev2.Sample{{Value: 1, Timestamp: 60000}}}}}).Marshal()
+	check(t, err)
+	for _, sent := range []struct {
+		body    []byte
+		headers []string
+	}{{one, asRemoteWrite2}, {two, asRemoteWrite}} {
+		s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, sent.body)), http.StatusBadRequest, "~other version", sent.headers...)
+	}
+	if got := s.stored(t); len(got) > 0 {
+		t.Error(got)
 	}
 }

@@ -73,6 +73,7 @@ var ErrTooLarge = errors.New("prometheus: message too large")
 var (
 	errSymbol  = errors.New("a reference lies beyond the symbols")
 	errOddRefs = errors.New("a label lacks its value")
+	errVersion = errors.New("the message is of the other version than its Content-Type says")
 )
 
 // Fields of the messages. Where versions differ, those of version 2 end in 2.
@@ -158,6 +159,8 @@ func (r *WriteRequest) decode() error {
 				}
 			case f.Is(ofMetadata, protowire.BytesType):
 				return r.metadata("", f.Bytes())
+			case r.Version2 && f.Number == fieldSeries, !r.Version2 && f.Number == fieldSeries2:
+				return errVersion
 			}
 			return nil
 		})
