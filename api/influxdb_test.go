@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -211,4 +212,19 @@ func TestInfluxDBRefuses(t *testing.T) {
 	check(t, err)
 	check(t, zip.Close())
 	f(413, "", "", bomb.String(), "Content-Encoding", "gzip")
+}
+
+// Of two values of a metric and time, Gnocchi's way in names the line of the one that is not stored.
+func TestInfluxDBNamesReplacedValues(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "POST /v1/influxdb/query?q=create+database+influxdb", "", 204, "", "user", "admin")
+	s.policy(t, "low")
+	s.want(t, "POST /v1/archive_policy_rule", `{"name":"r","archive_policy_name":"low","metric_pattern":"*"}`, 201, "~", "user", "admin")
+	for body, want := range map[string]string{
+		"cpu,host=a n=1,n=2 60000000000":                             "1 of 1 lines refused: line 1",
+		"cpu,host=b a/b=1 60000000000\ncpu,host=b a_b=2 60000000000": "1 of 2 lines refused: line 1",
+	} {
+		s.want(t, "POST /v1/influxdb/write", body, http.StatusBadRequest, "~"+want+": ", "user", "admin")
+	}
+	s.want(t, "POST /v1/influxdb/write", "cpu,host=c n=1,n=1 60000000000", 204, "", "user", "admin")
 }

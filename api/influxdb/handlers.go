@@ -146,6 +146,7 @@ func (a *Handlers) write(w http.ResponseWriter, r *http.Request, who *auth.Ident
 	s.rows.tag = cmp.Or(r.Header.Get(tagHeader), defaultTag)
 	p := ingest.Protocol{ResourceType: database, Scope: s.rows.tag, MaxFuture: ingest.MaxFutureOfSenders}
 	p.Drop = func(row int, err error) { refused.Drop(s.rows.lines.Line(row), err) }
+	p.Replaced = func(row, _ int) { p.Drop(row, errReplaced) }
 	if err := a.ingester.AppendNamed(r.Context(), who.User, a.RightsOf(who), &s.rows, &p, &s.batch); err != nil {
 		return err
 	}
@@ -252,6 +253,8 @@ func (r *rows) fault(err error) *web.Error {
 	}
 	return &web.Error{Status: http.StatusBadRequest, Detail: cause, Err: err}
 }
+
+var errReplaced error = &model.FieldError{Field: "line", Reason: "a field has another value for the same time later"}
 
 // partial begins the answer to refused lines: Telegraf drops a batch by it.
 const partial = "partial write: "
