@@ -246,7 +246,8 @@ func doors() []door {
 		replaced:  `good_value{of=""} 2 60000`,
 	}
 	plaintext := door{good: "good_value 1 60",
-		odd:    []string{"bad", "bad x 60", "bad 1 x", "bad 1 60 1", "bad NaN 60", "bad;of 1 60", "bad 1 -5", "\xff 1 60"},
+		odd: []string{"bad", "bad x 60", "bad 1 x", "bad 1 60 1", "bad NaN 60", "bad;of 1 60", "bad 1 -5", "\xff 1 60",
+			"bad 1 0x1p30", "bad 1 1_000", "bad 1 1e400"},
 		same:   []string{" \t good_value \t 1 \t 60 \t", "good_value 1.0 60.0"},
 		number: "bad %s 60", numbers: append(tooLarge, "0x10"),
 		twice:     []string{"bad;of=1;of=2 1 60", "bad;of=1;x=2;of=1 1 60", "bad;__name__=1 1 60"},
@@ -261,6 +262,9 @@ func doors() []door {
 	const point = `{"timeUnixNano": "60000000000", "asInt": 1%s}`
 	metric := func(name, fields string) string {
 		return fmt.Sprintf(`{"name": %q, "gauge": {"dataPoints": [`+point+`]}}`, name, fields)
+	}
+	histogram := func(kind, fields string) string {
+		return fmt.Sprintf(`{"name": "bad", %q: {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 1, %s}]}}`, kind, fields)
 	}
 	key := func(value string) string {
 		return `{"key": "of", "value": {"stringValue": "` + value + `"}}`
@@ -286,7 +290,7 @@ func doors() []door {
 			"bad:1|c|T99999999999", "\xff:1|c"},
 		same:   []string{" \t good_value \t : 1 | c | @ 1 | # \t", "good_value:1|c|", "good_value:1.0|m", "good_value:1|c|T60"},
 		number: "bad:%s|g", numbers: append(tooLarge, "0x10", "Inf"),
-		twice:     []string{"bad:1|c|#of:1,of:2", "bad:1|c|#of:1,of:1", "bad:1|c|#__name__:x"},
+		twice:     []string{"bad:1|c|#of:,of:2", "bad:1|c|#of:1,of:2", "bad:1|c|#of:1,of:1", "bad:1|c|#__name__:x"},
 		spellings: []string{"two:1|c|#of:1", "two:1|c|#of:1.0"},
 	}, "statsd", toKept(byStatsd, "gnocco_statsd_refused_total"))
 	add(door{good: `{"metric":{"__name__":"good_value"},"values":[1],"timestamps":[60000]}`,
@@ -300,6 +304,8 @@ func doors() []door {
 			`{"metric":{"__name__":"bad","":"x"}, "values":[1],"timestamps":[60000]}`,
 			`{"metric":{"__name__":"bad","of":"\ud800"},"values":[1],"timestamps":[60000]}`,
 			`{"metric":{"__name__":"bad"},"values":[1],"values":[1],"timestamps":[60000]}`,
+			`{"metric":{"__name__":"bad"},"values":["1,5"],"timestamps":[60000,60001]}`,
+			`{"metric":{"__name__":"bad"},"values":[[1,5]],"timestamps":[60000,60001]}`,
 			`{"metric":{"__name__":"bad"},"metric":{"__name__":"bad"},"values":[1],"timestamps":[60000]}`},
 		same: []string{" { \"metric\" : { \"__name__\" : \"good_value\" }\t, \"values\" : [ 1 ] , \"timestamps\" : [ 60000 ] } \t",
 			`{"timestamps":[60000],"values":["1"],"metric":{"__name__":"good_value"},"other":[{"a":"]}"}]}`},
@@ -321,6 +327,8 @@ func doors() []door {
 			`{"values": [-1], "dstypes": ["counter"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
 			`{"values": [-1], "dstypes": ["absolute"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
 			`{"values": [9223372036854775808], "dstypes": ["derive"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
+			`{"values": [18446744073709551616], "dstypes": ["counter"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
+			`{"values": [1], "dstypes": ["gauge"], "dsnames": ["value"], "plugin": "bad", "type": "b"}`,
 			list(`, "host": "\udc00"`), list(`, "time": 60`), list(`, "values": [1]`)},
 		same:    []string{" " + list(` , "host" : "" `) + "\t", list(`, "meta": {"a": [1]}`)},
 		number:  `{"values": [%s], "dstypes": ["gauge"], "dsnames": ["value"], "time": 60, "plugin": "bad", "type": "b"}`,
@@ -336,6 +344,22 @@ func doors() []door {
 			metric("bad", `, "attributes": [{"key": "k", "value": {"intValue": "x"}}]`), metric("bad", `, "timeUnixNano": "x"`),
 			`{"name": "bad", "sum": {"aggregationTemporality": "x", "dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}`,
 			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1}]}}`, metric("bad", `, "asDouble": 2`),
+			`{"name": "bad", "intGauge": {"dataPoints": [{"timeUnixNano": 1, "value": 1}]}}`,
+			`{"name": "bad", "data": {"gauge": {"dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}}}`,
+			`{"name": "bad", "gauge": {"data_points": [{"timeUnixNano": 1, "asInt": 1}]}}`,
+			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1, "sum": 1}]}}`,
+			metric("bad", `, "attributes": [{"key": "k", "value": {"stringValue": "x", "intValue": 1}}]`),
+			metric("bad", `, "attributes": [{"key": "k", "value": {"string_value": "x"}}]`),
+			metric("bad", `, "attributes": [{"key": "k", "value": {"arrayValue": {"values": [5]}}}]`),
+			metric("bad", `, "attributes": [{"key": "k", "value": {"kvlistValue": {"values": [`+key("1")+","+key("2")+`]}}}]`),
+			histogram("histogram", `"count": 3, "bucketCounts": [1, 1], "explicitBounds": [1]`),
+			histogram("histogram", `"count": 1, "bucketCounts": [18446744073709551615, 2], "explicitBounds": [1]`),
+			histogram("histogram", `"count": 2, "bucketCounts": [1, 1], "explicitBounds": ["NaN"]`),
+			histogram("histogram", `"count": 2, "bucketCounts": [2, 0], "explicitBounds": ["Infinity"]`),
+			histogram("exponentialHistogram", `"count": 3, "zeroCount": 1, "positive": {"bucketCounts": [1]}`),
+			histogram("exponentialHistogram", `"count": 1, "positive": {"offset": 2147483647, "bucketCounts": [1]}`),
+			histogram("exponentialHistogram", `"count": 1, "zeroCount": 1, "zeroThreshold": -1`),
+			histogram("exponentialHistogram", `"count": 1, "zeroCount": 1, "zeroThreshold": "NaN"`),
 			`{"name": "bad", "gauge": {"dataPoints": [{"timeUnixNano": 1, "asInt": 1}]}, "summary": {}}`,
 			metric("bad", `, "attributes": [{"key": "", "value": {"stringValue": "x"}}]`), metric("bad", `, "attributes": [`+key(`\ud800`)+`]`),
 			metric("bad", `, "attributes": [{"key": "\udc00", "value": {"stringValue": "x"}}]`),

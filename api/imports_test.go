@@ -3,6 +3,8 @@ package api_test
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -117,9 +119,9 @@ func TestImportCollectd(t *testing.T) {
 	for _, c := range []struct{ reason, list string }{
 		{"2 values, 1 dstypes and 1 dsnames", list("1,2", `"gauge"`, `"value"`, "1")},
 		{"0 values, 0 dstypes and 0 dsnames", `{"severity":"FAILURE"}`},
-		{"plugin and type are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
+		{"plugin, type and time are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
 		{"time -1 is not between", list("1", `"gauge"`, `"value"`, "-1")},
-		{"time 1e+12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},
+		{"time 1e12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},
 		{`1 of its 1 values: dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
 		{`1 of its 1 values: value 0: "\"1\"" is not a number`, list(`"1"`, `"gauge"`, `"value"`, "1")},
 		{"not valid UTF-8", list("1", `"gauge"`, "\"\xff\"", "1")},
@@ -127,8 +129,8 @@ func TestImportCollectd(t *testing.T) {
 		f(400, "1 of 3 lines refused: line 2: "+c.reason, "["+good+","+c.list+","+good+"]")
 	}
 	f(400, "1 of 2 lines refused: line 2: invalid character", "["+good+",}")
-	f(400, "1 of 1 lines refused: line 2: the list does not end", "["+good)
-	f(400, "1 of 1 lines refused: line 2: text follows the list", "["+good+"] x")
+	f(400, "1 of 2 lines refused: line 2: the list does not end", "["+good)
+	f(400, "1 of 2 lines refused: line 2: text follows the list", "["+good+"] x")
 	f(400, "The body has to be a list", good)
 }
 
@@ -206,5 +208,34 @@ func TestManyComments(t *testing.T) {
 		if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs > 50_000 {
 			t.Errorf("%q: %d allocations for 100,000 comments", comment, after.Mallocs-before.Mallocs)
 		}
+	}
+}
+
+// A measure that is too far ahead costs itself, and no time of a sender is rounded.
+func TestMeasuresOfALineCostThemselves(t *testing.T) {
+	s := newServer(t, nil)
+	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2],"timestamps":[60000,7000000000000]}`, http.StatusBadRequest,
+		"~1 of its 2 measures: timestamp 7000000000000 is more than 24h0m0s ahead")
+	const list = `{"values": [%d], "dstypes": [%q], "dsnames": ["value"], "time": %s, "plugin": "p", "type": "t"}`
+	body := fmt.Sprintf("["+list+","+list+","+list+"]", 1, "gauge", "60.0000001", 2, "gauge", "60.0000002",
+		uint64(math.MaxUint64), "counter", "60.5")
+	s.want(t, "POST /api/v1/import/collectd", body, http.StatusNoContent, "")
+	if got, want := fmt.Sprint(s.stored(t)), "[a=1 collectd_p_t=1 collectd_p_t=2 collectd_p_t_total=1.8446744073709552e+19]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, body := range []string{"[" + fmt.Sprintf(list, 1, "gauge", "60"), "[" + fmt.Sprintf(list, 1, "gauge", "60") + "][]"} {
+		s.want(t, "POST /api/v1/import/collectd", body, http.StatusBadRequest, "~1 of 2 lines refused: line 2: ")
+	}
+}
+
+// A label that stands twice in a request's own labels refuses the request.
+func TestLabelsOfARequestStandOnce(t *testing.T) {
+	s := newServer(t, nil)
+	for _, path := range []string{"/metrics/job/a/job/b", "/metrics/job/a/of/1/of/1", "/metrics/job/a/of//of/1",
+		"/api/v1/import/prometheus?extra_label=of=1&extra_label=of=2", "/api/v1/import?extra_label=of=&extra_label=of=2"} {
+		s.want(t, "POST "+path, "x 1\n", http.StatusBadRequest, "~stands there twice")
+	}
+	if got := s.stored(t); len(got) > 0 {
+		t.Error(got)
 	}
 }

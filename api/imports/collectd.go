@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gnocco-db/gnocco/api/web"
@@ -21,7 +21,7 @@ import (
 type valueList struct {
 	values           []json.RawMessage // null: a gap
 	dsTypes, dsNames []string
-	time             float64 // seconds since 1970, with milliseconds
+	at               carbonara.Timestamp
 	host             string
 	plugin           string
 	pluginInstance   string
@@ -31,16 +31,21 @@ type valueList struct {
 
 // field reads a field of JSON.
 func (l *valueList) field(name string, text []byte) error {
-	into, what := map[string]any{"values": &l.values, "dstypes": &l.dsTypes, "dsnames": &l.dsNames, "time": &l.time,
-		"host": &l.host, "plugin": &l.plugin, "plugin_instance": &l.pluginInstance, "type": &l.kind,
+	if name == "time" {
+		at, err := model.TimestampNumber.Parse(string(text), 0)
+		if l.at = at; err != nil {
+			return refuse("time %.60s is not between 1970 and 2262, in seconds", text)
+		}
+		return nil
+	}
+	into, what := map[string]any{"values": &l.values, "dstypes": &l.dsTypes, "dsnames": &l.dsNames, "host": &l.host,
+		"plugin": &l.plugin, "plugin_instance": &l.pluginInstance, "type": &l.kind,
 		"type_instance": &l.typeInstance}[name], "text"
 	switch into.(type) {
 	case nil:
 		return nil
 	case *[]json.RawMessage, *[]string:
 		what = "a list"
-	case *float64:
-		what = "a number of seconds"
 	}
 	if string(text) == "null" || json.Unmarshal(text, into) != nil {
 		return refuse("%s %.60s is not %s", name, text, what)
@@ -72,8 +77,10 @@ func (b *body) decodeCollectd() error {
 		}
 	}
 	if _, err := d.Token(); err != nil {
+		b.total++
 		b.refused.Unreadable(b.line+1, "the list does not end")
 	} else if _, err := d.Token(); err != io.EOF {
+		b.total++
 		b.refused.Unreadable(b.line+1, "text follows the list")
 	}
 	return nil
@@ -84,20 +91,17 @@ func (b *body) valueList(text []byte) error {
 	if !isUnicode(text) {
 		return refuse("not valid UTF-8")
 	}
-	var list valueList
+	list := valueList{at: -1}
 	if err := plaintext.EachKey(text, list.field); err != nil {
 		return refuse("%s", err)
 	}
-	n, ms := len(list.values), math.Round(list.time*1000)
+	n := len(list.values)
 	switch {
 	case n == 0 || len(list.dsTypes) != n || len(list.dsNames) != n:
 		return refuse("%d values, %d dstypes and %d dsnames", n, len(list.dsTypes), len(list.dsNames))
-	case list.plugin == "" || list.kind == "":
-		return refuse("plugin and type are needed")
-	case ms < 0 || ms > math.MaxInt64/1_000_000:
-		return refuse("time %v is not between 1970 and 2262, in seconds", list.time)
+	case list.plugin == "" || list.kind == "" || list.at < 0:
+		return refuse("plugin, type and time are needed")
 	}
-	at := carbonara.Timestamp(ms) * 1_000_000
 	odd, first := 0, error(nil)
 	for i, kind := range list.dsTypes {
 		value, gap, err := list.value(i, kind)
@@ -116,7 +120,7 @@ func (b *body) valueList(text []byte) error {
 			b.scratch.Set("value", list.dsNames[i])
 		}
 		b.scratch.Set(model.LabelName, list.name(kind))
-		if err := b.add(at, value); err != nil {
+		if err := b.add(list.at, value); err != nil {
 			return err
 		}
 	}
@@ -140,11 +144,13 @@ func (l *valueList) value(i int, kind string) (value float64, gap bool, err erro
 		return 0, true, nil
 	}
 	value, err = plaintext.ParseValue(text)
-	switch limit := math.Ldexp(1, 64); {
+	_, signed := strconv.ParseInt(plaintext.Whole(text), 10, 64)
+	_, unsigned := strconv.ParseUint(plaintext.Whole(text), 10, 64)
+	switch {
 	case err != nil:
 		return 0, false, refuse("value %d: %s", i, err)
-	case kind == "derive" && (value < -limit/2 || value >= limit/2),
-		kind != "derive" && kind != "gauge" && (value < 0 || value >= limit):
+	case kind == "derive" && errors.Is(signed, strconv.ErrRange),
+		kind != "derive" && kind != "gauge" && (value < 0 || errors.Is(unsigned, strconv.ErrRange)):
 		return 0, false, refuse("value %d: %s is beyond a %s of 64 bits", i, text, kind)
 	}
 	return value, false, nil

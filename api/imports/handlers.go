@@ -55,6 +55,7 @@ type body struct {
 	labels   series.Labels // these replace the series' own ones
 	scratch  series.Labels // of one series
 	now      carbonara.Timestamp
+	latest   carbonara.Timestamp // that a measure may have
 	refused  web.RefusedLines
 	line     int // the one being read, from 1; of protobuf, the series
 	total    int // lines with content
@@ -99,7 +100,9 @@ func fromQuery(r *http.Request, b *body) error {
 		if !ok || name == "" {
 			return web.BadRequest("extra_label has to be NAME=VALUE, not %.100q", extra)
 		}
-		b.labels.Set(name, value)
+		if err := b.labels.Add(name, value); err != nil {
+			return err
+		}
 	}
 	if text := query.Get("timestamp"); text != "" {
 		ms, err := strconv.ParseInt(text, 10, 64)
@@ -135,6 +138,7 @@ func (a *Handlers) store(protocol string, status int, prepare func(*http.Request
 		defer func() { a.pool.Put(b, cap(b.text)+b.batch.Bytes()+8*cap(b.lines)) }()
 		b.reset()
 		b.now, b.kind = carbonara.FromTime(a.Now()), r.Header.Get("Content-Type")
+		b.latest = a.writer.Latest(ingest.MaxFutureOfSenders)
 		if err := prepare(r, b); err != nil {
 			return err
 		}
@@ -200,7 +204,9 @@ func fromPath(r *http.Request, b *body) error {
 		if name == "" || strings.HasPrefix(name, "__") {
 			return web.BadRequest("%.100q cannot be a label of a group", name)
 		}
-		b.labels.Set(name, value)
+		if err := b.labels.Add(name, value); err != nil {
+			return err
+		}
 	}
 	return nil
 }

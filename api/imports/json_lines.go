@@ -14,6 +14,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/text"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/model"
@@ -89,6 +90,9 @@ func (b *body) jsonLine(text []byte) error {
 		time, times, _ = bytes.Cut(times, []byte(","))
 		number, values, _ = bytes.Cut(values, []byte(","))
 		at, value, ok, err := measure(plaintext.Trim(time), plaintext.Trim(number))
+		if err == nil && at > b.latest {
+			err = fmt.Errorf("timestamp %s is more than %v ahead of the clock", time, ingest.MaxFutureOfSenders)
+		}
 		if err != nil {
 			odd, first = odd+1, cmp.Or(first, err)
 			continue
@@ -215,8 +219,10 @@ func measure(time, number []byte) (at carbonara.Timestamp, v float64, ok bool, e
 	if bytes.Equal(number, []byte("null")) {
 		return 0, 0, false, nil
 	}
-	v, err = plaintext.ParseValue(string(bytes.Trim(number, `"`))) // "NaN" and "Infinity" are strings
-	if err != nil {
+	if n := len(number); n > 1 && number[0] == '"' && number[n-1] == '"' { // "NaN" and "Infinity" are strings
+		number = number[1 : n-1]
+	}
+	if v, err = plaintext.ParseValue(string(number)); err != nil {
 		return 0, 0, false, fmt.Errorf("value %w", err)
 	}
 	return at, v, !value.IsStaleNaN(v), nil

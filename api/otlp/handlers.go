@@ -83,7 +83,7 @@ func (a *Handlers) export(w http.ResponseWriter, r *http.Request, who *auth.Iden
 	t := &s.translator
 	t.batch = &s.batch
 	t.reset()
-	t.latest = a.writer.Latest()
+	t.latest = a.writer.Latest(ingest.MaxFutureOfRemoteWrite)
 	s.batch.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { s.batch.Acquire = nil }()
 	if err = form.decode(s.body, t); err == nil {

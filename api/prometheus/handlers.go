@@ -100,7 +100,8 @@ func (a *Handlers) postPrometheus(w http.ResponseWriter, r *http.Request, who *a
 // read reads, uncompresses and decodes a body, by snappy unless its encoding is another one.
 func (a *Handlers) read(w http.ResponseWriter, r *http.Request, s *scratch) (err error) {
 	request := &s.request
-	request.Latest, request.Acquire = a.writer.Latest(), web.AcquireFor(r.Context(), budget.Measures)
+	request.Latest = a.writer.Latest(ingest.MaxFutureOfRemoteWrite)
+	request.Acquire = web.AcquireFor(r.Context(), budget.Measures)
 	defer func() { request.Acquire = nil }()
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "snappy" {
 		request.plain, err = a.ReadBody(w, r, min(a.MaxBodyBytes, maxPrometheusBytes), budget.Measures, web.PlainFactor,

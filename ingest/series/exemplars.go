@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/exemplars"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -31,9 +30,8 @@ func (r *Exemplars) Add(e *exemplars.Exemplar, latest carbonara.Timestamp, acqui
 	return acquire(bytesPerExemplar + len(e.Series) + len(e.Labels))
 }
 
-// Latest returns the last timestamp that a measure of remote write or OTLP may have.
-func (w *Writer) Latest() carbonara.Timestamp {
-	most := ingest.MaxFutureOfRemoteWrite
+// Latest returns the last timestamp that a measure may have which may be so far ahead of the clock.
+func (w *Writer) Latest(most time.Duration) carbonara.Timestamp {
 	if w.Ingester.MaxFuture != 0 {
 		most = min(most, w.Ingester.MaxFuture)
 	}
