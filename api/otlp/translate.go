@@ -287,11 +287,13 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 // addsUp reports whether the counts of the buckets are the point's. Values that are NaN are in no bucket.
 func (p *point) addsUp() bool {
 	left := p.count
-	for _, n := range slices.Concat(p.buckets, p.positive.counts, p.negative.counts, []uint64{p.zeroCount}) {
-		if n > left {
-			return false
+	for _, counts := range [...][]uint64{p.buckets, p.positive.counts, p.negative.counts, {p.zeroCount}} {
+		for _, n := range counts {
+			if n > left {
+				return false
+			}
+			left -= n
 		}
-		left -= n
 	}
 	return left == 0 || math.IsNaN(p.value)
 }
