@@ -32,7 +32,7 @@ type incomingStores struct {
 	own     *incoming.Store // nil in a process of role metricd
 	ownName string
 
-	changed atomic.Bool // members may have come, gone or died since the last listing
+	changed atomic.Bool // members may have come, gone or died, or a store was removed, since the last listing
 
 	mu   sync.Mutex
 	open map[string]*incoming.Store // by name
@@ -244,6 +244,7 @@ func (s *incomingStores) dismiss(ctx context.Context, name string, store *incomi
 		return err
 	}
 	s.logger.Info("an adopted incoming store is drained, and removed", "store", name)
+	defer s.changed.Store(true) // the last listing has it: it would be adopted anew
 	return s.environment.ownership.remove(ctx, name)
 }
 

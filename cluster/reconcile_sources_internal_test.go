@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/model"
+	"github.com/gnocco-db/gnocco/storage/incoming"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -67,4 +70,25 @@ func TestRefreshNeedsAnnouncedStore(t *testing.T) {
 			t.Errorf("a refresh without the announced store gives %v", err)
 		}
 	})
+}
+
+// A store that was drained and removed is not adopted by the listing from before.
+func TestRemovedStoreIsNotAdoptedAnew(t *testing.T) {
+	s, _ := sourcesOn(t, vfs.Default)
+	path := filepath.Join(s.folder.IncomingDir(), "b")
+	stores := s.stores
+	stores.logger, stores.detach = slog.New(slog.DiscardHandler), func(string) {}
+	store, err := incoming.Open(filepath.Join(path, "e1"), incoming.Options{Sacks: 6})
+	fatal.If(t, err)
+	stores.open = map[string]*incoming.Store{"incoming/b": store}
+	f := func(want ...string) {
+		t.Helper()
+		if listing, err := stores.list(true); err != nil || !slices.Equal(listing.names, want) {
+			t.Errorf("%v, %v, want %v", listing.names, err, want)
+		}
+	}
+	f("incoming/b")
+	fatal.If(t, stores.dismiss(t.Context(), "incoming/b", store))
+	fatal.If(t, os.RemoveAll(path))
+	f()
 }
