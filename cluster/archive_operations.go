@@ -56,11 +56,12 @@ func (a *Router) LastMeasures(ctx context.Context, metrics []uuid.UUID) ([]carbo
 }
 
 // refresh refreshes the sacks of metrics. If the process of an incoming store has just ended, it waits a little: the
-// store is about to be opened or adopted.
+// store is about to be opened or adopted, or another process has drained and removed it.
 var refresh = register(operation[nothing, nothing]{
 	name: "refresh", merge: theOnly[nothing],
 	local: func(ctx context.Context, l *localArchives, metrics []uuid.UUID, _ nothing) (done nothing, err error) {
-		for deadline := time.Now().Add(holderWait); ; {
+		deadline := time.Now().Add(holderWait)
+		for wait := holderLook; ; wait = min(2*wait, 10*holderLook) {
 			if err = l.reach(ctx, deadline); err == nil {
 				err = l.explain(l.metricd.Refresh(ctx, metrics))
 			}
@@ -68,9 +69,10 @@ var refresh = register(operation[nothing, nothing]{
 				time.Now().After(deadline) {
 				return done, err
 			}
-			if err := pause.For(ctx, holderLook); err != nil {
+			if err := pause.For(ctx, wait); err != nil {
 				return done, err
 			}
+			_ = l.look(ctx) // if it fails, so does what follows
 		}
 	},
 })

@@ -25,7 +25,9 @@ type localArchives struct {
 	lease   claim.Lease
 	// reach returns once metricd takes from all incoming stores, or after the deadline.
 	reach func(ctx context.Context, deadline time.Time) error
-	sees  func(epoch, generation uint64) // takes the least version that the index has
+	// look makes metricd take from the incoming stores that are there now, and from no others.
+	look func(ctx context.Context) error
+	sees func(epoch, generation uint64) // takes the least version that the index has
 }
 
 // answered returns why an answer of metricd does not count, nil if it does.

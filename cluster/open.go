@@ -205,7 +205,8 @@ func (p *Process) open(ctx context.Context) error {
 	p.archives = &Router{holders: p.holders, stale: disk, client: client, sacks: p.cluster.Sacks}
 	if w := p.workers; w != nil {
 		p.archives.local = &localArchives{metricd: w.metricd, damaged: e.damaged,
-			sacks: p.cluster.Sacks, lease: session, reach: w.sources.reach, sees: p.index.shared.remote.Sees}
+			sacks: p.cluster.Sacks, lease: session, reach: w.sources.reach, sees: p.index.shared.remote.Sees,
+			look: func(ctx context.Context) error { return w.sources.reconcile(ctx, false) }}
 	}
 	p.index.archives = p.archives
 	p.reconciler = &reconciler{role: o.Role, sacks: p.cluster.Sacks, folder: p.folder, logger: p.logger,

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -68,6 +69,24 @@ func TestRefreshNeedsAnnouncedStore(t *testing.T) {
 		known.announce("incoming/b")
 		if err := s.reach(t.Context(), time.Now().Add(holderWait)); !errors.Is(err, model.ErrUnavailable) {
 			t.Errorf("a refresh without the announced store gives %v", err)
+		}
+	})
+}
+
+// A refresh that fails looks whether a store that the sacks take from is gone.
+func TestRefreshLooksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done, looked := errors.New("done"), false
+		l := &localArchives{look: func(context.Context) error { looked = true; return nil },
+			reach: func(context.Context, time.Time) error {
+				if looked {
+					return done
+				}
+				return model.ErrUnavailable
+			}}
+		began := time.Now()
+		if _, err := refresh.local(t.Context(), l, nil, nothing{}); err != done || time.Since(began) > 2*holderLook {
+			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
 }
