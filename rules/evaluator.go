@@ -93,8 +93,12 @@ func (m *Manager) extend(r *Rule, now time.Time) bool {
 	if r.Next > last {
 		return false
 	}
-	r.Todo = r.Todo.with(span{max(0, r.Next.Add(-r.group.every())), last}) // of a new rule, all
-	r.Next = last.Add(r.group.every())
+	every := r.group.every()
+	if r.dueAfter = last.Add(-every); r.Next > 0 {
+		r.dueAfter = r.Next.Add(-every)
+	}
+	r.Todo = r.Todo.with(span{max(0, r.Next.Add(-every)), last}) // of a new rule, all
+	r.Next = last.Add(every)
 	return true
 }
 

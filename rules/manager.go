@@ -80,6 +80,7 @@ type Progress struct {
 	upToDate        time.Time // earlier cells were last done; zero: never
 	took            time.Duration
 	fault, failedBy string
+	dueAfter        carbonara.Timestamp // the last cell before those that became due last
 }
 
 // keyChange is the key of a document with Manager.lastChange. The others are groups.

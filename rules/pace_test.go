@@ -48,8 +48,10 @@ func TestPause(t *testing.T) {
 		w.check(w.manager.Round(t.Context(), w.now))
 	}
 	before, paused := w.todo(), w.now
-	if before == 0 {
-		t.Fatal("the history did not wait")
+	all, err := w.manager.Statuses(t.Context(), func(*rules.Group) bool { return true })
+	w.check(err)
+	if history := all[0].Rules[0].History; history == 0 || before < history-1 {
+		t.Fatalf("%d cells of a history of %d wait", before, history)
 	}
 	w.apply(lawFile)
 	w.open()

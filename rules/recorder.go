@@ -147,7 +147,8 @@ func (w *work) begin(ctx context.Context) error {
 	return nil
 }
 
-// choose takes the newest cells. Cells older than the back window are corrected by whole groups.
+// choose takes the newest cells, while the group is paused only those that became due last. Cells older than the back
+// window are corrected by whole groups.
 func (w *work) choose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,6 +156,9 @@ func (w *work) choose() {
 	every := r.group.every()
 	r.atOnce = cmp.Or(r.atOnce, cellsAtOnce)
 	w.span = span{max(last.From, last.To.Floor(every).Add(-time.Duration(r.atOnce)*every)), last.To}
+	if r.group.Paused {
+		w.From = max(w.From, r.dueAfter)
+	}
 	if w.From < w.open() {
 		block := max(w.policy.Plan().Coarsest(), every)
 		w.From, w.To = w.From.Floor(block), max(w.To, min(w.To.Ceil(block), r.Next.Add(-every)))
