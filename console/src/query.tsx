@@ -6,7 +6,7 @@ import { axisOf } from "./axis";
 import { AxisMenu } from "./axis_menu";
 import { Changed, Explain } from "./changes_panel";
 import { mark, shades } from "./combined_chart";
-import { duration, moment, show, unitOf, unitOfQuery, whole, type Unit } from "./format";
+import { duration, moment, show, unitOf, whole, type Unit } from "./format";
 import { Scroll } from "./scroll";
 import { Copy } from "./copy";
 import { Menu, Notice, Panel, save, useLoad } from "./widgets";
@@ -20,6 +20,7 @@ import { endsFreely, localZone, readRange, readWindow, refreshEvery, zoneOf, typ
 import { change, route } from "./router";
 import { useHidden, type Row } from "./legend";
 import { DataTable, figures, label, Summary } from "./table";
+import { unitOfQuery } from "./unit_of_query";
 
 const mostSeries = 40;
 

@@ -1,5 +1,5 @@
-import"./chunk-T4CCAJYP.js";import{$ as T,A as oe,B as se,E as le,H as me,I as de,J as Z,K as pe,Q as ce,S as ue,U as fe,W as O,X as ge,Y as he,aa as be,ba as we,c as W,ca as xe,da as B,ga as ve,
-h as I,ia as ye,k as S,l as P,m as Y,ma as ke,n as r,na as ze,o as y,p as H,q as ee,u as re,v as ne,w as u,x as w}from"./chunk-JC5553PE.js";import{b as L,c as X,d as M,e as N,f as R,g as q,h as D,
+import"./chunk-BDYDJTHV.js";import{$ as T,A as oe,B as se,E as le,H as me,I as de,J as Z,K as pe,Q as ce,S as ue,U as fe,W as O,X as ge,Y as he,aa as be,ba as we,ca as xe,d as W,da as B,ga as ve,
+i as I,ia as ye,k as S,l as P,m as Y,ma as ke,n as r,na as ze,o as y,p as H,q as ee,u as re,v as ne,w as u,x as w}from"./chunk-Y6MMYSGG.js";import{b as L,c as X,d as M,e as N,f as R,g as q,h as D,
 j as te,k as ae,n as ie}from"./chunk-ZNVEL5RW.js";import"./chunk-7QPIL4KG.js";var Se=12,je=3,Me=8,Fe=40,Ie=340;function Ee({finder:e}){let{params:i}=S.use(),n=D(()=>Le(e.series??[]),[e.series]),o=e.current?e.names:void 0,a=({series:m,count:g})=>Math.max(g,m[0].resource?0:Re(o,m[0].
 name)),[t,s]=M(!1),l=t?n:n.slice(0,je),k=l.flatMap(({series:m})=>m),x=n.reduce((m,g)=>m+a(g),0),v=e.counts?.total??0,p=q(1),{value:f,error:J}=re(async m=>{let g=new Map((await pe(k)).map(d=>[d.id,d])),
 A=async(d,c,b)=>{let C=await fe(d.flat(),c.from,c.to,h=>ce(h,c.from,c.to,Ie,b),m),Te=new Map(C.map(h=>[h.metric.id,h])),j=d.map(h=>({range:c,columns:h.flatMap(z=>Te.get(z.id)??[])}));if(b||!be(i))return j;
@@ -23,7 +23,7 @@ t ${o.length} of `,I(Math.max(o.length,n))]}),r("span",{class:"now",children:[v.
 to:a.to,height:130,unit:l,zone:B(),title:e,small:!0})]})}var Oe=w(()=>u().then(e=>e.First)),Be=w(()=>u().then(e=>e.QueryView));function Ce(){let{params:e}=S.use(),i=ke(e),n=e.getAll("m"),o=n.join(),[a,t]=M([]),[s,l]=M("");R(()=>{let x=!0;return l(""),me(n).
 then(v=>{if(!x)return;t(v.flatMap(f=>f.status==="fulfilled"?[f.value]:[]));let p=v.find(f=>f.status==="rejected");p&&l(p.reason.message)}),()=>{x=!1}},[o]);let k=D(()=>a.filter(x=>n.includes(x.id)),[a,
 o]);return i.empty?r(Oe,{}):r("div",{class:n.length||e.has("q")?"split drawn":"split",children:[r(ze,{finder:i,chosen:k}),r("div",{children:[s&&r(y,{bad:!0,children:s}),e.has("q")?r(Be,{}):n.length?k.
-length>0&&r(ye,{metrics:k}):r(Ee,{finder:i})]})]})}ne(()=>import("./lazy_pages-XFFOFFV5.js"));var Ne=[{name:"explore",title:"Explore",page:Ce},{name:"boards",title:"Boards",page:w(()=>u().then(e=>e.Boards))},{name:"policies",title:"Policies",page:w(()=>u().
+length>0&&r(ye,{metrics:k}):r(Ee,{finder:i})]})]})}ne(()=>import("./lazy_pages-QBFKIVSZ.js"));var Ne=[{name:"explore",title:"Explore",page:Ce},{name:"boards",title:"Boards",page:w(()=>u().then(e=>e.Boards))},{name:"policies",title:"Policies",page:w(()=>u().
 then(e=>e.Policies))},{name:"correlations",title:"Correlations",page:w(()=>u().then(e=>e.Correlations))},{name:"server",title:"Server",page:w(()=>u().then(e=>e.Server))},{name:"import",title:"Import",
 below:!0,page:w(()=>u().then(e=>e.Import))},{name:"metric",page:w(()=>u().then(e=>e.MetricPage))}],Ae=()=>r("svg",{viewBox:"0 0 32 32",width:"22",height:"22","aria-hidden":"true",children:[r("rect",{width:"\
 32",height:"32",rx:"8",fill:"#2f6f5e"}),r("path",{d:"M6 21c3 0 3-9 6.5-9S16 21 19.500 21 22.500 11 26 11",fill:"none",stroke:"#fff","stroke-width":"3","stroke-linecap":"round"})]}),Ue=w(()=>u().then(e=>e.
