@@ -81,9 +81,7 @@ func TestTimes(t *testing.T) {
 	write("2026-03-04 20:40 to 20:50") // UTC+5:45
 	b.wait("location.hash.includes('from=1772636100&to=1772636700')")
 	b.wait("document.querySelector('[data-figure=last]')?.dataset.value === '3'")
-	if got := eval[string](b, field+".value"); got != "2026-03-04 20:40:00 to 20:50:00" {
-		t.Error(got)
-	}
+	b.wait(field + ".value === '2026-03-04 20:40:00 to 20:50:00'")
 	write("yesterdayish")
 	b.wait(field + ".getAttribute('aria-invalid') === 'true'")
 	yesterday := eval[string](b, "new Date(Date.now() + 5.75 * 3600e3 - 864e5).toISOString().slice(0, 10)")
