@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -210,7 +211,12 @@ func exportLines(out io.Writer, _, _ bool) beginMetric {
 
 func exportPrometheus(out io.Writer, _, _ bool) beginMetric {
 	return func(s *series.Series, _ time.Duration) (series.Row, func() error) {
-		text := series.Text(s.Labels)
+		labels := s.Labels
+		if s.ResourceID != "" { // as in PromQL: it tells metrics of one name
+			labels = maps.Clone(labels)
+			labels["resource_id"] = s.ResourceID
+		}
+		text := series.Text(labels)
 		return func(at carbonara.Timestamp, _ string, value float64) error {
 			_, err := fmt.Fprintf(out, "%s %s %d\n", text, strconv.FormatFloat(value, 'g', -1, 64), int64(at)/1e6)
 			return err

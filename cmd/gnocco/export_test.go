@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -140,8 +141,9 @@ func TestExportAndImport(t *testing.T) {
 			`{"resource":"cellar","name":"cpu","archive_policy":"seconds","granularity":1}}`+"\n") {
 		t.Errorf("JSON lines: %s", got)
 	}
-	if got := export(first, append([]string{"prometheus", `{__name__="cpu"}`}, part...)...); !strings.HasPrefix(got,
-		`cpu{`) || !strings.HasSuffix(got, "} 1 1767225611000\n") {
+	got := export(first, append([]string{"prometheus", `{__name__="cpu"}`}, part...)...)
+	if !strings.HasPrefix(got, `cpu{`) || !strings.HasSuffix(got, "} 1 1767225611000\n") ||
+		!regexp.MustCompile(`[{,]resource_id="[0-9a-f-]{36}"[,}]`).MatchString(got) {
 		t.Errorf("Prometheus' text: %s", got)
 	}
 	for args, want := range map[string]string{

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ const everything = `{metric_id=~".+"}`
 // Series is a metric of a server.
 type Series struct {
 	ID, Policy     string
+	ResourceID     string // "" for a metric without a resource
 	Unit           string
 	Kind           string            // type of its resource
 	Resource, Name string            // as sent; Resource is "" for a metric without one
@@ -49,11 +51,9 @@ type Series struct {
 // FromLabels takes what a list of series says of a metric beside its labels.
 func FromLabels(labels map[string]string) *Series {
 	s := &Series{ID: labels["metric_id"], Policy: labels["archive_policy"], Name: labels["metric_name"],
-		Resource: labels["original_resource_id"], Unit: labels["metric_unit"], Kind: labels["resource_type"],
+		ResourceID: labels["resource_id"], Unit: labels["metric_unit"], Kind: labels["resource_type"],
 		SetType: labels["metric_type"], Labels: labels}
-	if s.Resource == "" {
-		s.Resource = labels["resource_id"]
-	}
+	s.Resource = cmp.Or(labels["original_resource_id"], s.ResourceID)
 	for _, label := range []string{"metric_id", "archive_policy", "metric_name", "original_resource_id", "metric_unit",
 		"resource_id", "metric_type", "metric_type_guess"} {
 		delete(labels, label)
