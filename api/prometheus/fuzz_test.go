@@ -3,6 +3,7 @@ package prometheus_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -71,6 +72,9 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%x decodes, but: %v", message, judgeErr)
 			}
 			return
+		}
+		if err != nil && strings.Contains(err.Error(), "the other version") && len(judge.GetUnknown()) > 0 {
+			return // the judge does not know that version
 		}
 		var times []carbonara.Timestamp
 		var values []uint64

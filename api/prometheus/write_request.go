@@ -159,7 +159,7 @@ func (r *WriteRequest) decode() error {
 				}
 			case f.Is(ofMetadata, protowire.BytesType):
 				return r.metadata("", f.Bytes())
-			case r.Version2 && f.Number == fieldSeries, !r.Version2 && f.Number == fieldSeries2:
+			case f.Is(fieldSeries+fieldSeries2-ofSeries, protowire.BytesType): // that of the other version
 				return errVersion
 			}
 			return nil
