@@ -78,4 +78,7 @@ ip link set br0 up
 add() { ip netns add $1; ip link add v$1 type veth peer name eth0 netns $1; ip link set v$1 master br0 up
 	ip -n $1 addr add 10.99.0.$2/24 dev eth0; ip -n $1 link set eth0 up; ip -n $1 link set lo up; }
 for i in 0 1 2; do add s$i 1$i; add n$i 2$i; done`)
+	t.Cleanup(func() { // for the next test
+		_, _ = output("bash", "-c", `for n in s0 s1 s2 n0 n1 n2; do ip link del v$n; ip netns del $n; done; ip link del br0`)
+	})
 }
