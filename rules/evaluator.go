@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -94,9 +95,7 @@ func (m *Manager) extend(r *Rule, now time.Time) bool {
 		return false
 	}
 	every := r.group.every()
-	if r.dueAfter = last.Add(-every); r.Next > 0 {
-		r.dueAfter = r.Next.Add(-every)
-	}
+	r.dueAfter = cmp.Or(r.Next, last).Add(-every)
 	r.Todo = r.Todo.with(span{max(0, r.Next.Add(-every)), last}) // of a new rule, all
 	r.Next = last.Add(every)
 	return true
