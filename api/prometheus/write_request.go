@@ -144,10 +144,10 @@ func (r *WriteRequest) decode() error {
 		symbols: r.symbols[:0], seen: map[string]bool{}, refs: r.refs, labels: r.labels, own: r.own}
 	r.Reset()
 	r.Read = r.readHead
-	var ofSeries, ofMetadata protowire.Number = fieldSeries, fieldMetadata
+	var ofSeries, ofOthers, ofMetadata protowire.Number = fieldSeries, fieldSeries2, fieldMetadata
 	var err error
 	if r.Version2 {
-		ofSeries, ofMetadata = fieldSeries2, 0
+		ofSeries, ofOthers, ofMetadata = fieldSeries2, fieldSeries, 0
 		err = wire.Each(r.plain, r.symbol)
 	}
 	if err == nil {
@@ -159,7 +159,7 @@ func (r *WriteRequest) decode() error {
 				}
 			case f.Is(ofMetadata, protowire.BytesType):
 				return r.metadata("", f.Bytes())
-			case f.Is(fieldSeries+fieldSeries2-ofSeries, protowire.BytesType): // that of the other version
+			case f.Is(ofOthers, protowire.BytesType):
 				return errVersion
 			}
 			return nil
