@@ -219,10 +219,8 @@ func measure(time, number []byte) (at carbonara.Timestamp, v float64, ok bool, e
 	if bytes.Equal(number, []byte("null")) {
 		return 0, 0, false, nil
 	}
-	if n := len(number); n > 1 && number[0] == '"' && number[n-1] == '"' { // "NaN" and "Infinity" are strings
-		number = number[1 : n-1]
-	}
-	if v, err = plaintext.ParseValue(string(number)); err != nil {
+	v, err = plaintext.ParseValue(string(plaintext.Unquoted(number))) // "NaN" and "Infinity" are strings
+	if err != nil {
 		return 0, 0, false, fmt.Errorf("value %w", err)
 	}
 	return at, v, !value.IsStaleNaN(v), nil

@@ -62,6 +62,14 @@ func Ends(text []byte) (n int) {
 // Trim returns text without the blanks and line ends around it.
 func Trim(text []byte) []byte { return bytes.Trim(text, Blanks+"\r\n") }
 
+// Unquoted returns a text without the quotes around it, if it has both.
+func Unquoted(text []byte) []byte {
+	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' {
+		return text[1 : n-1]
+	}
+	return text
+}
+
 var errNumber = errors.New("is not a number")
 
 // ErrRange is of a number out of its type's range.

@@ -198,11 +198,7 @@ func eachElement(array []byte, use func(text string)) error {
 		return nil
 	}
 	for element := range bytes.SplitSeq(inner, []byte{','}) {
-		element = bytes.Trim(element, " \t\r")
-		if n := len(element); n > 1 && element[0] == '"' && element[n-1] == '"' {
-			element = element[1 : n-1]
-		}
-		use(view(element))
+		use(view(plaintext.Unquoted(bytes.Trim(element, " \t\r"))))
 	}
 	return nil
 }
