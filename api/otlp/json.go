@@ -120,7 +120,10 @@ func (m *object) each(name string, v visitor, do func(*object) error) error {
 // refuseUnknown refuses the points below unknown fields. Others of these mean nothing, as OTLP says.
 func (m *object) refuseUnknown(v visitor, known ...string) {
 	for _, name := range slices.Sorted(maps.Keys(m.of)) {
-		if n := pointsIn(name, m.of[name]); n > 0 && !slices.Contains(known, name) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if n := pointsIn(name, m.of[name]); n > 0 {
 			v.refuse(n, fmt.Errorf("field %.60q is not known", name))
 		}
 	}
@@ -357,12 +360,13 @@ func (m *object) resource(v visitor) (attributes []attribute, fault error) {
 var kinds = map[string]kind{"gauge": gauge, "sum": sum, "histogram": histogram,
 	"exponentialHistogram": exponentialHistogram, "summary": summary}
 
+var kindNames = slices.Sorted(maps.Keys(kinds))
+
 // metric visits a Metric. odd, if not nil, refuses its points.
 func (m *object) metric(v visitor, odd error) error {
 	of := metric{name: m.text("name"), description: m.text("description"), unit: m.text("unit")}
 	data := &object{}
-	names := slices.Sorted(maps.Keys(kinds))
-	for _, name := range names {
+	for _, name := range kindNames {
 		if found := m.object(name); found != nil {
 			if data.of != nil {
 				m.odd(name, "the only kind of points")
@@ -377,7 +381,7 @@ func (m *object) metric(v visitor, odd error) error {
 		v.refuse(max(1, pointsIn("", m.of)), fmt.Errorf("%.200s: %w", of.name, odd))
 		return nil
 	}
-	m.refuseUnknown(v, names...)
+	m.refuseUnknown(v, kindNames...)
 	data.refuseUnknown(v, "dataPoints")
 	if err := v.metric(&of); err != nil {
 		return err
