@@ -34,7 +34,7 @@ the server go to standard error. With --chart a range is a line a series, with a
 	askForTable(cmd, func(cmd *cobra.Command, c *client.Client, args []string) (*table.Table, error) {
 		for _, flag := range []string{"chart", "stop", "step"} {
 			if cmd.Flags().Changed(flag) && start == "" {
-				return nil, fmt.Errorf("--%s: give --start as well, the begin of a range", flag)
+				return nil, fmt.Errorf("--%s: give --start as well, where the range begins", flag)
 			}
 		}
 		query := url.Values{"query": {args[0]}}

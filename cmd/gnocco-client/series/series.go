@@ -214,7 +214,8 @@ const longestTyped = 200
 // noMetric returns the error of a selector that means nothing.
 func noMetric(ctx context.Context, c *client.Client, text string) error {
 	var names []string
-	if all, err := matching(ctx, c, everything, ""); err == nil && len(text) < longestTyped {
+	if len(text) < longestTyped {
+		all, _ := matching(ctx, c, everything, "") // without, there is no hint
 		for _, s := range all {
 			names = append(names, s.Name)
 			if at := strings.LastIndex(text, "/"); at > 0 { // else a name was meant
