@@ -264,7 +264,8 @@ func doors() []door {
 		return fmt.Sprintf(`{"name": %q, "gauge": {"dataPoints": [`+point+`]}}`, name, fields)
 	}
 	histogram := func(kind, fields string) string {
-		return fmt.Sprintf(`{"name": "bad", %q: {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 1, %s}]}}`, kind, fields)
+		return fmt.Sprintf(`{"name": "bad", %q: {"aggregationTemporality": 2, "dataPoints": [{"timeUnixNano": 1, %s}]}}`,
+			kind, fields)
 	}
 	key := func(value string) string {
 		return `{"key": "of", "value": {"stringValue": "` + value + `"}}`

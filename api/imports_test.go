@@ -214,8 +214,8 @@ func TestManyComments(t *testing.T) {
 // A measure that is too far ahead costs itself, and no time of a sender is rounded.
 func TestMeasuresOfALineCostThemselves(t *testing.T) {
 	s := newServer(t, nil)
-	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2],"timestamps":[60000,7000000000000]}`, http.StatusBadRequest,
-		"~1 of its 2 measures: timestamp 7000000000000 is more than 24h0m0s ahead")
+	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2],"timestamps":[60000,7000000000000]}`,
+		http.StatusBadRequest, "~1 of its 2 measures: timestamp 7000000000000 is more than 24h0m0s ahead")
 	const list = `{"values": [%d], "dstypes": [%q], "dsnames": ["value"], "time": %s, "plugin": "p", "type": "t"}`
 	body := fmt.Sprintf("["+list+","+list+","+list+"]", 1, "gauge", "60.0000001", 2, "gauge", "60.0000002",
 		uint64(math.MaxUint64), "counter", "60.5")

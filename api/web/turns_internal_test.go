@@ -96,7 +96,7 @@ type late struct{ context.Context }
 
 func (late) Deadline() (time.Time, bool) { return time.Now(), true }
 
-// A query whose time is over when its turn comes is told the reason, also while the timer is late.
+// A query that ran out of time before its turn gets the reason, even if its timer has not fired yet.
 func TestTimeIsOverBeforeItsTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Env{turns: newTurns(&Limits{Queries: 1}, newInstruments(nil))}

@@ -10,6 +10,17 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
+// asker returns a function that runs a command against a server, and requires a status and parts of the output.
+func asker(t *testing.T, url string) func(status int, want, wantErr string, args ...string) {
+	return func(status int, want, wantErr string, args ...string) {
+		t.Helper()
+		stdout, stderr, got := run(t, "", append(args, "--url", url)...)
+		if got != status || !strings.Contains(stdout, want) || !strings.Contains(stderr, wantErr) {
+			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
+		}
+	}
+}
+
 func TestCommandsThatAsk(t *testing.T) {
 	withoutCredentials(t)
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
@@ -22,13 +33,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	s.call(http.MethodPost, "/v1/metric", `{"name":"later","archive_policy_name":"seconds"}`, http.StatusCreated, nil)
 	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"cellar","metrics":{"cold":{"archive_policy_name":"seconds"}}}`,
 		http.StatusCreated, nil)
-	f := func(status int, want, wantErr string, args ...string) {
-		t.Helper()
-		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
-		if got != status || !strings.Contains(stdout, want) || !strings.Contains(stderr, wantErr) {
-			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
-		}
-	}
+	f := asker(t, s.url)
 	f(0, "house/in     seconds  ", "", "list", "metrics")
 	f(0, `"metric": "house/out",`, "", "list", "metrics", "house/out", "-o", "json")
 	f(0, "house,,generic,2,", "", "list", "resources", "-o", "csv")
@@ -160,13 +165,7 @@ func TestWordsOfCommands(t *testing.T) {
 	s := serve(t, "--data", filepath.Join(t.TempDir(), "data"))
 	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"house","metrics":{"in":{"archive_policy_name":"low"}}}`,
 		http.StatusCreated, nil)
-	f := func(status int, want, wantErr string, args ...string) {
-		t.Helper()
-		stdout, stderr, got := run(t, "", append(args, "--url", s.url)...)
-		if got != status || !strings.Contains(stdout, want) || !strings.Contains(stderr, wantErr) {
-			t.Errorf("%q: status %d, %s%s", args, got, stdout, stderr)
-		}
-	}
+	f := asker(t, s.url)
 	f(1, "", "no metric is inn (did you mean in?)", "show", "inn")
 	f(1, "", "no metric is "+strings.Repeat("x", 1000)+" (gnocco list", "show", strings.Repeat("x", 1000))
 	f(1, "", `no metric is "" (gnocco list`, "show", "")
