@@ -1,6 +1,7 @@
 package carbonara
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -43,6 +44,15 @@ type counterState struct{ resets, resetSum, firstTime, lastTime float64 }
 
 // secondsInto returns the time of a measure in the group that starts at start.
 func secondsInto(t, start Timestamp) float64 { return float64(t-start) / float64(time.Second) }
+
+// secondsIntoWider returns seconds into the group that starts at start as seconds into the one that starts at wider. It
+// adds nanoseconds, so that the result is that of secondsInto.
+func secondsIntoWider(seconds float64, start, wider Timestamp) float64 {
+	if isAbsent(seconds) {
+		return absent
+	}
+	return secondsInto(start.Add(time.Duration(math.Round(seconds*float64(time.Second)))), wider)
+}
 
 // add accumulates values, the first of which follows previous.
 func (s *counterState) add(previous float64, values []float64) {
@@ -109,11 +119,10 @@ func coarsenCounters(dst, src *Groups) {
 	for i, to := range dst.Starts {
 		var s counterState
 		for first := row; row < src.Len() && src.Starts[row].Floor(dst.Granularity) == to; row++ {
-			offset := secondsInto(src.Starts[row], to)
-			s.lastTime = plus(value(ColumnLastTime, row), offset)
+			s.lastTime = secondsIntoWider(value(ColumnLastTime, row), src.Starts[row], to)
 			resets, resetSum := value(ColumnResets, row), value(ColumnResetSum, row)
 			if row == first {
-				s.firstTime = plus(value(ColumnFirstTime, row), offset)
+				s.firstTime = secondsIntoWider(value(ColumnFirstTime, row), src.Starts[row], to)
 				s.resets, s.resetSum = resets, resetSum
 				continue
 			}
