@@ -53,6 +53,7 @@ type Importer struct {
 	rows     spool
 	natives  map[seriesName]*native
 	removed  int64    // rows, by later native histograms
+	removing bool     // whether there are such rows
 	blocks   []*block // of aggregates
 	ofBlocks bool
 	create   *newPolicy // to be created; nil for none

@@ -70,12 +70,30 @@ func (b *block) histogram(name seriesName, s *native, ms int64, h *histogram.Flo
 		return err
 	}
 	for _, number := range others {
+		b.removing = true
 		if err := b.rows.add(t, 0, number|removes); err != nil {
 			return err
 		}
 	}
 	s.newest = max(s.newest, ms)
 	return nil
+}
+
+// findNewest finds the newest measure of each metric of native histograms among those that are not removed.
+func (i *Importer) findNewest() error {
+	if !i.removing {
+		return nil
+	}
+	for _, s := range i.natives {
+		for _, number := range s.parts {
+			i.metrics[number].newest = 0
+		}
+	}
+	return i.eachRow(func(r *row) error {
+		m := i.metrics[r.metric]
+		m.newest = max(m.newest, r.time)
+		return nil
+	})
 }
 
 // eachRow calls use with the rows in order of time, and counts those that are removed.

@@ -40,6 +40,9 @@ func (i *Importer) Plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := i.findNewest(); err != nil {
+		return err
+	}
 	e, err := i.measure(candidates)
 	if err != nil {
 		return err
