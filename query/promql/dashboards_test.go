@@ -739,7 +739,7 @@ func (s *fleetStore) around(all storage.Queryable, expr string, at time.Time, gr
 		return length
 	})
 	a := &around{of: map[string][3]float64{}}
-	steps := min(int(3*group/time.Second), 180) // not longer than the shortest range
+	steps := min(int(3*group/time.Second), 360) // half the shortest range: of two measures, one range has both
 	for _, expr := range slices.Compact([]string{expr, ofGroup, wider, narrower}) {
 		q, err := s.engine.NewRangeQuery(s.t.Context(), all, nil, expr, at.Add(-2*group), at.Add(group),
 			3*group/time.Duration(steps))
