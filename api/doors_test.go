@@ -432,6 +432,13 @@ func TestDoors(t *testing.T) {
 			if stored, told := d.send(t, mark+d.join(d.good)); len(stored) != 1 || stored[0] != good || told != "" {
 				t.Errorf("with a byte order mark: stored %v, told %s", stored, told)
 			}
+			if !strings.Contains(d.join("x"), "[") { // files that were joined
+				elements := append([]string{d.good}, d.spellings...)
+				body := d.join(mark+elements[0], mark+elements[1], mark+elements[2])
+				if stored, told := d.send(t, body); len(stored) != 3 || told != "" {
+					t.Errorf("%q: stored %v, told %s", body, stored, told)
+				}
+			}
 			for _, element := range d.same {
 				if stored, told := d.send(t, d.join(element)); len(stored) != 1 || stored[0] != good || told != "" {
 					t.Errorf("%q: stored %v, told %s", element, stored, told)

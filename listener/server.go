@@ -201,7 +201,7 @@ func (s *Server) read(conn net.Conn) {
 			return
 		}
 		if !skipping {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // a byte order mark
+			line = bytes.TrimPrefix(line, plaintext.Mark)
 			s.options.Decoder.Decode(line, carbonara.FromTime(s.options.Now()), in)
 		}
 		skipping = false

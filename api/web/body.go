@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/gnocco-db/gnocco/api/text"
+	"github.com/gnocco-db/gnocco/ingest/plaintext"
 	"github.com/gnocco-db/gnocco/internal/budget"
 )
 
@@ -47,7 +48,7 @@ func (e *Env) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, use 
 		limit = min(limit, maxUnzippedBytes)
 	}
 	body, err := e.ReadEncoded(w, plain, limit, use, factor, dst)
-	return bytes.TrimPrefix(body, []byte("\ufeff")), err // a byte order mark
+	return bytes.TrimPrefix(body, plaintext.Mark), err // a byte order mark
 }
 
 // ParseForm reads the form of the query and of a body of limit bytes at most, which may be compressed.

@@ -12,11 +12,13 @@ import (
 // Blanks are the characters that mean nothing around names, values and lines, beside line ends.
 const Blanks = " \t\v\f"
 
+// Mark is the byte order mark, which means nothing at the beginning of a line.
+var Mark = []byte("\ufeff")
+
 // Lines returns the lines of a text, each with its number from 1, without its end and the blanks around it. A line ends
-// with a line feed, a carriage return, or both.
+// with a line feed, a carriage return, or both. It may begin with a byte order mark: files are joined end to end.
 func Lines(text []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 		for number := 1; len(text) > 0; number++ {
 			line := text
 			if end := End(text); end < len(text) {
@@ -24,7 +26,7 @@ func Lines(text []byte) iter.Seq2[int, []byte] {
 			} else {
 				text = nil
 			}
-			if !yield(number, Trim(line)) {
+			if !yield(number, Trim(bytes.TrimPrefix(line, Mark))) {
 				return
 			}
 		}

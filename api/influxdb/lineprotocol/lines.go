@@ -148,8 +148,9 @@ func (l *Lines) reset() {
 	l.last, l.err, l.Texts = "", nil, 0
 }
 
-// trim returns where the text of a line begins and ends, without the blanks around it and a carriage return.
+// trim returns where the text of a line begins and ends, without a byte order mark, blanks and a carriage return.
 func trim(body []byte, from, end int) (begin, to int) {
+	from = end - len(bytes.TrimPrefix(body[from:end], plaintext.Mark))
 	for end > from && (isBlank(body[end-1]) || body[end-1] == '\r') {
 		end--
 	}
