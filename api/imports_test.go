@@ -89,6 +89,11 @@ func TestImportExposition(t *testing.T) {
 	f(400, "line 1: timestamp 9223372036855 is not between", "", "bad 1 9223372036855")
 	f(400, "timestamp has to be milliseconds", "?timestamp=x", "good 1")
 	s.query(t, "good", `[60,"1"]`)
+	f(204, "", "", "# TYPE a counter", "a 1 1000", "# HELP a A.", "# TYPE a counter", "# TYPE b gauge")
+	f(400, `1 of 4 lines refused: line 3: "a" is a counter above, and here a gauge`, "", "# TYPE a counter",
+		"a 1 1000", "# TYPE a gauge", "a 2 60000")
+	s.want(t, "GET /api/v1/metadata?metric=a", "", 200, `~"type":"counter"`, "user", "jd")
+	s.query(t, "a", `[60,"2"]`)
 	for _, kind := range []string{"application/openmetrics-text; version=1.0.0", "application/vnd.google.protobuf"} {
 		s.want(t, "POST /api/v1/import/prometheus", "good 1", 415, "~has to be", "Content-Type", kind, "user", "jd")
 	}

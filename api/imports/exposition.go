@@ -43,6 +43,7 @@ func (b *body) decodeText() error {
 		}
 		return b.decodeProtobuf()
 	}
+	b.kinds = map[string]string{}
 	for number, line := range plaintext.Lines(b.text) {
 		if b.refused.End(b.total) {
 			break
@@ -196,6 +197,12 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 		switch entry {
 		case textparse.EntryType:
 			name, kind := p.Type()
+			if before, ok := b.kinds[string(name)]; ok && before != string(kind) {
+				b.refused.Unreadable(b.line, fmt.Sprintf("%.100q is a %s above, and here a %s", name, before, kind))
+				continue
+			} else if b.kinds != nil {
+				b.kinds[string(name)] = string(kind)
+			}
 			if err := b.describe(string(name), func(m *series.Metadata) { m.Kind = string(kind) }); err != nil {
 				return err
 			}

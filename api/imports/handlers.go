@@ -60,6 +60,7 @@ type body struct {
 	line     int // the one being read, from 1; of protobuf, the series
 	total    int // lines with content
 	metadata []series.Metadata
+	kinds    map[string]string   // of names, by lines of TYPE; nil: not noted
 	symbols  *labels.SymbolTable // of parsers
 }
 
