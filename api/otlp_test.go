@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gnocco-db/gnocco/api"
@@ -9,7 +10,7 @@ import (
 
 // Good points are stored, and the answer counts and names the others; faults have OTLP's form.
 func TestOTLP(t *testing.T) {
-	s := newServer(t, func(o *api.Options) { o.Limits.NewSeries = 3 })
+	s := newServer(t, func(o *api.Options) { o.Limits.NewSeries, o.MaxBodyBytes = 3, 1<<20 })
 	post := func(status int, points, want string, headers ...string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value":
@@ -34,7 +35,9 @@ func TestOTLP(t *testing.T) {
 	post(401, "", `~{"code":16,"message":"Unauthorized"}`, "Authorization", "")
 	post(200, "5", `~{"partialSuccess":{"rejectedDataPoints":"1","errorMessage":"1 of 1 points were refused`)
 	post(400, "[", `~{"code":3,"message":"The body could not be decoded: invalid character`)
-	post(415, "", `~Content-Type has to be`, "Content-Type", "text/plain")
+	post(415, "", `~{"code":3,"message":"The Content-Type has to be`, "Content-Type", "text/plain")
+	post(415, "", `~{"code":3,"message":"The Content-Encoding has to be`, "Content-Encoding", "br")
+	post(413, strings.Repeat(" ", 1<<20), `~{"code":3,"message":"`)
 	post(400, "", "~\x08\x03\x12", "Content-Type", "application/x-protobuf")
 	post(429, gauge("x", 60)+","+gauge("y", 60), `~{"code":8,"message":"a project may begin 3 series in a minute`)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -158,10 +157,11 @@ func (f *form) write(w http.ResponseWriter, status int, body []byte) {
 	web.WriteBody(w, status, body)
 }
 
-// codes are gRPC's, by status of HTTP.
+// codes are gRPC's, by status of HTTP. Others are 2, which is unknown.
 var codes = map[int]int{
 	http.StatusBadRequest: 3, http.StatusForbidden: 7, http.StatusTooManyRequests: 8,
 	http.StatusInternalServerError: 13, http.StatusServiceUnavailable: 14, http.StatusUnauthorized: 16,
+	http.StatusRequestEntityTooLarge: 3, http.StatusUnsupportedMediaType: 3, http.StatusGatewayTimeout: 4,
 }
 
 var forms = map[string]*form{
@@ -178,7 +178,7 @@ var forms = map[string]*form{
 		},
 		status: func(status int, message string) []byte {
 			answer := protowire.AppendTag(nil, 1, protowire.VarintType)
-			answer = protowire.AppendVarint(answer, uint64(codes[status]))
+			answer = protowire.AppendVarint(answer, uint64(cmp.Or(codes[status], 2)))
 			return protowire.AppendString(protowire.AppendTag(answer, 2, protowire.BytesType), message)
 		}},
 	"application/json": {contentType: "application/json", factor: jsonFactor,
@@ -191,6 +191,7 @@ var forms = map[string]*form{
 				text.AppendJSON(nil, message))
 		},
 		status: func(status int, message string) []byte {
-			return fmt.Appendf(nil, `{"code":%s,"message":%s}`, strconv.Itoa(codes[status]), text.AppendJSON(nil, message))
+			return fmt.Appendf(nil, `{"code":%d,"message":%s}`, cmp.Or(codes[status], 2),
+				text.AppendJSON(nil, message))
 		}},
 }

@@ -144,6 +144,13 @@ func TestSeries(t *testing.T) {
 		"buckets, got schema -5", nil, message(1, "x", 10, message(1, number(6, 9), 2, cumulative)))
 	f("", "x: its points are of no known kind", nil, message(1, "x", 6, message(1, number()))) // which was taken back
 	f("x{} 1.5 1000000000\n", "", nil, message(1, "x", 13, message(1, "new"), 5, message(1, number(4, 1.5)), 12, pair("k", "v")))
+	// Of a field that a message has once, both are refused where they differ.
+	f("", "a: its points are of several kinds", nil,
+		message(1, "a", 5, message(1, number(4, 1.0)), 7, message(1, number(4, 2.0), 2, cumulative)))
+	f("a{} 1 1000000000\na{k=\"v\",} 2 1000000000\n", "", nil,
+		message(1, "a", 5, message(1, number(4, 1.0)), 5, message(1, number(4, 2.0, 7, pair("k", "v")))))
+	f("", "a: dataPoints[0]: it has several values", nil, message(1, "a", 5, message(1, number(4, 1.0, 6, uint64(2)))))
+	f("a{} 2 1000000000\n", "", nil, message(1, "a", 5, message(1, number(4, 2.0, 6, uint64(2)))))
 	f("", ": the metric has no name", nil, message(5, message(1, number(4, 1.0))))
 	f("", "a: "+errTime.Error(), nil, message(1, "a", 5, message(1, message(4, 1.5), 1, message(3, uint64(1<<63), 4, 1.5))))
 	f("h_bucket{le=\"0.5\",} 1 1000000000\nh_bucket{le=\"2\",} 3 1000000000\nh_bucket{le=\"+Inf\",} 6 1000000000\n"+
@@ -203,6 +210,8 @@ target_info{instance="i",job="shop/cart",l="[true,{\"k\":\"v\"}]",n="5",} 1 1000
 	odd(`a: attribute "deep": an attribute's value is nested too deep`, 1, nil, message(1, message(3, kv)), number(4, 1.0))
 	odd(`a: dataPoints[0]: attribute "deep": an`, 2, nil, nil, number(4, 1.0, 7, kv))
 	odd(`a: dataPoints[0]: too many attributes`, 2, nil, nil, many)
+	both := message(1, "both", 2, message(1, "x", 3, 5))
+	odd(`a: dataPoints[0]: attribute "both": it has several values`, 2, nil, nil, number(4, 1.0, 7, both))
 }
 
 const everyKind = `{"resourceMetrics": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "s"}},

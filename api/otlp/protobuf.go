@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -24,11 +25,13 @@ var (
 	errParts   = errors.New("too many attributes, quantiles or exemplars")
 	errValue   = errors.New("an attribute's value is of no known kind")
 	errKind    = errors.New("its points are of no known kind")
+	errKinds   = errors.New("its points are of several kinds")
+	errValues  = errors.New("it has several values")
 )
 
 // odd tells an element that is refused by itself from a body that does not decode.
 func odd(err error) (fault, broken error) {
-	if errors.Is(err, errNesting) || errors.Is(err, errParts) || errors.Is(err, errValue) {
+	if errors.Is(err, errNesting) || errors.Is(err, errParts) || errors.Is(err, errValue) || errors.Is(err, errValues) {
 		return err, nil
 	}
 	return nil, err
@@ -36,25 +39,25 @@ func odd(err error) (fault, broken error) {
 
 // decodeProtobuf visits the points of message ExportMetricsServiceRequest.
 func decodeProtobuf(body []byte, v visitor) error {
-	return wire.Each(body, func(f wire.Field) error {
-		if !f.Is(1, protowire.BytesType) {
+	return eachMessage(body, 1, func(message []byte) error { return decodeResource(message, v) })
+}
+
+// eachMessage visits the fields of a number that are messages.
+func eachMessage(message []byte, number protowire.Number, visit func(message []byte) error) error {
+	return wire.Each(message, func(f wire.Field) error {
+		if !f.Is(number, protowire.BytesType) {
 			return nil
 		}
-		return decodeResource(f.Bytes(), v)
+		return visit(f.Bytes())
 	})
 }
 
 // decodeResource decodes a message ResourceMetrics. Its resource may stand behind its metrics.
 func decodeResource(message []byte, v visitor) error {
 	var attributes []attribute
-	err := wire.Each(message, func(f wire.Field) error {
-		if !f.Is(1, protowire.BytesType) {
-			return nil
-		}
-		return wire.Each(f.Bytes(), func(f wire.Field) (err error) {
-			if f.Is(1, protowire.BytesType) {
-				attributes, err = appendAttribute(attributes, f.Bytes())
-			}
+	err := eachMessage(message, 1, func(resource []byte) error {
+		return eachMessage(resource, 1, func(attribute []byte) (err error) {
+			attributes, err = appendAttribute(attributes, attribute)
 			return err
 		})
 	})
@@ -66,11 +69,8 @@ func decodeResource(message []byte, v visitor) error {
 		return err
 	}
 	var p point
-	return wire.Each(message, func(f wire.Field) error {
-		if !f.Is(2, protowire.BytesType) {
-			return nil
-		}
-		s, err := decodeScope(f.Bytes())
+	return eachMessage(message, 2, func(scope []byte) error {
+		s, err := decodeScope(scope)
 		more, err := odd(err)
 		if err == nil {
 			err = v.scope(&s)
@@ -78,12 +78,8 @@ func decodeResource(message []byte, v visitor) error {
 		if err != nil {
 			return err
 		}
-		return wire.Each(f.Bytes(), func(f wire.Field) error { // of ScopeMetrics
-			if !f.Is(2, protowire.BytesType) {
-				return nil
-			}
-			return decodeMetric(f.Bytes(), v, &p, cmp.Or(fault, more))
-		})
+		fault := cmp.Or(fault, more)
+		return eachMessage(scope, 2, func(metric []byte) error { return decodeMetric(metric, v, &p, fault) })
 	})
 }
 
@@ -125,11 +121,14 @@ func decodeMetric(message []byte, v visitor, p *point, fault error) error {
 		case f.Number == 3:
 			m.unit = f.Text()
 		case f.Number == 5 || f.Number == 7 || f.Number >= 9 && f.Number <= 11:
-			if m.kind == kind(f.Number) { // protobuf merges the two, which is a concatenation
-				data = append(data[:len(data):len(data)], f.Bytes()...)
-			} else {
+			if data == nil {
 				m.kind, data = kind(f.Number), f.Bytes()
+				break
 			}
+			if m.kind != kind(f.Number) {
+				fault = cmp.Or(fault, errKinds)
+			}
+			data = append(data[:len(data):len(data)], f.Bytes()...) // protobuf merges two so
 		case m.kind == 0 && f.Number != 12: // metadata
 			m.kind = unknown
 		}
@@ -218,11 +217,11 @@ func (p *point) decode(of kind, message []byte) error {
 		case f.Is(flags, protowire.VarintType):
 			p.flags = f.Bits
 		case number && f.Is(6, protowire.Fixed64Type):
-			p.value, p.hasValue = float64(int64(f.Bits)), true
+			err = p.setValue(float64(int64(f.Bits)))
 		case !number && f.Is(4, protowire.Fixed64Type):
 			p.count = f.Bits
 		case f.Is(4, protowire.Fixed64Type), !number && f.Is(5, protowire.Fixed64Type):
-			p.value, p.hasValue = f.Double(), true
+			err = p.setValue(f.Double())
 		case of == histogram && f.Number == 6:
 			p.buckets, err = f.Fixed64s(p.buckets)
 		case of == histogram && f.Number == 7:
@@ -234,6 +233,15 @@ func (p *point) decode(of kind, message []byte) error {
 		}
 		return err
 	})
+}
+
+// setValue sets the value, which a point has once.
+func (p *point) setValue(value float64) error {
+	if p.hasValue && math.Float64bits(value) != math.Float64bits(p.value) {
+		return errValues
+	}
+	p.value, p.hasValue = value, true
+	return nil
 }
 
 func (p *point) exponentialHistogram(f wire.Field) (err error) {
@@ -353,6 +361,8 @@ func decodeValue(message []byte, depth int) (v any, err error) {
 	}
 	err = wire.Each(message, func(f wire.Field) error {
 		switch {
+		case v != nil:
+			return errValues
 		case f.Is(1, protowire.BytesType):
 			v = f.Text()
 		case f.Is(2, protowire.VarintType):
@@ -363,11 +373,8 @@ func decodeValue(message []byte, depth int) (v any, err error) {
 			v = f.Double()
 		case f.Is(5, protowire.BytesType):
 			list := []any{}
-			err := wire.Each(f.Bytes(), func(f wire.Field) error {
-				if !f.Is(1, protowire.BytesType) {
-					return nil
-				}
-				item, err := decodeValue(f.Bytes(), depth+1)
+			err := eachMessage(f.Bytes(), 1, func(message []byte) error {
+				item, err := decodeValue(message, depth+1)
 				list = append(list, item)
 				return err
 			})
@@ -375,11 +382,8 @@ func decodeValue(message []byte, depth int) (v any, err error) {
 			return err
 		case f.Is(6, protowire.BytesType):
 			fields := map[string]any{}
-			err := wire.Each(f.Bytes(), func(f wire.Field) error {
-				if !f.Is(1, protowire.BytesType) {
-					return nil
-				}
-				a, err := decodeAttribute(f.Bytes(), depth+1)
+			err := eachMessage(f.Bytes(), 1, func(message []byte) error {
+				a, err := decodeAttribute(message, depth+1)
 				fields[a.key] = a.value
 				return err
 			})
