@@ -214,6 +214,36 @@ func TestInfluxDBRefuses(t *testing.T) {
 	f(413, "", "", bomb.String(), "Content-Encoding", "gzip")
 }
 
+// Without accept_partial InfluxDB 3 stores all lines or none, for any fault of a line.
+func TestInfluxDBStoresAllOrNothing(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Limits.NewSeries = 3 })
+	post := func(status int, want string, lines ...string) {
+		t.Helper()
+		s.want(t, "POST /api/v3/write_lp?db=d&precision=second&accept_partial=false", strings.Join(lines, "\n"), status,
+			"~"+want)
+	}
+	post(204, "", "known v=1 60", "known v=2 61")
+	for odd, reason := range map[string]string{
+		"bad": "no fields", `bad t="x"`: "no field is a number", "bad,a=1,a=2 v=1 60": "", "bad,__name__=x v=1 60": "",
+		"\xff v=1 60": "", "bad v=1 9000000000": "A measure may be", "bad v=1,v=2 60": "bad_v: 1 measures are replaced",
+		"good v=2 60":                "good_v: 1 measures are replaced",
+		"known v=8 60\nknown v=9 60": "known_v: 1 measures are replaced",
+		"bad,of=" + strings.Repeat("x", 70000) + " v=1 60": "",
+	} {
+		lines := 2 + strings.Count(odd, "\n")
+		want := fmt.Sprintf(`"nothing was written: 1 of %d lines refused: line 1: %s`, lines, reason)
+		post(400, want, odd, "good v=1 60")
+	}
+	post(429, "may begin 3 series", "a v=1 60", "b v=1 60", "c v=1 60", "known v=3 60")
+	s.refreshAll(t, "admin")
+	s.want(t, "GET /api/v1/label/__name__/values", "", 200, `~"data":["known_v"]`)
+	s.want(t, "GET /api/v1/export?match[]=known_v", "", 200, `~"values":[1,2],"timestamps":[60000,61000]`)
+	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="influxdb",reason="whole"}`)
+	post(204, "", "good,b=1,a=2 v=1 60", "good,a=2,b=1 v=1 60", "good,a=2,b=1 v=2 61")
+	s.refreshAll(t, "admin")
+	s.want(t, "GET /api/v1/export?match[]=good_v", "", 200, `~"values":[1,2],"timestamps":[60000,61000]`)
+}
+
 // Of two values of a metric and time, Gnocchi's way in names the line of the one that is not stored.
 func TestInfluxDBNamesReplacedValues(t *testing.T) {
 	s := newServer(t, nil)

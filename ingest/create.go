@@ -23,6 +23,7 @@ type creation struct {
 	rights   Rights
 	rows     Rows
 	protocol *Protocol
+	trying   bool // metrics are not created, but there from here on
 }
 
 // resourceToCreate is a resource with rows whose metric is unknown. It may exist: then only metrics are created.

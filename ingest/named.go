@@ -81,6 +81,9 @@ type Protocol struct {
 	Drop func(row int, err error)
 	// Replaced is called with the number of a row's measures that others of its request replace; nil: it is not.
 	Replaced func(row, measures int)
+	// Whole is asked once all rows that would be dropped or replaced are told, before anything is stored or created: if
+	// false, nothing is. Only series have it. nil: the other rows are stored.
+	Whole func() bool
 }
 
 // appendScope appends what stands before the keys of a request's rows.
@@ -139,6 +142,11 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 	c := creation{Ingester: i, user: user, rights: rights, rows: rows, protocol: p}
 	i.findKnown(&c, b, generation)
 	b.leaveOut(aheads)
+	if p.Whole != nil {
+		if err := c.tryWhole(ctx, b); err != nil || !p.Whole() {
+			return err
+		}
+	}
 	for attempt := 1; len(b.missing) > 0; attempt++ {
 		err := budget.Of(ctx).Acquire(budget.Measures, createdBytes*int64(len(b.missing)))
 		if err != nil {
@@ -149,7 +157,7 @@ func (i *Ingester) AppendNamed(ctx context.Context, user string, rights Rights, 
 		} else {
 			err = c.createMissing(ctx, b)
 		}
-		if err != nil && p.Drop == nil {
+		if err != nil && (p.Drop == nil || p.Whole != nil) {
 			return err
 		}
 		if err != nil {

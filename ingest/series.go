@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -68,6 +69,21 @@ func (c *creation) createSeries(ctx context.Context, b *NamedBatch) error {
 	return nil
 }
 
+// tryWhole tells which rows would be dropped or replaced. It creates no metric.
+func (c *creation) tryWhole(ctx context.Context, b *NamedBatch) error {
+	missing, found := slices.Clone(b.missing), len(b.found)
+	c.trying = true
+	err := c.createSeries(ctx, b)
+	c.trying = false
+	b.gather(c.rows, nil)
+	b.findReplaced(c.rows, c.protocol.Replaced)
+	for _, row := range missing {
+		b.metrics[row] = nil
+	}
+	b.missing, b.found = missing, b.found[:found]
+	return err
+}
+
 // noteReplicas notes in the index which of the metrics of names have replicas.
 func (c *creation) noteReplicas(ctx context.Context, names []*Name, metrics []*model.Metric) error {
 	var ids []uuid.UUID
@@ -76,7 +92,7 @@ func (c *creation) noteReplicas(ctx context.Context, names []*Name, metrics []*m
 			ids = append(ids, m.ID)
 		}
 	}
-	if len(ids) == 0 {
+	if len(ids) == 0 || c.trying {
 		return nil
 	}
 	if err := c.Index.UpdateMetrics(ctx, ids, func(m *model.Metric) { m.Replicas = true }); err != nil {
@@ -114,6 +130,12 @@ func (c *creation) createUnknown(ctx context.Context, names []*Name, metrics []*
 		if faults[i] = metric.Validate(); faults[i] == nil {
 			created, places = append(created, metric), append(places, i)
 		}
+	}
+	if c.trying {
+		for i, metric := range created {
+			metric.ID, metrics[places[i]] = model.NewMetricID(), metric
+		}
+		return nil
 	}
 	if err := c.rights.CreateSeries(created); err != nil || len(created) == 0 {
 		return err

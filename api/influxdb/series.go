@@ -81,6 +81,10 @@ func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 		if err != nil {
 			return web.BadRequest("accept_partial has to be true or false, not %.20q", query.Get("accept_partial"))
 		}
+		lead := partial
+		if !partly { // of InfluxDB 3: all lines or none
+			lead = "nothing was written: "
+		}
 		s := a.pool.Get()
 		defer func() { a.pool.Put(s, s.bytes()) }()
 		factor, err := a.readBody(w, r, s)
@@ -92,13 +96,13 @@ func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 		if err := a.decode(r.Context(), s, factor, precision, &refused); err != nil {
 			return err
 		}
-		if refused.Count() > 0 && !partly { // of InfluxDB 3: all lines or none
+		if refused.Count() > 0 && !partly {
 			a.writer.Refuse(protocol, "unreadable", s.rows.lines.Total, refused.Text(s.rows.lines.Total))
-			return writeError(w, http.StatusBadRequest, "nothing was written: "+refused.Text(s.rows.lines.Total))
+			return writeError(w, http.StatusBadRequest, lead+refused.Text(s.rows.lines.Total))
 		}
 		database := query.Get(parameter)
 		push := series.Push{Creator: who.User, Rights: a.RightsOf(who), Protocol: protocol, Scope: database,
-			Rows: labelledRows{&s.rows, database}, MaxFuture: ingest.MaxFutureOfSenders,
+			Rows: labelledRows{&s.rows, database}, MaxFuture: ingest.MaxFutureOfSenders, Whole: !partly,
 			Drop: func(row, _ int, err error) { refused.Drop(s.rows.lines.Line(row), err) }}
 		if _, err := a.writer.Append(r.Context(), &push, &s.batch); err != nil {
 			return err
@@ -111,7 +115,7 @@ func (a *Handlers) writeSeries(parameter, preset string) web.UserHandler {
 		case refused.Other != nil:
 			return refused.Other
 		case refused.Count() > 0:
-			return writeError(w, http.StatusBadRequest, partial+refused.Text(s.rows.lines.Total))
+			return writeError(w, http.StatusBadRequest, lead+refused.Text(s.rows.lines.Total))
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil

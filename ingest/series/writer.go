@@ -55,6 +55,7 @@ type Push struct {
 	Scope     string        // of the rows' keys, beside the protocol
 	MaxFuture time.Duration // how far ahead of the clock measures may be; 0: as the ingester says
 	Rows      ingest.Rows
+	Whole     bool // one refused measure refuses all
 	// Drop is called for each row of which so many measures are refused. nil: the first error says enough.
 	Drop func(row, measures int, err error)
 }
@@ -90,9 +91,16 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 		refuse(row, measures, "replaced", &model.FieldError{Field: "timestamps", Reason: fmt.Sprintf(
 			"%.200s: %d measures are replaced: the request has another value for their time later", of.Metric, measures)})
 	}
+	if push.Whole {
+		p.Whole = func() bool { return first == nil }
+	}
 	err = w.Ingester.AppendNamed(ctx, push.Creator, &rights{push.Rights, project, w}, push.Rows, &p, batch)
 	if err != nil {
 		return first, err
+	}
+	if push.Whole && first != nil {
+		w.Refuse(push.Protocol, "whole", accepted, first.Error())
+		return first, nil
 	}
 	w.instruments.pushed.WithLabelValues(push.Protocol).Add(float64(accepted))
 	if len(w.Replicas) == 0 && w.Pairs.Found() == "" {
