@@ -90,6 +90,8 @@ func TestImportExposition(t *testing.T) {
 	f(400, "timestamp has to be milliseconds", "?timestamp=x", "good 1")
 	s.query(t, "good", `[60,"1"]`)
 	f(204, "", "", "# TYPE a counter", "a 1 1000", "# HELP a A.", "# TYPE a counter", "# TYPE b gauge")
+	f(204, "", "", "big 9007199254740993 60000") // docs/send/README.md says so
+	s.query(t, "big", `[60,"9007199254740992"]`)
 	f(400, `1 of 4 lines refused: line 3: "a" is a counter above, and here a gauge`, "", "# TYPE a counter",
 		"a 1 1000", "# TYPE a gauge", "a 2 60000")
 	s.want(t, "GET /api/v1/metadata?metric=a", "", 200, `~"type":"counter"`, "user", "jd")
