@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,8 @@ var unitWords = words(`ts rn timestamp volts volt v mv kv a ma amps amp ohm ohms
 	hrs hour hours d day days week weeks month year yyyy-mm-dd utc iso8601 mph kph kmh knots kt kts rpm bpm ppm ppb ppt
 	db dba dbm lux lx cd lm j kj mj gj btu cal kcal n kn nm ntu ph psu siemens us/cm count counts number unitless none
 	text string float double int integer datetime date avg average mean max smp sample tot total sum std stdev median
-	eur usd gbp`)
+	eur usd gbp ampere amperes watt watts joule joules meter meters metre metres liter liters litre litres grad gradc
+	prozent stunde stunden minute minuten sekunde sekunden`)
 
 func words(text string) map[string]bool {
 	all := make(map[string]bool)
@@ -26,8 +28,8 @@ func words(text string) map[string]bool {
 // rdbWidth is the width of a column and its type, as the line below a header of RDB has them.
 var rdbWidth = regexp.MustCompile(`^[0-9]+[sdn]$`)
 
-// dateForm is how a logger writes that it writes dates.
-var dateForm = regexp.MustCompile(`^[dmyht][dmyhst :/.-]{6,}$`)
+// dateForm is how a logger writes that it writes dates and times of day, also in German.
+var dateForm = regexp.MustCompile(`^[dmyht][dmyhst :/.-]{6,}$|^[dmyjhts]{1,5}([ :/.-]+[dmyjhts]{1,5})+$`)
 
 // isUnit reports whether a cell is a unit or the like, rather than a name.
 func isUnit(cell []byte) bool {
@@ -36,13 +38,13 @@ func isUnit(cell []byte) bool {
 		rdbWidth.MatchString(text) || dateForm.MatchString(text)
 }
 
-// isBeneath reports whether the line below one of names has units: each of its cells is one, or the first cell is
-// empty, or all but one.
+// isBeneath reports whether the line below one of names has units: each of its cells is one or empty, or the first cell
+// is empty, or all but one, or half of those that are not the name again are units and no name is one.
 func isBeneath(names, row [][]byte) bool {
 	if len(names) != len(row) || len(row) < 2 {
 		return false
 	}
-	units, empty, other, named := 0, 0, 0, 0
+	units, empty, other, named, same := 0, 0, 0, 0, 0
 	for i, cell := range row {
 		cell = bytes.TrimSpace(cell)
 		has := len(bytes.TrimSpace(names[i])) > 0
@@ -53,6 +55,8 @@ func isBeneath(names, row [][]byte) bool {
 		case len(cell) == 0 && has:
 			empty++
 		case len(cell) == 0:
+		case bytes.EqualFold(cell, bytes.TrimSpace(names[i])):
+			same++
 		case isUnit(cell):
 			units++
 		default:
@@ -60,12 +64,13 @@ func isBeneath(names, row [][]byte) bool {
 		}
 	}
 	switch {
-	case other == 0:
-		return units > 0
+	case other == 0 && same == 0:
+		return units > 0 || empty > 0
 	case hasNumbers(bytes.Join(row, []byte{0}), 0):
 		return false
 	}
-	return named == len(row) && len(bytes.TrimSpace(row[0])) == 0 || other == 1 && units == 0 && empty > 1
+	return named == len(row) && (len(bytes.TrimSpace(row[0])) == 0 || units > 0 &&
+		2*units >= len(row)-same && !slices.ContainsFunc(names, isUnit)) || other == 1 && units == 0 && empty > 1
 }
 
 // Beneath is a record below the header.
