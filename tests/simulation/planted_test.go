@@ -302,10 +302,15 @@ func TestPlantedInLaws(t *testing.T) {
 			programs[of] = compile(t, "", of, nil, plantedEdits(b.law))
 		}
 		for _, variable := range []string{"", b.name} {
-			cmd := exec.Command(programs[of], "-test.short", "-test.run", "^"+test+"$")
-			cmd.Env = append(os.Environ(), plantedVariable+"="+variable)
-			cmd.Dir = filepath.Join("../..", of)
-			if out, err := cmd.CombinedOutput(); (err == nil) != (variable == "") {
+			var out []byte
+			var err error
+			for seed := 1; seed <= 5 && err == nil && (seed == 1 || variable != ""); seed++ { // one of these finds it
+				cmd := exec.Command(programs[of], "-test.short", "-test.run", "^"+test+"$", "-seed", fmt.Sprint(seed))
+				cmd.Env = append(os.Environ(), plantedVariable+"="+variable)
+				cmd.Dir = filepath.Join("../..", of)
+				out, err = cmd.CombinedOutput()
+			}
+			if (err == nil) != (variable == "") {
 				t.Errorf("%s with %q: %v\n%.3000s", b.law, variable, err, out)
 			}
 		}
