@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -71,6 +72,33 @@ func TestFindMany(t *testing.T) {
 		}
 		if live != 85+2 {
 			t.Errorf("%s: %d live metrics", when, live)
+		}
+	}
+}
+
+// Reads past the cache leave the copies in it, which others hold: memory has each metric once.
+func TestMetricsAreInMemoryOnce(t *testing.T) {
+	s := open(t, index.Options{FS: vfs.NewMem()})
+	defer closeStore(t, s)
+	var metrics []*model.Metric
+	var labels []model.Labels
+	var ids []uuid.UUID
+	for i := range 100 {
+		m := newMetric("low")
+		m.Labels = model.Labels(model.AppendLabel(nil, model.LabelName, fmt.Sprintf("m%d", i)))
+		metrics, labels = append(metrics, m), append(labels, m.Labels)
+	}
+	fatal.If(t, s.CreateMetrics(ctx, metrics))
+	held := make([]*model.Metric, len(metrics))
+	for i, m := range metrics {
+		ids, held[i] = append(ids, m.ID), s.Lookup(m.ID)
+	}
+	fatal.If(t, s.FindCurrent(ids, make([]*model.Metric, len(ids))))
+	byLabels, _, err := s.MetricsOfLabels(ctx, metrics[0].Creator, labels)
+	fatal.If(t, err)
+	for i, m := range held {
+		if byLabels[i] != m || s.Lookup(m.ID) != m {
+			t.Errorf("metric %d is in memory twice", i)
 		}
 	}
 }

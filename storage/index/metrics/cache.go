@@ -94,7 +94,7 @@ func (c *cache) get(id *uuid.UUID) *model.Metric {
 }
 
 // insert adds m, which was read when the generation was seen. If something has changed since, m may be out of date, and
-// is left out.
+// is left out. A copy that is there stays, as others hold it.
 func (c *cache) insert(seen uint64, metrics ...*model.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,6 @@ func (c *cache) insertLocked(m *model.Metric) {
 		case held == nil:
 			free = i
 		case held.ID == m.ID:
-			b.slots[i].Store(m)
 			return
 		}
 	}

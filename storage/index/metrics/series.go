@@ -135,7 +135,10 @@ func (s *Table) readFrom(id uuid.UUID, creator string, wanted map[model.Labels]i
 			return 0, errors.Join(err, iter.Close())
 		}
 		id, _ := keyspace.LastID(iter.Key())
-		m, err := s.decodeMetric(id, value)
+		m := s.cache.get(&id)
+		if m == nil {
+			m, err = s.decodeMetric(id, value)
+		}
 		if err != nil || m.Deleted || m.Creator != creator || m.Labels == "" {
 			continue // its key leads to a record that does not decode
 		}
