@@ -55,8 +55,13 @@ type span struct {
 	data   []byte
 }
 
+// spanBytes is from where on a span does not grow: each time all of it may be copied.
+const spanBytes = 64 << 10
+
 func (f *unsyncedFile) note(offset int64, p []byte) {
-	if last := len(f.unsynced) - 1; last >= 0 && f.unsynced[last].offset+int64(len(f.unsynced[last].data)) == offset {
+	last := len(f.unsynced) - 1
+	if last >= 0 && len(f.unsynced[last].data) < spanBytes &&
+		f.unsynced[last].offset+int64(len(f.unsynced[last].data)) == offset {
 		f.unsynced[last].data = append(f.unsynced[last].data, p...)
 	} else if len(p) > 0 {
 		f.unsynced = append(f.unsynced, span{offset, append([]byte(nil), p...)})
