@@ -26,6 +26,9 @@ type Batch struct {
 	values     []float64
 	paid       int // bytes
 
+	read     Labels // memory of readLabels
+	readText []byte
+
 	histograms int // native ones
 	parts      int // rows that are parts of these
 }
@@ -158,9 +161,10 @@ func (b *Batch) readLabels(i int) (model.Labels, error) {
 	if !b.rows[i].head {
 		return model.Labels(b.LabelsOf(i)), nil
 	}
-	var read Labels
-	err := b.Read(b.LabelsOf(i), &read)
-	return model.Labels(read.Append(nil)), err
+	b.read = b.read[:0]
+	err := b.Read(b.LabelsOf(i), &b.read)
+	b.readText = b.read.Append(b.readText[:0])
+	return model.Labels(b.readText), err
 }
 
 // LabelsOf returns the labels or the head of a row.
