@@ -419,6 +419,8 @@ func TestTwoPointsOfOneSeriesAndTime(t *testing.T) {
 	f(3, 2, scope("a", gauge("g", at(2, 1), at(1, 2), at(2, 3), at(3, 4), at(1, 5))))
 	f(4, 1, scope("a", gauge("g", at(2, 1)), gauge("h", at(1, 1)), gauge("g", at(1, 1)), gauge("h", at(2, 1), at(1, 1))))
 	f(1, 1, scope("a", gauge("g", at(1, 1)), gauge("g", at(1, 1))))
+	f(4, 2, scope("a", gauge("g", at(1, 1), at(2, 2)), gauge("h", at(1, 1)), gauge("g", at(2, 1), at(3, 1)),
+		gauge("h", at(1, 2))))
 	f(1, 1, scope("a", gauge("q.depth", at(1, 1)), gauge("q_depth", at(1, 2)))) // one name in Prometheus
 	f(2, 0, scope("a", gauge("g", at(1, 1))), scope("b", gauge("g", at(1, 2))))
 	f(1, 1, scope("", gauge("g", at(1, 1))), scope("", gauge("g", at(1, 2))))

@@ -36,7 +36,6 @@ type translator struct {
 	refused   map[string]int               // points, by reason
 	texts     []string                     // what is wrong with the first refused points
 	notes     []string                     // what else is not as it was sent
-	seen      map[keyhash.Hash]struct{}    // series and times of points
 	resources map[resourceKey]keyhash.Hash // fingerprints
 
 	resourceKey resourceKey
@@ -56,6 +55,14 @@ type translator struct {
 	series keyhash.Hash // of a point's series
 	known  bool         // common and series are those of the metric's last point
 	open   bool         // the batch ends with a row of this series
+
+	// seen are the series of points and, once disordered, their series and times. Until then these are in ascending:
+	// the points of each series stand together and ascend. The last one is of the series run, at runAt.
+	seen       map[keyhash.Hash]struct{}
+	ascending  []keyhash.Hash
+	run        keyhash.Hash
+	runAt      uint64
+	disordered bool
 }
 
 // reset prepares the translator for another body.
@@ -64,7 +71,7 @@ func (t *translator) reset() {
 	clear(t.seen)
 	*t = translator{batch: batch, names: map[string]string{}, refused: map[string]int{}, pointOf: t.pointOf[:0],
 		common: t.common[:0], head: t.head[:0], scopeHead: t.scopeHead[:0], seen: t.seen,
-		resources: map[resourceKey]keyhash.Hash{}}
+		ascending: t.ascending[:0], resources: map[resourceKey]keyhash.Hash{}}
 	if t.seen == nil {
 		t.seen = map[keyhash.Hash]struct{}{}
 	}
@@ -327,8 +334,22 @@ func (t *translator) isTaken(label string) bool {
 
 // isRepeated reports whether the body has had a point of this series and time, and notes this one.
 func (t *translator) isRepeated(p *point) bool {
+	key := keyhash.Hash{t.series[0] + p.at, t.series[1]}
+	if !t.disordered && (t.run == t.series && p.at > t.runAt || t.run != t.series && !t.isSeen(t.series)) {
+		t.run, t.runAt, t.ascending = t.series, p.at, append(t.ascending, key)
+		return false
+	}
+	for _, key := range t.ascending {
+		t.isSeen(key)
+	}
+	t.disordered, t.ascending = true, t.ascending[:0]
+	return t.isSeen(key)
+}
+
+// isSeen reports whether the table has a key, and adds it.
+func (t *translator) isSeen(key keyhash.Hash) bool {
 	before := len(t.seen)
-	t.seen[keyhash.Hash{t.series[0] + p.at, t.series[1]}] = struct{}{}
+	t.seen[key] = struct{}{}
 	return len(t.seen) == before
 }
 
