@@ -28,6 +28,7 @@ type TSBSOptions struct {
 	For          time.Duration // how long each query is repeated; 0: 5 s
 	Query        string        // only queries whose names contain this; "": the fifteen
 	Restart      bool          // ask all again when the server was started anew
+	Whole        bool          // values are whole numbers, as those of the suite
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -90,8 +91,9 @@ func (t *tsbs) fill(ctx context.Context) error {
 	const perRequest = 100 // hosts
 	random := rand.New(rand.NewPCG(t.server.fleet.Seed, 2))
 	values := make([][6]float64, t.Hosts*len(tsbsFields))
-	for i := range values {
-		values[i][5] = 100 * random.Float64()
+	walks := make([]float64, len(values))
+	for i := range walks {
+		walks[i] = 100 * random.Float64()
 	}
 	labels := make([][][2]string, len(values))
 	for i := range labels {
@@ -101,10 +103,12 @@ func (t *tsbs) fill(ctx context.Context) error {
 	defer writer.close()
 	for at := t.end.Add(-time.Duration(t.Hours) * time.Hour); at.Before(t.end); at = at.Add(time.Minute) {
 		for i := range values {
-			before := values[i][5]
 			for j := range values[i] {
-				before = min(100, max(0, before+random.NormFloat64()))
-				values[i][j] = before
+				walks[i] = min(100, max(0, walks[i]+random.NormFloat64()))
+				values[i][j] = walks[i]
+				if t.Whole {
+					values[i][j] = math.Round(walks[i])
+				}
 			}
 		}
 		sending, ctx := errgroup.WithContext(ctx)

@@ -87,6 +87,7 @@ func newTSBS(flags *commonFlags) *cobra.Command {
 		"only queries whose names contain this; every-series asks for each value of a day, and is none of the fifteen")
 	cmd.Flags().IntVar(&what.Connections, "connections", 8, "requests of the load at the same time")
 	cmd.Flags().DurationVar(&what.For, "for", 5*time.Second, "how long each query is repeated")
+	cmd.Flags().BoolVar(&what.Whole, "whole", false, "send whole numbers, as the suite does")
 	cmd.Flags().BoolVar(&what.Restart, "restart", false, "ask all again of the server started anew, from its archives")
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
 	cmd.Flags().StringVar(&what.ServerCores, "server-cores", "", coresUsage)
