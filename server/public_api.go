@@ -121,15 +121,19 @@ func (p *public) useIndex(store *index.Store, ready func() error) error {
 	return nil
 }
 
-// keepLabels reads the labels of series a second after they are created, once the store has pushed ones, which PromQL
-// is asked for. Labels that do not fit into memory are tried again after a minute.
+// keepLabels reads the labels of series at once, and those of new ones after a second, once the store has pushed ones,
+// which PromQL is asked for. Labels that do not fit into memory are tried again after a minute.
 func keepLabels(ctx context.Context, follow func(context.Context, bool) error, store *index.Store) {
 	var refused time.Time
-	for now := range pause.Ticks(ctx, time.Second) {
+	look := func(now time.Time) {
 		_, err := store.ArchivePolicy(model.SeriesArchivePolicy().Name)
 		if now.Sub(refused) >= time.Minute && follow(ctx, err == nil) != nil {
 			refused = now
 		}
+	}
+	look(time.Now())
+	for now := range pause.Ticks(ctx, time.Second) {
+		look(now)
 	}
 }
 
