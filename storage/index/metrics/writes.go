@@ -47,7 +47,8 @@ func Put(c *commits.Change, metrics []*model.Metric) error {
 	}
 	for _, m := range sorted {
 		c.Key = append(append(append(c.Key[:0], keyspace.PolicyMetric), m.ArchivePolicy.Name...), 0)
-		if err := c.Set(append(c.Key, m.ID[:]...), nil, nil); err != nil {
+		c.Key = append(c.Key, m.ID[:]...)
+		if err := c.Set(c.Key, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -57,8 +58,8 @@ func Put(c *commits.Change, metrics []*model.Metric) error {
 			if text == "" && f.Sparse {
 				continue
 			}
-			c.Key = records.AppendMetricFieldPrefix(c.Key[:0], f.Field, text)
-			if err := c.Set(append(c.Key, m.ID[:]...), nil, nil); err != nil {
+			c.Key = append(records.AppendMetricFieldPrefix(c.Key[:0], f.Field, text), m.ID[:]...)
+			if err := c.Set(c.Key, nil, nil); err != nil {
 				return err
 			}
 		}
