@@ -107,10 +107,17 @@ func (hs *Heads) Pending() int {
 const enoughMeasures = 24
 
 // HasEnough reports whether metrics have so many measures to write, on average, that a later checkpoint saves little.
+// Of two replicas' measures about half count.
 func (hs *Heads) HasEnough() bool {
 	hs.RLock()
 	defer hs.RUnlock()
-	return hs.pending >= enoughMeasures*len(hs.dirty)
+	enough := 0
+	for _, h := range hs.dirty {
+		if enough += enoughMeasures; h.replicas {
+			enough += enoughMeasures
+		}
+	}
+	return hs.pending >= enough
 }
 
 // headBytes is about what a head takes without its measures: itself, its place in the map, a row of aggregates by
