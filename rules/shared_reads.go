@@ -2,7 +2,6 @@ package rules
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -18,23 +17,19 @@ type sharedReads struct {
 	query.Archives
 	memory *budget.Account
 
-	mu    sync.Mutex
-	found map[rawRead]*rawMeasures
+	mu    sync.RWMutex
+	found map[rawSpan]map[uuid.UUID]*rawMeasures
 	bytes int64
 }
 
 // mostShared bounds what is remembered, in bytes.
 const mostShared = 64 << 20
 
-type rawRead struct {
-	metric   uuid.UUID
-	from, to carbonara.Timestamp
-}
+type rawSpan struct{ from, to carbonara.Timestamp }
 
-// rawOf says what a read of raw measures asks for.
-func rawOf(r *model.Read) (_ rawRead, ok bool) {
-	ok = r.Granularity == 0 && len(r.Columns) == 1 && r.Columns[0] == carbonara.ColumnLast
-	return rawRead{r.Metric.ID, r.From, r.To}, ok
+// isRaw reports whether a read asks for raw measures.
+func isRaw(r *model.Read) bool {
+	return r.Granularity == 0 && len(r.Columns) == 1 && r.Columns[0] == carbonara.ColumnLast
 }
 
 type rawMeasures struct {
@@ -46,36 +41,46 @@ type rawMeasures struct {
 // forget is called when the sacks were asked for changes: those after that are noted for the next time.
 func (s *sharedReads) forget() {
 	s.memory.Close()
-	s.found, s.bytes = map[rawRead]*rawMeasures{}, 0
+	s.found, s.bytes = map[rawSpan]map[uuid.UUID]*rawMeasures{}, 0
 }
 
 // get returns what is known of reads, nil where nothing is.
 func (s *sharedReads) get(reads []model.Read) []*rawMeasures {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	all := make([]*rawMeasures, len(reads))
+	var span rawSpan // of most reads
+	of := s.found[span]
 	for i := range reads {
-		if key, ok := rawOf(&reads[i]); ok && len(s.found) > 0 {
-			all[i] = s.found[key]
+		r := &reads[i]
+		if its := (rawSpan{r.From, r.To}); its != span {
+			span, of = its, s.found[its]
+		}
+		if of != nil && isRaw(r) {
+			all[i] = of[r.Metric.ID]
 		}
 	}
 	return all
 }
 
 // put remembers what was read.
-func (s *sharedReads) put(reads []model.Read, all []*rawMeasures) {
+func (s *sharedReads) put(reads []model.Read, all []rawMeasures) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, m := range all {
-		if m == nil {
+	for i := range all {
+		r, m := &reads[i], &all[i]
+		if m.starts == nil {
 			continue
 		}
 		bytes := int64(160 + 16*len(m.starts))
 		if s.bytes += bytes; s.bytes > mostShared || s.memory.Acquire(budget.Answers, bytes) != nil {
 			return
 		}
-		key, _ := rawOf(&reads[i])
-		s.found[key] = m
+		span := rawSpan{r.From, r.To}
+		if s.found[span] == nil {
+			s.found[span] = map[uuid.UUID]*rawMeasures{}
+		}
+		s.found[span][r.Metric.ID] = m
 	}
 }
 
@@ -101,7 +106,6 @@ type sharedReader struct {
 func (r sharedReader) EachGroups(ctx context.Context, reads []model.Read, staleness *query.Staleness,
 	dst *carbonara.Groups, use func(i int) error) error {
 	all := r.shared.get(reads)
-	var fresh []*rawMeasures
 	for from, to := 0, 0; from < len(reads); from = to {
 		for to = from + 1; to < len(reads) && (all[to] == nil) == (all[from] == nil); to++ {
 		}
@@ -118,10 +122,13 @@ func (r sharedReader) EachGroups(ctx context.Context, reads []model.Read, stalen
 			}
 			continue
 		}
-		fresh = append(fresh[:0], make([]*rawMeasures, to-from)...)
+		fresh := make([]rawMeasures, to-from)
+		starts, values := make([]carbonara.Timestamp, 0, 32*len(fresh)), make([]float64, 0, 32*len(fresh)) // of all
 		err := r.GroupReader.EachGroups(ctx, reads[from:to], staleness, dst, func(i int) error {
-			if _, ok := rawOf(&reads[from+i]); ok && dst.SketchBytes() == 0 {
-				fresh[i] = &rawMeasures{slices.Clone(dst.Starts), slices.Clone(dst.Values[0]), dst.Raw}
+			if isRaw(&reads[from+i]) && dst.SketchBytes() == 0 {
+				n := len(starts)
+				starts, values = append(starts, dst.Starts...), append(values, dst.Values[0]...)
+				fresh[i] = rawMeasures{starts[n:len(starts):len(starts)], values[n:len(values):len(values)], dst.Raw}
 			}
 			return use(from + i)
 		})
