@@ -23,7 +23,7 @@ const (
 	listenAtOnce  = 16               // sacks
 	leastLag      = 10 * time.Second // between a cell's time and its evaluation
 	retryAfter    = 30 * time.Second
-	gatherFor     = time.Minute // changes are evaluated together, after earlier ones are done
+	gatherFor     = 2 * time.Minute // changes are evaluated together, after earlier ones are done
 	retryFailed   = 10 * time.Minute
 )
 
