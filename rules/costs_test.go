@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,7 +62,7 @@ const (
 )
 
 func newFleet(t testing.TB, n int, late func() bool) *fleet {
-	f := &fleet{world: newWorld(t, rand.New(rand.NewPCG(1, 2))), late: late, held: map[int64][]heldMeasure{},
+	f := &fleet{world: newWorldOf(t, rand.New(rand.NewPCG(1, 2)), runtime.GOMAXPROCS(0)), late: late, held: map[int64][]heldMeasure{},
 		spent: map[string]time.Duration{}}
 	f.now = f.now.Add(-12 * time.Hour)
 	for i := range n {
@@ -200,7 +202,9 @@ func TestCosts(t *testing.T) {
 				"to do %d |", c.name, c.rules, *costs, perMinute(total), perMinute(f.spent["ingest"]),
 				perMinute(f.spent["rules"]), perMinute(f.spent["rules"])/600, history, cells-f.cellsDone())
 			if c.rules > 0 && c.late == 0 {
-				f.compareReaders(t)
+				for shape, text := range costShapes {
+					f.compare(t, fmt.Sprintf(text, shape), time.Hour, time.Minute)
+				}
 			}
 		})
 	}
@@ -218,85 +222,164 @@ func (f *fleet) cellsDone() (n int64) {
 	return n
 }
 
-// compareReaders has 16 clients ask for the last hour, by rules and without.
-func (f *fleet) compareReaders(t testing.TB) {
+// compare has 16 clients ask for a span of an expression that a rule records, by the rule and without.
+func (f *fleet) compare(t testing.TB, expr string, span, step time.Duration) {
 	const clients, queries = 16, 40
-	for shape, text := range costShapes {
-		expr := fmt.Sprintf(text, shape)
-		var spent [2]time.Duration
-		for i, uses := range []bool{false, true} {
-			n := queries
-			if !uses {
-				n = 2
-			}
-			began, used := cpu(), 0
-			var mu sync.Mutex
-			var all sync.WaitGroup
-			for c := range clients {
-				all.Go(func() {
-					for k := range n {
-						q := &promql.Query{Expr: expr}
-						if uses {
-							f.manager.Use(q, func(*rules.Group) bool { return true })
-						}
-						to := f.now.Truncate(time.Minute).Add(-time.Duration(1+(c*n+k)%3) * time.Minute)
-						prepared, err := f.engine.Range(context.Background(), q, to.Add(-time.Hour), to, time.Minute)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						if err := prepared.Exec(context.Background()).Err; err != nil {
-							t.Error(err)
-						}
-						prepared.Close()
-						mu.Lock()
-						used += len(q.ByRules)
-						mu.Unlock()
-					}
-				})
-			}
-			all.Wait()
-			spent[i] = (cpu() - began) / time.Duration(clients*n)
-			if uses && used != clients*n {
-				t.Errorf("%s: %d of %d queries read the rule", expr, used, clients*n)
-			}
+	var spent [2]time.Duration
+	for i, uses := range []bool{false, true} {
+		n := queries
+		if !uses {
+			n = 2
 		}
-		t.Logf("| the last hour of %s | %v | %v by a rule |", expr, spent[0], spent[1])
+		began, used := cpu(), 0
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for c := range clients {
+			all.Go(func() {
+				for k := range n {
+					q := &promql.Query{Expr: expr}
+					if uses {
+						f.manager.Use(q, func(*rules.Group) bool { return true })
+					}
+					to := f.now.Truncate(step).Add(-time.Duration(1+(c*n+k)%3) * step)
+					prepared, err := f.engine.Range(context.Background(), q, to.Add(-span), to, step)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := prepared.Exec(context.Background()).Err; err != nil {
+						t.Error(err)
+					}
+					prepared.Close()
+					mu.Lock()
+					used += len(q.ByRules)
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		spent[i] = (cpu() - began) / time.Duration(clients*n)
+		if uses && used != clients*n {
+			t.Errorf("%s: %d of %d queries read the rule", expr, used, clients*n)
+		}
+	}
+	t.Logf("| the last %v of %s | %v | %v by a rule |", span, expr, spent[0], spent[1])
+}
+
+// fill stores the measures of a span, of all series, an hour at a time.
+func (f *fleet) fill(span, step time.Duration) {
+	f.spend("ingest", func() {
+		for end := f.now.Add(span); f.now.Before(end); f.now = f.now.Add(time.Hour) {
+			var batch series.Batch
+			for i, l := range f.labels {
+				for at := f.now; at.Before(f.now.Add(time.Hour)); at = at.Add(step) {
+					f.sent++
+					v := float64(f.sent * 7919 % 1000)
+					if i%2 == 1 {
+						v += float64(at.Unix() - f.now.Truncate(1000*time.Hour).Unix()) // a counter with resets
+					}
+					f.check(batch.Measure(carbonara.FromTime(at), v))
+				}
+				f.check(batch.End(l))
+			}
+			f.check(f.writer.Store(context.Background(), "me", "test", &batch))
+			f.settleIncoming()
+		}
+	})
+	f.check(f.Metricd.Checkpoint(context.Background()))
+}
+
+// record applies a rule and evaluates its whole history. It returns how many cells that are, and the CPU time.
+func (f *fleet) record(name, expr string) (cells int64, spent time.Duration) {
+	f.apply(fmt.Sprintf("groups:\n- name: %s\n  rules:\n  - {record: %[1]s, expr: '%s'}\n", name, expr))
+	clear(f.spent)
+	profiled(f.t, name, func() {
+		f.spend("rules", func() {
+			for first := true; first || f.cellsDone() < 0; f.now = f.now.Add(time.Second) {
+				f.check(f.manager.Round(context.Background(), f.now))
+				first = false
+			}
+		})
+	})
+	all, err := f.manager.Statuses(context.Background(), func(g *rules.Group) bool { return g.Name == name })
+	f.check(err)
+	for _, r := range all[0].Rules {
+		if r.Health != "ok" || r.Todo > 0 {
+			f.t.Fatalf("%s: %+v", name, r)
+		}
+	}
+	return all[0].Rules[0].History, f.spent["rules"]
+}
+
+// timeReads asks for an hour of some series again and again until done, and returns how long that takes at the median
+// and at the 99th percentile.
+func (f *fleet) timeReads(done <-chan struct{}) (median, p99 time.Duration) {
+	var all []time.Duration
+	for now := f.now; ; {
+		select {
+		case <-done:
+			slices.Sort(all)
+			return all[len(all)/2], all[len(all)*99/100]
+		case <-time.After(5 * time.Millisecond):
+		}
+		began := time.Now()
+		q := &promql.Query{Expr: `sum by (zone) (rate(requests_total{instance=~"host0000[0-9]:9100"}[5m]))`}
+		prepared, err := f.engine.Range(context.Background(), q, now.Add(-time.Hour), now, time.Minute)
+		if err == nil {
+			err = prepared.Exec(context.Background()).Err
+			prepared.Close()
+		}
+		if err != nil {
+			f.t.Error(err)
+			return 0, 0
+		}
+		all = append(all, time.Since(began))
 	}
 }
 
-// The history of a new rule, and a year of a rule's results.
+// The history of a new rule, while others read.
 func TestCostsOfHistory(t *testing.T) {
 	if *costs == 0 {
 		t.Skip("-rules.costs is 0")
 	}
 	f := newFleet(t, *costs, nil)
 	f.labels = f.labels[:*costs] // half of each
-	f.now = f.now.Add(-time.Duration(*costDays) * 24 * time.Hour).Truncate(time.Minute)
-	for range *costDays * 24 * 60 {
-		f.tick(time.Minute)
-	}
-	f.check(f.Metricd.Checkpoint(context.Background()))
+	f.now = f.now.Add(-time.Duration(*costDays) * 24 * time.Hour).Truncate(time.Hour)
+	f.fill(time.Duration(*costDays)*24*time.Hour, time.Minute)
 	t.Logf("ingest of %d series for %d days: %v", *costs, *costDays, f.spent["ingest"])
-	for i, shape := range costShapes[:4] {
-		f.apply(fmt.Sprintf("groups:\n- name: h%d\n  rules:\n  - {record: h%[1]d, expr: '%s'}\n", i, fmt.Sprintf(shape, i)))
-		clear(f.spent)
-		began, first := time.Now(), time.Duration(0)
-		profiled(t, fmt.Sprint("history", i), func() {
-			for {
-				before := f.cellsDone()
-				f.spend("rules", func() { f.check(f.manager.Round(context.Background(), f.now)) })
-				if first == 0 {
-					first = f.spent["rules"]
-				}
-				if f.now = f.now.Add(time.Second); before == 0 && f.cellsDone() == 0 && first != f.spent["rules"] {
-					break
-				}
-			}
-		})
-		all, err := f.manager.Statuses(context.Background(), func(g *rules.Group) bool { return g.Name == fmt.Sprint("h", i) })
-		f.check(err)
-		t.Logf("| history of %s | %d cells | %v CPU, %v in all, first round %v |", shape, all[0].Rules[0].History,
-			f.spent["rules"], time.Since(began), first)
+	done := make(chan struct{})
+	time.AfterFunc(5*time.Second, func() { close(done) })
+	median, p99 := f.timeReads(done)
+	for i, shape := range []int{0, 3} {
+		done, reads := make(chan struct{}), make(chan [2]time.Duration)
+		go func() {
+			median, p99 := f.timeReads(done)
+			reads <- [2]time.Duration{median, p99}
+		}()
+		began := time.Now()
+		cells, spent := f.record(fmt.Sprint("h", i), fmt.Sprintf(costShapes[shape], i))
+		took := time.Since(began)
+		close(done)
+		during := <-reads
+		t.Logf("| history of %s | %d cells | %v CPU with those of the reads, %v in all | reads of others %v, %v before and "+
+			"%v, %v meanwhile |", costShapes[shape], cells, spent, took, median, p99, during[0], during[1])
+	}
+}
+
+// A year of a rule's results each hour. The cells are minutes; most of them lie in groups of an hour.
+func TestCostsOfAYear(t *testing.T) {
+	if *costs == 0 {
+		t.Skip("-rules.costs is 0")
+	}
+	f := newFleet(t, 10, nil)
+	const year = 365 * 24 * time.Hour
+	f.now = f.now.Add(-year).Truncate(time.Hour)
+	f.fill(year, 4*time.Minute)
+	for i, expr := range []string{`sum(load{none!="%d"})`, `sum by (job) (rate(requests_total{none!="%d"}[10m]))`} {
+		expr = fmt.Sprintf(expr, i)
+		cells, spent := f.record(fmt.Sprint("y", i), expr)
+		t.Logf("history of a year: %d cells, %v CPU", cells, spent)
+		f.check(f.manager.Round(context.Background(), f.now))
+		f.compare(t, expr, year, time.Hour)
 	}
 }
