@@ -25,6 +25,7 @@ import (
 var (
 	killRounds = flag.Int("kill.rounds", 2, "rounds of TestKilledWithItsFolder")
 	killEvery  = flag.Duration("kill.every", 300*time.Millisecond, "--every of its followers")
+	killPause  = flag.Duration("kill.pause", 0, "between two requests of its client")
 )
 
 var listedBegin = regexp.MustCompile(`begun (\S+),`)
@@ -95,6 +96,7 @@ func killWithFolder(t *testing.T, every, load time.Duration) time.Duration {
 	for end := time.Now().Add(load); time.Now().Before(end); {
 		send(s, ids, len(acknowledged), len(acknowledged)+1)
 		acknowledged = append(acknowledged, time.Now())
+		time.Sleep(*killPause)
 	}
 	killed := time.Now()
 	s.end(syscall.SIGKILL)
