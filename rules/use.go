@@ -98,39 +98,48 @@ type use struct {
 
 // choose finds the cells that can be read, and reports whether there are any. mu is held.
 func (u *use) choose() bool {
-	r, policies := u.rule, map[*model.ArchivePolicy]bool{}
+	r, kept := u.rule, map[*model.ArchivePolicy]func(carbonara.Timestamp) bool{}
 	for id := range r.Series {
-		if metric := u.options.Index.Lookup(id); metric != nil {
-			policies[metric.ArchivePolicy] = true
+		if metric := u.options.Index.Lookup(id); metric != nil && kept[metric.ArchivePolicy] == nil {
+			kept[metric.ArchivePolicy] = u.keeps(metric.ArchivePolicy)
 		}
 	}
+	all := slices.Collect(maps.Values(kept))
 	for i := range u.n {
 		t := u.at(i)
 		has := t > r.Began && t < r.Next && !r.Todo.has(t) && !r.Failed.has(t)
-		for p := range policies {
-			has = has && !p.SchemaPending && u.keeps(p, t)
+		for _, keeps := range all {
+			has = has && keeps(t)
 		}
 		u.has, u.coarse = append(u.has, has), u.coarse || has && r.Coarse.has(t)
 	}
 	return slices.Contains(u.has, true)
 }
 
-// keeps reports whether a cell can be read back under an archive policy: as a measure, or from a group whose count
-// shows that it holds all of its cells.
-func (u *use) keeps(p *model.ArchivePolicy, t carbonara.Timestamp) bool {
-	now, every := carbonara.FromTime(u.options.Now()), u.rule.group.every()
-	if t.Add(-every) >= model.OldestAccepted(p.Plan(), p.BackWindow, now) {
-		return true // as a measure
-	}
-	for _, g := range p.Granularities() {
-		if timespan := p.Timespan(g); timespan > 0 && t.Add(-g-every) < now.Add(-timespan) {
-			continue
+// keeps returns a function that reports whether a cell can be read back under an archive policy: as a measure, or from a
+// group whose count shows that it holds all of its cells.
+func (u *use) keeps(p *model.ArchivePolicy) func(carbonara.Timestamp) bool {
+	now, every, all := carbonara.FromTime(u.options.Now()), u.rule.group.every(), p.Granularities()
+	measures := model.OldestAccepted(p.Plan(), p.BackWindow, now).Add(every)
+	counts := p.HasMethod(carbonara.Last) && p.HasMethod(carbonara.Count)
+	oldest := make([]carbonara.Timestamp, len(all))
+	for i, g := range all {
+		if timespan := p.Timespan(g); timespan > 0 {
+			oldest[i] = now.Add(g + every - timespan)
 		}
-		whole := g%every == 0 && t.Floor(g) == t && p.HasMethod(carbonara.Last) && p.HasMethod(carbonara.Count)
-		u.counted = u.counted || every%g != 0
-		return every%g == 0 || whole
 	}
-	return false
+	return func(t carbonara.Timestamp) bool {
+		if p.SchemaPending || t >= measures {
+			return !p.SchemaPending
+		}
+		for i, g := range all {
+			if t >= oldest[i] {
+				u.counted = u.counted || every%g != 0
+				return every%g == 0 || counts && g%every == 0 && t.Floor(g) == t
+			}
+		}
+		return false
+	}
 }
 
 // readOnce is read, once for all queries that ask for the same cells at the same time: they see the same series, and
