@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/internal/repeated"
 	"github.com/gnocco-db/gnocco/metricd/changes"
@@ -68,7 +69,7 @@ func (m *Manager) Round(ctx context.Context, now time.Time) error {
 			m.shared.forget()
 			break
 		}
-		if m.work(ctx, r, now); len(r.Todo) == 0 {
+		if m.work(parallel.Half(ctx), r, now); len(r.Todo) == 0 {
 			r.upToDate = now
 		}
 		done = append(done, r)

@@ -13,6 +13,12 @@ import (
 // Workers returns among how many goroutines n jobs that only compute are best divided: one for each core at most.
 func Workers(n int) int { return min(n, runtime.GOMAXPROCS(0)) }
 
+type half struct{}
+
+// Half returns a context in which Run takes half of the cores at most, for work that nobody waits for: those that read
+// meanwhile find the others free.
+func Half(ctx context.Context) context.Context { return context.WithValue(ctx, half{}, true) }
+
 // Run does jobs 0 to n-1. Each of so many workers is a goroutine that calls work once; a single one is the caller's.
 // The jobs that a worker gets are those that no other has begun. After an error, and after the end of ctx, no more jobs
 // begin; Run waits for the workers and returns the first error, or why ctx ended.
@@ -27,6 +33,9 @@ func Run(ctx context.Context, workers, n int,
 				}
 			}
 		}
+	}
+	if ctx.Value(half{}) != nil {
+		workers = min(workers, runtime.GOMAXPROCS(0)/2)
 	}
 	if workers <= 1 {
 		return cmp.Or(work(ctx, 0, jobs(ctx)), context.Cause(ctx))

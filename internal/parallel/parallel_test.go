@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,24 @@ func TestEachJobIsDoneOnce(t *testing.T) {
 					t.Errorf("%d workers did job %d of %d %d times", workers, i, n, got)
 				}
 			}
+		}
+	}
+}
+
+// Work that nobody waits for leaves half of the cores alone.
+func TestHalf(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(6))
+	for _, c := range []struct{ workers, want int }{{1, 1}, {2, 2}, {3, 3}, {4, 3}, {100, 3}} {
+		var started atomic.Int32
+		work := func(_ context.Context, _ int, jobs iter.Seq[int]) error {
+			started.Add(1)
+			for range jobs {
+			}
+			return nil
+		}
+		err := parallel.Run(parallel.Half(t.Context()), c.workers, 100, work)
+		if got := int(started.Load()); got != c.want || err != nil {
+			t.Errorf("%d of %d workers (%v), want %d", got, c.workers, err, c.want)
 		}
 	}
 }
