@@ -69,7 +69,7 @@ func TestReplicasByEveryDoor(t *testing.T) {
 		for _, named := range []bool{true, false} {
 			s := newServer(t, func(o *api.Options) {
 				if o.Limits.ReplicaLabels = nil; named {
-					o.Limits.ReplicaLabels = []string{"prometheus_replica", "__replica__"}
+					o.Limits.ReplicaLabels = []string{"prometheus_replica", " __replica__"}
 				}
 			})
 			for i := range 40 {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +44,10 @@ func NewWriter(o Options) (*Writer, error) {
 	w := &Writer{Options: o, instruments: newInstruments(o.Registerer)}
 	w.metadata.known = map[string]map[string]Metadata{}
 	w.Pairs = cmp.Or(w.Pairs, new(Pairs))
+	w.Replicas = slices.Clone(o.Replicas)
+	for i, label := range w.Replicas {
+		w.Replicas[i] = strings.TrimSpace(label) // people write lists with spaces
+	}
 	return w, o.Ingester.Index.EachMetadata(context.Background(), func(project string, m Metadata) {
 		w.metadata.add(project, []Metadata{m})
 	})
