@@ -62,7 +62,8 @@ const (
 )
 
 func newFleet(t testing.TB, n int, late func() bool) *fleet {
-	f := &fleet{world: newWorldOf(t, rand.New(rand.NewPCG(1, 2)), runtime.GOMAXPROCS(0)), late: late, held: map[int64][]heldMeasure{},
+	f := &fleet{world: newWorldOf(t, rand.New(rand.NewPCG(1, 2)), runtime.GOMAXPROCS(0)), late: late,
+		held:  map[int64][]heldMeasure{},
 		spent: map[string]time.Duration{}}
 	f.now = f.now.Add(-12 * time.Hour)
 	for i := range n {

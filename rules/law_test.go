@@ -57,7 +57,8 @@ type world struct {
 func newWorld(t testing.TB, rng *rand.Rand) *world { return newWorldOf(t, rng, 1) }
 
 func newWorldOf(t testing.TB, rng *rand.Rand, workers int) *world {
-	w := &world{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: workers}), t: t, rng: rng,
+	w := &world{Node: testnode.Start(t, testnode.Options{FS: vfs.NewMem(), Sacks: sacks, Workers: workers}),
+		t: t, rng: rng,
 		now: time.Now().Truncate(time.Hour).Add(-6 * time.Hour), truth: map[string]map[carbonara.Timestamp]float64{},
 		named: map[string]labels.Labels{}}
 	t.Cleanup(func() { w.Stop(context.Background()) })

@@ -116,8 +116,8 @@ func (u *use) choose() bool {
 	return slices.Contains(u.has, true)
 }
 
-// keeps returns a function that reports whether a cell can be read back under an archive policy: as a measure, or from a
-// group whose count shows that it holds all of its cells.
+// keeps returns a function that reports whether a cell can be read back under an archive policy: as a measure, or from
+// a group whose count shows that it holds all of its cells.
 func (u *use) keeps(p *model.ArchivePolicy) func(carbonara.Timestamp) bool {
 	now, every, all := carbonara.FromTime(u.options.Now()), u.rule.group.every(), p.Granularities()
 	measures := model.OldestAccepted(p.Plan(), p.BackWindow, now).Add(every)

@@ -17,8 +17,8 @@ import (
 
 var pairDays = flag.Int("pairs.days", 2, "for how many days TestBytesOfPairs pushes at most")
 
-// archived pushes a series every 15 s by some replicas. It returns what its archive takes, and how many checkpoints wrote
-// it: these come as by default, each half an hour, or after five minutes if they pay.
+// archived pushes a series every 15 s by some replicas. It returns what its archive takes, and how many checkpoints
+// wrote it: these come as by default, each half an hour, or after five minutes if they pay.
 func archived(t *testing.T, policy *model.ArchivePolicy, replicas int, age time.Duration) (bytes int64, written int) {
 	const interval, look = 15 * time.Second, 5 * time.Minute
 	rng := rand.New(rand.NewPCG(2, 3))
