@@ -204,20 +204,21 @@ func (a policyHandlers) preview(w http.ResponseWriter, r *http.Request, name str
 }
 
 // change gives a metric another archive policy, and starts its rebuild. It also sets the metric's type, which may give
-// a series the policy of counters.
+// a series the policy of counters. It plans the policy for some time after.
 func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.Identity, metric *model.Metric) error {
-	preview, fields, err := a.decodeChange(w, r, "archive_policy_name", "type")
+	preview, fields, err := a.decodeChange(w, r, "archive_policy_name", "type", "after")
 	if err != nil {
 		return err
 	}
 	_, typed := fields["type"]
-	changed, job := *metric, (*model.Rebuild)(nil)
+	changed, job, after := *metric, (*model.Rebuild)(nil), time.Duration(0)
+	web.Take(&err, fields, "after", &after, web.Node.Timespan)
 	if web.Take(&err, fields, "type", &changed.Type, parseMetricType); err != nil {
 		return err
 	}
 	policyField, moved := fields["archive_policy_name"]
 	switch {
-	case !moved && !typed:
+	case !moved && (!typed || after > 0):
 		return web.Node{}.At(nil, "archive_policy_name").Fault("required key not provided")
 	case !moved:
 		changed.ArchivePolicy, err = a.policyOfType(r.Context(), &changed)
@@ -240,7 +241,10 @@ func (a metricHandlers) change(w http.ResponseWriter, r *http.Request, _ *auth.I
 	if typed && !preview {
 		answer, err = a.Index.SetMetricType(r.Context(), metric.ID, changed.Type)
 	}
-	if err == nil && !preview && (moved || changed.ArchivePolicy.Name != metric.ArchivePolicy.Name) {
+	if after > 0 && err == nil && !preview {
+		answer = metric
+		job, err = a.Index.PlanMetric(r.Context(), metric.ID, changed.ArchivePolicy.Name, a.Now().Add(after))
+	} else if err == nil && !preview && (moved || changed.ArchivePolicy.Name != metric.ArchivePolicy.Name) {
 		answer, job, err = a.Index.ChangeMetric(r.Context(), metric.ID, changed.ArchivePolicy.Name, a.Now())
 	}
 	if err != nil {

@@ -58,6 +58,25 @@ func TestRebuild(t *testing.T) {
 	s.want(t, "DELETE /v1/rebuild/"+ofMetric, "", 204, "", admin...)
 	s.want(t, "GET /v1/rebuild/"+ofMetric, "", 200, `~"state": "cancelled"`, admin...)
 	s.want(t, "POST /v1/rebuild", `{"metric_id":"`+metric+`"}`, 202, `~"state": "running"`, admin...)
+	s.want(t, "PATCH /v1/metric/"+metric, `{"archive_policy_name":"p","after":"7 days"}`, 400,
+		"~a rebuild of the metric is running", admin...)
+	s.want(t, "DELETE /v1/rebuild/"+ofMetric, "", 204, "", admin...)
+	location("PATCH /v1/metric/"+metric, `{"archive_policy_name":"p","after":"7 days"}`, `"archive_policy_name": "q"`, ofMetric)
+	s.want(t, "GET /v1/rebuild/"+ofMetric, "", 200, `~"archive_policy_name": "p", "metric_id": "`+metric+
+		`", "state": "planned", "started_at": "2026-01-09T03:04:05Z", "finished_at": null`, admin...)
+	s.want(t, "DELETE /v1/rebuild/"+ofMetric, "", 204, "", admin...)
+	s.want(t, "GET /v1/rebuild/"+ofMetric, "", 200, `~"state": "cancelled"`, admin...)
+	for body, want := range map[string]string{
+		`{"archive_policy_name":"p","after":"soon"}`:      "~after",
+		`{"archive_policy_name":"no-such","after":"7d"}`:  "~no-such",
+		`{"after":"7 days"}`:                              "~archive_policy_name",
+		`{"type":"gauge","after":"7 days"}`:               "~archive_policy_name",
+		`{"archive_policy_name":"p","after":"-1 days"}`:   "~after",
+		`{"archive_policy_name":"p","after":"1e9 years"}`: "~after",
+		`{"archive_policy_name":"p","after":0}`:           "~after",
+	} {
+		s.want(t, "PATCH /v1/metric/"+metric, body, 400, want, admin...)
+	}
 	s.want(t, "POST /v1/rebuild", `{"archive_policy_name":"p"}`, 202, `~"archive_policy_name": "p"`, admin...)
 	s.want(t, "GET /v1/rebuild/odd", "", 404, "~Rebuild odd does not exist", admin...)
 }

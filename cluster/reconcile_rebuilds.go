@@ -26,6 +26,7 @@ type rebuilding struct {
 	archives *Router
 	logger   *slog.Logger
 	stop     func()
+	due      time.Time // when the first plan starts, or zero
 }
 
 const (
@@ -53,11 +54,14 @@ func (r *rebuilding) run(ctx context.Context) {
 		if err := errors.Join(r.types.Work(ctx), r.reconcile(ctx)); err != nil && ctx.Err() == nil {
 			r.logger.Warn("rebuild waits; trying again", "error", err)
 			retry = time.After(rebuildRetry)
+		} else if !r.due.IsZero() {
+			retry = time.After(max(0, time.Until(r.due)))
 		}
 	}
 }
 
-// reconcile works on all running rebuilds, by turns, until none is left, or those left have to wait.
+// reconcile works on all running rebuilds, by turns, until none is left, or those left have to wait. It starts plans
+// whose time has come.
 func (r *rebuilding) reconcile(ctx context.Context) error {
 	waiting := make(map[uuid.UUID]error)
 	for {
@@ -66,14 +70,24 @@ func (r *rebuilding) reconcile(ctx context.Context) error {
 			return err
 		}
 		worked := false
+		r.due = time.Time{}
 		for i := len(jobs) - 1; i >= 0; i-- {
-			id := jobs[i].ID
-			if jobs[i].State != model.RebuildRunning || waiting[id] != nil || id == model.RebuildOfLateTypes {
+			id, state, work := jobs[i].ID, jobs[i].State, r.work
+			if state == model.RebuildPlanned && jobs[i].Started.After(time.Now()) {
+				r.due = jobs[i].Started
+				break // others start later, or do not run
+			}
+			if state == model.RebuildPlanned {
+				work = r.start
+			} else if state != model.RebuildRunning || id == model.RebuildOfLateTypes {
+				continue
+			}
+			if waiting[id] != nil {
 				continue
 			}
 			worked = true
 			// An invalid rebuild has become another one: it was cancelled, or started anew.
-			if err := r.work(ctx, jobs[i]); err != nil && !errors.Is(err, model.ErrInvalid) {
+			if err := work(ctx, jobs[i]); err != nil && !errors.Is(err, model.ErrInvalid) {
 				waiting[id] = err
 			}
 		}
@@ -81,6 +95,16 @@ func (r *rebuilding) reconcile(ctx context.Context) error {
 			return errors.Join(slices.Collect(maps.Values(waiting))...)
 		}
 	}
+}
+
+// start changes the metric of a plan. A plan without its metric or archive policy ends.
+func (r *rebuilding) start(ctx context.Context, plan *model.Rebuild) error {
+	err := r.index.StartPlan(ctx, plan, time.Now())
+	if errors.Is(err, model.ErrNotFound) {
+		r.logger.Warn("planned change is impossible", "metric", plan.Metric, "error", err)
+		_, err = r.index.CancelRebuild(ctx, plan.ID, time.Now())
+	}
+	return err
 }
 
 // work rebuilds the next metrics of one rebuild, or ends it.

@@ -13,10 +13,10 @@ import (
 // of all metrics of a policy, or of one. There is one for each of these. After another change it starts anew.
 type Rebuild struct {
 	ID            uuid.UUID
-	ArchivePolicy string    // whose metrics; "" for one metric
+	ArchivePolicy string    // whose metrics, or planned for one metric; else ""
 	Metric        uuid.UUID // zero for those of a policy
 	State         RebuildState
-	Started       time.Time
+	Started       time.Time // if planned, the time at which it starts
 	Finished      time.Time // zero while it runs
 
 	Metrics int // how many there are, about: others may come and go
@@ -31,6 +31,7 @@ type RebuildState string
 
 // The states. One that is cancelled or has failures may be started again.
 const (
+	RebuildPlanned   RebuildState = "planned" // until then the metric has its old archive policy
 	RebuildRunning   RebuildState = "running"
 	RebuildCancelled RebuildState = "cancelled"
 	RebuildDone      RebuildState = "done"

@@ -236,8 +236,8 @@ func listJobs(ctx context.Context, c *client.Client, _ []string) (*table.Table, 
 func addRebuilds(ctx context.Context, c *client.Client, t *table.Table) error {
 	all, err := listRebuilds(ctx, c)
 	for _, r := range all {
-		if r.State == model.RebuildRunning {
-			t.Add("rebuild", r.State, fmt.Sprintf("%d of %d metrics", r.done(), r.Metrics), r.of(), r.ID)
+		if r.State == model.RebuildRunning || r.State == model.RebuildPlanned {
+			t.Add("rebuild", r.shownState(), fmt.Sprintf("%d of %d metrics", r.done(), r.Metrics), r.of(), r.ID)
 		}
 	}
 	return err

@@ -23,7 +23,7 @@ import (
 // rebuildFlags are the flags of rebuild.
 type rebuildFlags struct {
 	remote                remote.Flags
-	policy, metric        string
+	policy, metric, after string
 	definition, methods   []string
 	backWindow            int
 	preview, wait, cancel bool
@@ -38,7 +38,7 @@ func newRebuild() *cobra.Command {
 granularities or aggregation methods, or give a metric another archive policy. Aggregates that
 were not kept before are computed from finer ones, and from the measures that the server keeps
 to accept late ones. --preview prints where they come from, how far back they reach, and what is
-removed.
+removed. --after plans what --metric gets: until then it stays as it is, and --cancel cancels it.
 
 The server works in the background, continues after a restart, and accepts measures meanwhile.
 Without --archive-policy and --metric, the command lists the rebuilds that are under way.
@@ -72,6 +72,7 @@ The exit status is 2 if --wait saw archives that could not be rebuilt.`,
 	f.StringSliceVar(&flags.methods, "aggregation-method", nil,
 		"new aggregation methods of the archive policy; +NAME and -NAME change the default ones")
 	f.IntVar(&flags.backWindow, "back-window", 0, "new back window of the archive policy")
+	f.StringVar(&flags.after, "after", "", "with --metric and --archive-policy: plan it for so long from now, such as 7d")
 	f.BoolVar(&flags.preview, "preview", false, "change nothing; print what would happen to the archives")
 	f.BoolVar(&flags.wait, "wait", false, "wait until the rebuild ends, and print its progress")
 	f.BoolVar(&flags.cancel, "cancel", false, "cancel the rebuild; archives that it has not reached stay as they are")
@@ -92,6 +93,10 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 	var path, subject string
 	var job uuid.UUID
 	switch {
+	case flags.after != "" && (flags.metric == "" || flags.policy == ""):
+		return errors.New("--after plans which --archive-policy a --metric gets: name both")
+	case flags.after != "" && (flags.wait || flags.cancel):
+		return errors.New("--after plans a rebuild: neither --wait nor --cancel has one yet")
 	case flags.policy == "" && flags.metric == "":
 		if len(changes) > 0 || flags.preview || flags.wait || flags.cancel {
 			return errors.New("name --archive-policy or --metric")
@@ -114,6 +119,9 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 		job = model.RebuildOfMetric(id)
 		if flags.policy != "" {
 			changes["archive_policy_name"] = flags.policy
+		}
+		if flags.after != "" {
+			changes["after"] = flags.after
 		}
 	default:
 		path, subject = "/v1/archive_policy/"+url.PathEscape(flags.policy)+"?rebuild=true", "archive policy "+flags.policy

@@ -27,12 +27,22 @@ type rebuild struct {
 	ArchivePolicy                       *string `json:"archive_policy_name"`
 	Metric                              *string `json:"metric_id"`
 	State                               model.RebuildState
+	Started                             string `json:"started_at"`
 	Metrics, Changed, Unchanged, Failed int
 	Error                               *string
 	Unknown                             *struct {
 		Archives, Groups int
 		From, To         string
 	}
+}
+
+// shownState is the state, with what is planned and when.
+func (r *rebuild) shownState() string {
+	if r.State == model.RebuildPlanned && r.ArchivePolicy != nil {
+		at, _, _ := strings.Cut(strings.TrimSuffix(r.Started, "Z"), ".")
+		return fmt.Sprintf("planned for %sZ: %s", at, *r.ArchivePolicy)
+	}
+	return string(r.State)
 }
 
 func (r *rebuild) done() int { return r.Changed + r.Unchanged + r.Failed }
@@ -81,7 +91,7 @@ func writeRebuilds(ctx context.Context, c *client.Client, out io.Writer) error {
 	}
 	t := &table.Table{Columns: []string{"of", "state", "metrics", "changed", "unchanged", "failed"}}
 	for _, r := range jobs {
-		t.Add(r.of(), r.State, r.Metrics, r.Changed, r.Unchanged, r.Failed)
+		t.Add(r.of(), r.shownState(), r.Metrics, r.Changed, r.Unchanged, r.Failed)
 	}
 	return t.Write(out, "table")
 }

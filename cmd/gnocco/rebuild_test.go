@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestRebuild(t *testing.T) {
@@ -62,6 +63,49 @@ func TestRebuild(t *testing.T) {
 		{"--archive-policy", "p", "--definition", "odd"}} {
 		if _, stderr, status := run(t, "", append([]string{"rebuild", "--url", s.url}, wrong...)...); status != 1 ||
 			stderr == "" {
+			t.Errorf("rebuild %q: status %d, %s", wrong, status, stderr)
+		}
+	}
+}
+
+// A planned change leaves a metric as it is, is listed and may be cancelled, and starts in its time, also after a restart.
+func TestPlannedRebuild(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := serve(t, "--data", data)
+	s.call(http.MethodPost, "/v1/resource/generic", `{"id":"house","metrics":{"in":{"archive_policy_name":"medium"},
+		"out":{"archive_policy_name":"medium"}}}`, http.StatusCreated, nil)
+	gnocco := func(want string, args ...string) {
+		t.Helper()
+		stdout, stderr, status := run(t, "", append(args, "--url", s.url)...)
+		if !strings.Contains(stdout, want) || (status == 0) != (stderr == "") {
+			t.Fatalf("%q: status %d, want %q:\n%s%s", args, status, want, stdout, stderr)
+		}
+	}
+	gnocco("", "rebuild", "--metric", "house/in", "--archive-policy", "low", "--after", "7d")
+	gnocco("planned for 20", "rebuild")
+	gnocco("planned for 20", "list", "jobs")
+	gnocco("house/in   medium", "list", "metrics")
+	gnocco("", "rebuild", "--metric", "house/in", "--cancel")
+	gnocco("cancelled", "rebuild")
+	gnocco("", "rebuild", "--metric", "house/out", "--archive-policy", "low", "--after", "1")
+	gnocco("", "rebuild", "--metric", "house/in", "--archive-policy", "low", "--after", "2")
+	s.end(syscall.SIGTERM)
+	s = serve(t, "--data", data)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		stdout, _, _ := run(t, "", "list", "metrics", "--url", s.url)
+		if strings.Contains(stdout, "house/in   low") && strings.Contains(stdout, "house/out  low") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(stdout)
+		}
+	}
+	for _, wrong := range [][]string{{"--archive-policy", "low"}, {"--metric", "house/in"},
+		{"--metric", "house/in", "--archive-policy", "low", "--wait"},
+		{"--metric", "house/in", "--archive-policy", "low", "--cancel"}} {
+		if _, stderr, status := run(t, "", append([]string{"rebuild", "--url", s.url, "--after", "7d"}, wrong...)...); status != 1 ||
+			!strings.Contains(stderr, "--after") {
 			t.Errorf("rebuild %q: status %d, %s", wrong, status, stderr)
 		}
 	}

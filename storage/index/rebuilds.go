@@ -91,7 +91,15 @@ func (s *rebuildTable) changedPolicy(name string) {
 // ChangeMetric gives a metric another archive policy, or the one that it has, and starts its rebuild, in one write.
 func (s *rebuildTable) ChangeMetric(ctx context.Context, id uuid.UUID, policy string,
 	now time.Time) (m *model.Metric, job *model.Rebuild, err error) {
+	return s.changeMetric(ctx, id, policy, now, func() error { return nil })
+}
+
+func (s *rebuildTable) changeMetric(ctx context.Context, id uuid.UUID, policy string, now time.Time,
+	check func() error) (m *model.Metric, job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
+		if err := check(); err != nil {
+			return err
+		}
 		was, err := s.metrics.Read(id)
 		if err != nil {
 			return err
@@ -113,6 +121,35 @@ func (s *rebuildTable) ChangeMetric(ctx context.Context, id uuid.UUID, policy st
 	return m, job, nil
 }
 
+// PlanMetric plans a ChangeMetric. It replaces an earlier plan, and a change replaces it. While a change of the metric
+// runs, it is a model.ErrInvalid.
+func (s *rebuildTable) PlanMetric(ctx context.Context, id uuid.UUID, policy string, at time.Time) (
+	job *model.Rebuild, err error) {
+	err = s.log.Write(ctx, func(c *commits.Change) error {
+		job = &model.Rebuild{ID: model.RebuildOfMetric(id), Metric: id, ArchivePolicy: policy,
+			State: model.RebuildPlanned, Metrics: 1}
+		if earlier, err := s.Rebuild(job.ID); err == nil && earlier.State == model.RebuildRunning {
+			return &model.FieldError{Field: "after", Reason: "a rebuild of the metric is running"}
+		}
+		_, err = s.start(c.Batch, job, at)
+		return err
+	})
+	s.wake()
+	return job, err
+}
+
+// StartPlan changes the metric of a plan. It is a model.ErrInvalid if there is another plan by now, or none.
+func (s *rebuildTable) StartPlan(ctx context.Context, plan *model.Rebuild, now time.Time) error {
+	_, _, err := s.changeMetric(ctx, plan.Metric, plan.ArchivePolicy, now, func() error {
+		stored, err := s.Rebuild(plan.ID)
+		if err == nil && (stored.Run != plan.Run || stored.State != model.RebuildPlanned) {
+			err = errRestarted
+		}
+		return err
+	})
+	return err
+}
+
 // setPolicy gives a metric another archive policy, or the one that it has.
 func (s *rebuildTable) setPolicy(c *commits.Change, was *model.Metric, policy string) (*model.Metric, error) {
 	is := *was
@@ -126,7 +163,7 @@ func (s *rebuildTable) setPolicy(c *commits.Change, was *model.Metric, policy st
 		c.Set(keyspace.IDKey(keyspace.Metric, is.ID), records.AppendMetric(nil, &is), nil))
 }
 
-// start writes a job that starts, from the beginning. The log's lock is held.
+// start writes a job that starts, from the beginning, or that is planned. The log's lock is held.
 func (s *rebuildTable) start(b *pebble.Batch, job *model.Rebuild, now time.Time) (*model.Rebuild, error) {
 	earlier, err := s.Rebuild(job.ID)
 	if err != nil && !errors.Is(err, model.ErrNotFound) && !s.log.SkipCorrupt(err) {
@@ -135,7 +172,7 @@ func (s *rebuildTable) start(b *pebble.Batch, job *model.Rebuild, now time.Time)
 	if earlier != nil {
 		job.Run = earlier.Run + 1
 	}
-	job.State, job.Started = model.RebuildRunning, now.UTC()
+	job.State, job.Started = cmp.Or(job.State, model.RebuildRunning), now.UTC()
 	return job, records.SetJSON(b, keyspace.IDKey(keyspace.Rebuild, job.ID), job)
 }
 
@@ -188,14 +225,14 @@ func (s *rebuildTable) AdvanceRebuild(ctx context.Context, job *model.Rebuild) e
 	})
 }
 
-// CancelRebuild ends a running rebuild. Archives that it has not reached keep their schema, and are processed by it,
+// CancelRebuild ends a running rebuild or a plan. Archives that it has not reached keep their schema, and are processed by it,
 // until the rebuild is started again.
 func (s *rebuildTable) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
 		if job, err = s.Rebuild(id); err != nil {
 			return err
 		}
-		if job.State != model.RebuildRunning {
+		if job.State != model.RebuildRunning && job.State != model.RebuildPlanned {
 			return nil
 		}
 		job.State, job.Finished = model.RebuildCancelled, now.UTC()

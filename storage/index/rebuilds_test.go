@@ -13,6 +13,60 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
+// A planned change leaves the metric as it is until it starts. The latest plan counts, and none that was cancelled.
+func TestPlannedChanges(t *testing.T) {
+	s := open(t, index.Options{FS: vfs.NewMem()})
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	metric := newMetric("medium")
+	fatal.If(t, s.CreateMetric(ctx, metric))
+	plan := func(policy string) *model.Rebuild {
+		t.Helper()
+		job, err := s.PlanMetric(ctx, metric.ID, policy, now.Add(time.Hour))
+		if err != nil || job.State != model.RebuildPlanned || !job.Started.Equal(now.Add(time.Hour)) {
+			t.Fatal(job, err)
+		}
+		return job
+	}
+	policyIs := func(want string, pending bool) {
+		t.Helper()
+		if m, err := s.Metric(metric.ID); err != nil || m.ArchivePolicy.Name != want || m.SchemaPending() != pending {
+			t.Errorf("%v, %v: want %s", m, err, want)
+		}
+	}
+	gone := func(job *model.Rebuild) {
+		t.Helper()
+		if err := s.StartPlan(ctx, job, now); !errors.Is(err, model.ErrInvalid) {
+			t.Errorf("an old plan: %v", err)
+		}
+	}
+	first := plan("low")
+	if _, err := s.CancelRebuild(ctx, first.ID, now); err != nil {
+		t.Fatal(err)
+	}
+	gone(first)
+	second := plan("high")
+	third := plan("low")
+	gone(second)
+	policyIs("medium", false)
+	fatal.If(t, s.StartPlan(ctx, third, now))
+	gone(third)
+	policyIs("low", true)
+	if _, err := s.PlanMetric(ctx, metric.ID, "high", now); !errors.Is(err, model.ErrInvalid) {
+		t.Errorf("while a change runs: %v", err)
+	}
+	job, err := s.Rebuild(third.ID)
+	if err != nil || job.State != model.RebuildRunning {
+		t.Fatal(job, err)
+	}
+	fatal.If(t, s.FinishRebuild(ctx, job, now))
+	fourth := plan("high")
+	if _, _, err := s.ChangeMetric(ctx, metric.ID, "medium", now); err != nil {
+		t.Fatal(err)
+	}
+	gone(fourth)
+	policyIs("medium", true)
+}
+
 func TestRebuilds(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, index.Options{FS: fs})
@@ -126,6 +180,9 @@ func TestRebuilds(t *testing.T) {
 	fatal.If(t, s.FinishRebuild(ctx, own, now))
 	pending(false)
 	for _, f := range []func() error{
+		func() error {
+			return s.StartPlan(ctx, &model.Rebuild{ID: model.RebuildOfMetric(ids[1]), Metric: ids[1]}, now)
+		},
 		func() error { _, _, err := s.ChangeMetric(ctx, uuid.New(), "low", now); return err },
 		func() error { _, _, err := s.ChangeMetric(ctx, ids[0], "no-such", now); return err },
 		func() error { _, err := s.RebuildPolicy(ctx, "no-such", now); return err },
