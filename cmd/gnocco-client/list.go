@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/complete"
@@ -122,6 +123,9 @@ func (r resource) text(attribute string) string {
 // rank returns 2 if an attribute is a text, also as attribute=value, 1 if one has it, in any case, else 0.
 func (r resource) rank(text string) (best int) {
 	text = strings.ToLower(text)
+	if id, err := uuid.Parse(text); err == nil && r.text("id") == id.String() {
+		return 2
+	}
 	for attribute := range r {
 		value := strings.ToLower(r.text(attribute))
 		pair := strings.ToLower(attribute) + "=" + value

@@ -85,6 +85,21 @@ func TestAny(t *testing.T) {
 			f(kind, "up[01]", 36)
 			f(kind, "(?is)"+known[0][:13]+".*", 36)
 			f(kind, ".*used", 36)
+			bare := strings.ReplaceAll(known[0], "-", "")
+			for _, text := range []string{"(?is).*" + bare + ".*", strings.ToUpper(bare) + "|x"} {
+				m, same := labels.MustNewMatcher(kind, postings.LabelAny, text), strings.Replace(text, bare, known[0], 1)
+				same = strings.Replace(same, strings.ToUpper(bare), strings.ToUpper(known[0]), 1)
+				want, err := catalog.Labels(t.Context(), nil, 0, true,
+					[]*labels.Matcher{labels.MustNewMatcher(kind, postings.LabelAny, same)})
+				fatal.If(t, err)
+				got, err := catalog.Labels(t.Context(), nil, 0, true, []*labels.Matcher{m})
+				fatal.If(t, err)
+				if !slices.Equal(ids(got), ids(want)) || text[0] == '(' && kind == labels.MatchRegexp && len(got) != 2 {
+					t.Errorf("%v finds %d, %s %d", m, len(got), same, len(want))
+				}
+			}
+			f(kind, "[aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee]x", map[bool]int{true: 0, false: 36}[kind == labels.MatchRegexp])
+			f(kind, ".*"+strings.ToUpper(bare)[:31]+".*", map[bool]int{true: 0, false: 36}[kind == labels.MatchRegexp])
 			f(kind, "(?is).*ID=project-[01].*", 36)
 			f(kind, "(?is).*instance=web-00.*", 36)
 			f(kind, "(?is)project-1=.*|type=.*", map[bool]int{true: 0, false: 36}[kind == labels.MatchRegexp])

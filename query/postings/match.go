@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -129,6 +130,20 @@ func hasPairs(m *labels.Matcher) bool { return strings.Contains(m.Value, "=") }
 
 func (s *state) textOf(label pair) string { return s.texts[label.name] + "=" + s.texts[label.value] }
 
+// uuids are those in a text, in both forms.
+var uuids = regexp.MustCompile(`(?i)\b([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\b`)
+
+// inBothForms has a regular expression for any text match UUIDs with and without hyphens.
+func inBothForms(m *labels.Matcher) *labels.Matcher {
+	if m.Name == LabelAny && (m.Type == labels.MatchRegexp || m.Type == labels.MatchNotRegexp) {
+		text := uuids.ReplaceAllString(m.Value, "$1-?$2-?$3-?$4-?$5")
+		if both, err := labels.NewMatcher(m.Type, m.Name, text); err == nil { // else it was in a class of characters
+			return both
+		}
+	}
+	return m
+}
+
 // mayBeID reports whether a matcher has as much of an ID as people copy: IDs of all series are not compared with words.
 func mayBeID(m *labels.Matcher) bool {
 	run := 0
@@ -203,9 +218,10 @@ func (c *check) matchesText(s *state, value symbol) bool {
 func (s *state) each(ctx context.Context, sees Sees, matchers []*labels.Matcher, bytes int64,
 	f func(place uint32) error) error {
 	account, found := budget.Of(ctx), int64(0)
-	checks := make([]check, len(matchers))
+	checks, matchers := make([]check, len(matchers)), slices.Clone(matchers)
 	for i, m := range matchers {
-		checks[i] = s.check(m)
+		matchers[i] = inBothForms(m)
+		checks[i] = s.check(matchers[i])
 	}
 	seen := 0
 	visit := func(place uint32) error {

@@ -183,7 +183,11 @@ func Matching(ctx context.Context, c *client.Client, text string) (found []*Seri
 		return nil, nil
 	}
 	match, name := selector(text)
-	for _, try := range [][2]string{{match, name}, {fmt.Sprintf(`{original_resource_id=%q}`, text)}} {
+	tries := [][2]string{{match, name}, {fmt.Sprintf(`{original_resource_id=%q}`, text)}}
+	if id, err := uuid.Parse(text); err == nil {
+		tries = append(tries, [2]string{fmt.Sprintf(`{resource_id=%q}`, id)})
+	}
+	for _, try := range tries {
 		if found, err = matching(ctx, c, try[0], try[1]); len(found) > 0 || err != nil {
 			return found, err
 		}
