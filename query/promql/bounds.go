@@ -2,11 +2,14 @@ package promql
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp/syntax"
 	"strings"
+	"unicode"
 
+	common "github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/strutil"
@@ -37,7 +40,8 @@ func (b bounded) ParseExpr(text string) (parser.Expr, error) {
 	if err := b.check(text); err != nil {
 		return nil, err
 	}
-	return b.Parser.ParseExpr(text)
+	expr, err := b.Parser.ParseExpr(text)
+	return expr, quoteName(err)
 }
 
 // ParseMetricSelectors is of parser.Parser. The bounds are those of all texts together.
@@ -45,7 +49,26 @@ func (b bounded) ParseMetricSelectors(texts []string) ([][]*labels.Matcher, erro
 	if err := b.check(texts...); err != nil {
 		return nil, err
 	}
-	return b.Parser.ParseMetricSelectors(texts)
+	lists, err := b.Parser.ParseMetricSelectors(texts)
+	return lists, quoteName(err)
+}
+
+// quoteName says how a name is written that PromQL takes only in quotes, if a fault is within one.
+func quoteName(err error) error {
+	faults, ok := errors.AsType[parser.ParseErrors](err)
+	if !ok || len(faults) == 0 {
+		return err
+	}
+	within := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_:.-", c) }
+	text := faults[0].Query
+	at := min(int(faults[0].PositionRange.Start), len(text))
+	before, after := text[:at], text[at:]
+	name := before[len(strings.TrimRightFunc(before, within)):] +
+		after[:len(after)-len(strings.TrimLeftFunc(after, within))]
+	if strings.IndexFunc(name, unicode.IsLetter) != 0 || common.LegacyValidation.IsValidMetricName(name) {
+		return err
+	}
+	return fmt.Errorf("%w: a metric of this name is written {%q}, and {%q, label=\"value\"} with labels", err, name, name)
 }
 
 func (b bounded) check(texts ...string) error {

@@ -1,6 +1,7 @@
 package promql_test
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -65,6 +66,44 @@ func TestTextsAreBounded(t *testing.T) {
 }
 
 // A text with too many Unicode classes is refused before they are parsed: 60 kB of them took 5 s and 615 MB.
+// A name that needs quotes is shown with them, wherever the parser stops in it. Other faults stay as they are.
+func TestNamesThatNeedQuotes(t *testing.T) {
+	parse := newStore(t, parser.Options{}).engine.Parser()
+	f := func(text, name string) {
+		t.Helper()
+		_, err := parse.ParseExpr(text)
+		if err == nil {
+			t.Fatalf("%s is parsed", text)
+		}
+		_, hint, _ := strings.Cut(err.Error(), ": a metric of this name is written ")
+		want := ""
+		if name != "" {
+			want = fmt.Sprintf("{%q}, and {%q, label=\"value\"} with labels", name, name)
+			if _, err := parse.ParseExpr(fmt.Sprintf("{%q}", name)); err != nil {
+				t.Error(err)
+			}
+		}
+		if hint != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	f("load.1min", "load.1min")
+	f("cpu.util", "cpu.util")
+	f(`sum(rate(network.eth0.received-bytes{host="a"}[5m]))`, "network.eth0.received-bytes")
+	f("up + größe", "größe")
+	f("http.server.duration", "http.server.duration")
+	f("up + ", "")
+	f("1.2.3", "")
+	f("sum(up", "")
+	f(`up{a="b.c}`, "")
+	f("up[5parsecs]", "")
+	f("", "")
+	if _, err := parse.ParseMetricSelectors([]string{"up", "load.1min"}); err == nil ||
+		!strings.Contains(err.Error(), `{"load.1min"}`) {
+		t.Error(err)
+	}
+}
+
 func TestClassesAreNotParsed(t *testing.T) {
 	s := newStore(t, parser.Options{})
 	text := "x{a=~`[" + strings.Repeat(`\pL`, 20_000) + "]`}"
