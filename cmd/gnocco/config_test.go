@@ -36,6 +36,19 @@ func TestConfig(t *testing.T) {
 	f(0, "\n# most items on one page of a list\n#max-limit = 1000\n", warning, "example")
 	f(0, "\n#select = []\n", warning, "example", "restore")
 	f(1, "", "no command is called nothing", "example", "nothing")
+	for setting, values := range map[string][]string{"listen": {"nope", ":", "host:99999", "127.0.0.1"},
+		"graphite-listen": {"2003"}, "peer-listen": {"unix:/x"}, "statsd-listen": {"/run/x"}, "pprof": {"6060"}} {
+		name := "GNOCCO_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
+		for _, value := range values {
+			t.Setenv(name, value)
+			f(1, "", `invalid argument "`+value+`" for "--`+setting+`": not an address`, "check")
+		}
+		t.Setenv(name, "")
+	}
+	fatal.If(t, os.WriteFile(file, []byte("listen = \"\"\n"), 0o600))
+	f(1, "", `invalid argument "" for "--listen": not an address`, "check", "--config", file)
+	t.Setenv("GNOCCO_STATSD_LISTEN", "unix:/run/x")
+	f(0, "\nstatsd-listen,unix:/run/x,GNOCCO_STATSD_LISTEN\n", "", "show", "-o", "csv")
 	t.Setenv("GNOCCO_max_limit", "1")
 	f(1, "", "warning: GNOCCO_max_limit is no setting of any command", "check")
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")

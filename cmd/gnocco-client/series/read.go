@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,19 +22,28 @@ import (
 )
 
 // A moment is the text of a time. Four digits are a year, and not seconds since 1970; now-1h is -1h.
-type moment string
+type moment struct {
+	*string
+	begins bool // nothing before it is read
+}
 
 // DefineTime defines a flag that takes a time.
 func DefineTime(flags *pflag.FlagSet, p *string, name, value, usage string) {
 	*p = value
-	flags.Var((*moment)(p), name, usage)
+	flags.Var(moment{p, name != "stop"}, name, usage)
 }
 
-func (m *moment) String() string { return string(*m) }
-func (m *moment) Type() string   { return "string" }
+func (m moment) String() string {
+	if m.string == nil { // pflag asks a zero one whether a default is to be shown
+		return ""
+	}
+	return *m.string
+}
+
+func (m moment) Type() string { return "string" }
 
 // Set implements pflag.Value.
-func (m *moment) Set(text string) error {
+func (m moment) Set(text string) error {
 	now := carbonara.FromTime(time.Now())
 	if year, err := time.Parse("2006", text); err == nil {
 		text = year.Format(time.RFC3339)
@@ -42,10 +52,18 @@ func (m *moment) Set(text string) error {
 	} else if text == "yesterday" {
 		text = now.Time().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	}
-	if _, err := model.ParseTimestamp(text, now); text != "" && err != nil {
+	at, err := model.ParseTimestamp(text, now)
+	if text != "" && err != nil {
 		return errors.New("write 2026-11-30T08:20, 2026-11-30, 2026, yesterday, -1h, or seconds since 1970")
 	}
-	*m = moment(text)
+	if m.begins && text != "" && at > now {
+		when := at.Time().UTC().Format("2006-01-02T15:04:05Z")
+		if _, err := model.ParseTimespan(text); err == nil && text[0] != '+' {
+			return fmt.Errorf("that is in the future, %s: write -%s for the past, or +%s", when, text, text)
+		}
+		fmt.Fprintf(os.Stderr, "%s is in the future: only forecasts are there\n", when)
+	}
+	*m.string = text
 	return nil
 }
 

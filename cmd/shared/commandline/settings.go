@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,9 +74,17 @@ func ApplySettings(cmd *cobra.Command, _ []string) error {
 	return errors.Join(faults...)
 }
 
-// checkFlag refuses numbers and times that are negative or no numbers, but for -1 where the usage says what that is.
+// checkFlag refuses numbers and times that are negative or no numbers, but for -1 where the usage says what that is,
+// and addresses to listen on without a host or a port.
 func checkFlag(flag *pflag.Flag) error {
 	value := flag.Value.String()
+	if isAddress := flag.Name == "pprof" || strings.HasSuffix("-"+flag.Name, "-listen"); isAddress && flag.Changed &&
+		(value != "" || flag.DefValue != "") && !(strings.HasPrefix(value, "unix:") && strings.Contains(flag.Usage, "unix:")) {
+		_, port, err := net.SplitHostPort(value)
+		if _, odd := net.LookupPort("tcp", port); err != nil || odd != nil || port == "" {
+			return fmt.Errorf("invalid argument %q for %q: not an address such as 127.0.0.1:8041", value, "--"+flag.Name)
+		}
+	}
 	isNumber := slices.Contains([]string{"int", "int64", "float64", "duration"}, flag.Value.Type())
 	if !isNumber || !flag.Changed || flag.Hidden || value == "-1" && strings.Contains(flag.Usage, "-1:") {
 		return nil

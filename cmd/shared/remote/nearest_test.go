@@ -18,4 +18,8 @@ func TestDidYouMean(t *testing.T) {
 	f("metric", " (did you mean metrics?)", "rules", "metrics")
 	f("attic", "", "house/in", "in")
 	f("x", "", "metrics")
+	f("--time", "", "--token", "--stop")
+	f("--tokne", " (did you mean --token?)", "--token", "--stop")
+	f("--ulr", " (did you mean --url?)", "--user", "--url")
+	f("nope", "", "top", "list")
 }
