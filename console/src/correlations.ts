@@ -38,6 +38,7 @@ interface Saving {
 }
 export interface Redundant extends Saving {
   threshold: number;
+  shared_trends_total: number;
   groups: ({
     keep: string;
     keep_name: string;
@@ -56,14 +57,14 @@ const mostNamed = 1000, // pushed series
 // metricsOf names the metrics of a job: pushed series by their labels.
 export async function metricsOf(id: string, signal: AbortSignal): Promise<Named[]> {
   const all = await read<Named[]>(path(id) + "/metrics", undefined, signal);
-  const pushed = all.filter((m) => !m.name && !m.resource_id).slice(0, mostNamed);
+  const pushed = all.filter((m) => !m.resource_id).slice(0, mostNamed);
   const parts = [];
   for (let i = 0; i < pushed.length; i += atOnce)
     parts.push(listSeries(chosenPath(pushed.slice(i, i + atOnce).map((m) => m.id)), signal));
   const series = (await Promise.all(parts)).flat(),
     names = titles(series),
     known = new Map(series.map((s, i) => [s.id, names[i]]));
-  return all.map((m) => ({ ...m, name: m.name ?? known.get(m.id) ?? null }));
+  return all.map((m) => ({ ...m, name: known.get(m.id) ?? m.name }));
 }
 
 // pushedCalled returns the IDs of pushed series by the pattern of their names.

@@ -11,7 +11,7 @@ export interface Rebuild {
   id: string;
   archive_policy_name: string | null;
   metric_id: string | null;
-  state: "running" | "cancelled" | "done";
+  state: "planned" | "running" | "cancelled" | "done";
   started_at: string;
   finished_at: string | null;
   metrics: number;
@@ -74,16 +74,17 @@ export function Rebuilds({ started }: { started: number }) {
               return (
                 <tr key={r.id} data-rebuild={r.archive_policy_name ?? r.metric_id!} data-state={r.state}>
                   <td>
-                    {r.archive_policy_name !== null ? (
-                      <a href={link("policies", { policy: r.archive_policy_name })}>{r.archive_policy_name}</a>
+                    {r.metric_id === null ? (
+                      <a href={link("policies", { policy: r.archive_policy_name! })}>{r.archive_policy_name}</a>
                     ) : (
-                      <a class="mono" href={link("metric", { id: r.metric_id! })}>
-                        {r.metric_id!.slice(0, 8)}
+                      <a class="mono" href={link("metric", { id: r.metric_id })}>
+                        {r.metric_id.slice(0, 8)}
                       </a>
                     )}
                   </td>
                   <td>
                     {r.state}
+                    {r.state === "planned" && ": " + r.archive_policy_name}
                     {r.failed > 0 && <span class="badly">, {r.failed} failed</span>}
                   </td>
                   <td class="wide">
@@ -102,15 +103,17 @@ export function Rebuilds({ started }: { started: number }) {
                       />
                     </div>
                     <small class="hint">
-                      {r.state === "running" && !r.metrics
-                        ? "about to begin"
-                        : `${whole(done)} of ${count(r.metrics, "metric")}: ${whole(r.changed)} changed, ${whole(r.unchanged)} as they were`}
+                      {r.state === "planned"
+                        ? "begins at the time beside"
+                        : r.state === "running" && !r.metrics
+                          ? "about to begin"
+                          : `${whole(done)} of ${count(r.metrics, "metric")}: ${whole(r.changed)} changed, ${whole(r.unchanged)} as they were`}
                       {r.error && `; ${r.error}`}
                     </small>
                   </td>
                   <td class="mono">{moment(Date.parse(r.started_at) / 1000, zone)}</td>
                   <td class="number">
-                    {r.state === "running" ? (
+                    {r.state === "running" || r.state === "planned" ? (
                       <button type="button" onClick={() => act("DELETE", "/v1/rebuild/" + r.id)}>
                         Cancel
                       </button>
@@ -122,9 +125,9 @@ export function Rebuilds({ started }: { started: number }) {
                             act(
                               "POST",
                               "/v1/rebuild",
-                              r.archive_policy_name !== null
-                                ? { archive_policy_name: r.archive_policy_name }
-                                : { metric_id: r.metric_id },
+                              r.metric_id !== null
+                                ? { metric_id: r.metric_id }
+                                : { archive_policy_name: r.archive_policy_name },
                             )
                           }
                         >

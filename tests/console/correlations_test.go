@@ -187,3 +187,74 @@ func TestCorrelationsOfNothing(t *testing.T) {
 	b.waitText("No pair of the 2 metrics has a coefficient: all of them are constant or missing.")
 	b.allow = "status of 400"
 }
+
+// One click plans the coarsest granularity for all redundant metrics, in a week, and says what goes; one more cancels
+// all. A metric that is gone meanwhile is told, and the others are planned.
+func TestSavingPlan(t *testing.T) {
+	s, c := start(t, nil)
+	waves(t, c, time.Now().Truncate(time.Minute))
+	b := open(t, s.URL(), "#/correlations")
+	b.click(".ask-form button", "Correlate")
+	b.wait("document.querySelector('#plan button')")
+	b.waitText("3 metrics of console: 1 s go, 1 min stays, by console-coarse, which is made")
+	id := eval[string](b, "new URLSearchParams(location.hash.split('?')[1]).get('job')")
+	var same redundancy
+	check(t, c.Do(t.Context(), http.MethodGet, "/v1/correlations/"+id+"/redundant?threshold=0.99", nil, &same))
+	var dropped []string
+	for _, group := range same.Groups {
+		for _, drop := range group.Drop {
+			dropped = append(dropped, drop.Metric)
+		}
+	}
+	if len(dropped) < 2 {
+		t.Fatalf("%d redundant metrics", len(dropped))
+	}
+	states := func() map[string]int {
+		t.Helper()
+		var all []struct {
+			State  string
+			Policy string `json:"archive_policy_name"`
+			Metric string `json:"metric_id"`
+		}
+		check(t, c.Do(t.Context(), http.MethodGet, "/v1/rebuild", nil, &all))
+		found := map[string]int{}
+		for _, r := range all {
+			if r.Policy != "console-coarse" || !slices.Contains(dropped, r.Metric) {
+				t.Errorf("a plan of %v", r)
+			}
+			found[r.State]++
+		}
+		return found
+	}
+	b.size(1280, 1900)
+	b.picture("plan")
+	check(t, c.Do(t.Context(), http.MethodDelete, "/v1/metric/"+dropped[0], nil, nil))
+	b.click("#plan button", "coarser in 7 days")
+	b.wait(fmt.Sprintf("document.querySelector('#plan').dataset.planned === '%d'", len(dropped)-1))
+	b.waitText("1 metric: Metric " + dropped[0] + " does not exist")
+	if got := states(); len(got) != 1 || got["planned"] != len(dropped)-1 {
+		t.Errorf("%v", got)
+	}
+	var metric struct {
+		Policy struct{ Name string } `json:"archive_policy"`
+	}
+	check(t, c.Do(t.Context(), http.MethodGet, "/v1/metric/"+dropped[1], nil, &metric))
+	if metric.Policy.Name != "console" {
+		t.Errorf("planned, and changed to %s", metric.Policy.Name)
+	}
+	b.picture("planned")
+	b.click("#plan button", "Cancel the plan")
+	b.wait("document.querySelector('#plan').dataset.planned === '0'")
+	if got := states(); len(got) != 1 || got["cancelled"] != len(dropped)-1 {
+		t.Errorf("%v", got)
+	}
+	var policy struct {
+		Definition []struct{ Granularity string }
+		Methods    []string `json:"aggregation_methods"`
+	}
+	check(t, c.Do(t.Context(), http.MethodGet, "/v1/archive_policy/console-coarse", nil, &policy))
+	if len(policy.Definition) != 1 || len(policy.Methods) < 3 {
+		t.Errorf("%v", policy)
+	}
+	b.allow = "status of 404"
+}

@@ -21,6 +21,7 @@ import {
 } from "../correlations";
 import { count, duration, moment, show, unitOf, whole } from "../format";
 import { HeatMap } from "../heat_map";
+import { SavingPlan } from "../saving_plan";
 import { Scroll } from "../scroll";
 import { Figure } from "../figure";
 import { type Loaded, Notice, Panel, useLoad } from "../widgets";
@@ -486,7 +487,7 @@ function Done({ job }: { job: Job }) {
           words={words}
         />
       )}
-      <Redundancy job={job} {...redundant} />
+      <Redundancy job={job} name={name} {...redundant} />
     </>
   );
 }
@@ -531,7 +532,10 @@ function SideBySide({
       return await Promise.all(
         [pair.x, pair.y].map(async (id) => {
           const rows = await read<Rows>(`/v1/metric/${id}/measures?${query}`, undefined, signal);
-          return { times: rows.map(([t]) => Date.parse(t) / 1000), values: rows.map(([, , v]) => v) };
+          return {
+            times: rows.map(([t]) => Date.parse(t) / 1000),
+            values: rows.map(([, , v]) => (v !== null && isFinite(v) ? v : null)),
+          };
         }),
       );
     },
@@ -619,7 +623,13 @@ function useRedundant(job: Job): { threshold: number } & Loaded<Redundant> {
 }
 
 // Redundancy lists groups of metrics that say the same, and what dropping all but one of each saves.
-function Redundancy({ job, threshold, value, error }: { job: Job; threshold: number } & Loaded<Redundant>) {
+function Redundancy({
+  job,
+  name,
+  threshold,
+  value,
+  error,
+}: { job: Job; name: (id: string) => string; threshold: number } & Loaded<Redundant>) {
   const bytes = (v: number) => show(v, "bytes", 3);
   return (
     <Panel
@@ -646,7 +656,11 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
       {error && <Notice>{error}</Notice>}
       {value &&
         (value.groups.length === 0 ? (
-          <p class="hint">None: no two metrics correlate so strongly.</p>
+          <p class="hint">
+            {value.shared_trends_total === 0
+              ? "None: no two metrics correlate so strongly."
+              : `None: ${count(value.shared_trends_total, "pair")} as strong only share a trend, and change apart from each other.`}
+          </p>
         ) : (
           <>
             <p id="saved" data-bytes={value.bytes} data-measures={value.measures_per_day}>
@@ -660,6 +674,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
               <b>{bytes(value.finer_bytes)}</b>.
               {value.bytes === 0 && " Their measures have not been written to archives yet: they are in some minutes."}
             </p>
+            <SavingPlan value={value} />
             <Scroll>
               <table>
                 <thead>
@@ -687,7 +702,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
                         <td>
                           {i === 0 && (
                             <>
-                              <a href={link("metric", { id: g.keep })}>{g.keep_name || g.keep}</a>
+                              <a href={link("metric", { id: g.keep })}>{name(g.keep)}</a>
                               {g.drop.length > 1 && (
                                 <small class="hint">
                                   {" "}
@@ -706,7 +721,7 @@ function Redundancy({ job, threshold, value, error }: { job: Job; threshold: num
                               same: String(threshold),
                             })}
                           >
-                            {d.name || d.metric}
+                            {name(d.metric)}
                           </a>
                           {i === 19 && g.drop.length > 20 && <small class="hint"> and {g.drop.length - 20} more</small>}
                         </td>
