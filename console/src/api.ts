@@ -149,12 +149,17 @@ function explain(status: number, text: string): string {
   return status === 403 ? "You may not see this" : "The server answers with status " + status;
 }
 
-// read asks for JSON. NaN and the infinities stand bare in measures: to a chart they are nothing.
+// read asks for JSON. NaN and the infinities stand bare in measures: NaN is null to a chart.
 export async function read<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const text = await (await request(body === undefined ? "GET" : "POST", path, body, signal)).text();
   try {
     return JSON.parse(text) as T;
   } catch {
-    return JSON.parse(text.replace(/([[,:]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "$1null")) as T;
+    return JSON.parse(
+      text.replace(
+        /([[,:]\s*-?)(NaN|Infinity)(?=\s*[,\]}])/g,
+        (_, before, word) => before + (word === "NaN" ? "null" : "1e999"),
+      ),
+    ) as T;
   }
 }

@@ -11,6 +11,7 @@ import {
   newestBefore,
   newestKnown,
   readColumns,
+  infinite,
   readShown,
   shownUnit,
   standardSpan,
@@ -341,7 +342,13 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
       ? "; dots are raw measures, as far as they are kept"
       : "; raw measures are not kept of this time"
     : "";
-  return "Drawn from " + [...all].join("; ") + (tooMany ? "; zoom in to see raw measures" : dots);
+  const left = infinite(columns.reduce((sum, c) => sum + (c.infinite ?? 0), 0));
+  return (
+    "Drawn from " +
+    [...all].join("; ") +
+    (tooMany ? "; zoom in to see raw measures" : dots) +
+    (left && `; values: ${left}`)
+  );
 }
 
 export const promqlOf = (m: Metric) =>

@@ -329,6 +329,7 @@ export interface Columns {
   item: Item;
   times: number[];
   values: Record<string, (number | null)[]>;
+  infinite?: number; // values that no chart can draw
 }
 
 export type Rows = [string, number, number | null][];
@@ -382,12 +383,25 @@ export async function readColumns(
 // columns leaves out the times at which a metric has nothing: fill gives all series of an answer the same ones. Metrics
 // that have them all share the array.
 function columns(metric: Metric, item: Item, times: number[], rows: Record<string, Rows>): Columns {
-  const all = Object.entries(rows).map(([method, rows]) => [method, rows.map(([, , value]) => value)] as const);
+  const left = new Set<number>();
+  const all = Object.entries(rows).map(
+    ([method, rows]) =>
+      [
+        method,
+        rows.map(([, , value], i) => {
+          if (value === null || isFinite(value)) return value;
+          left.add(i);
+          return null;
+        }),
+      ] as const,
+  );
   const has = (i: number) => all.some(([, values]) => values[i] !== null);
-  if (times.every((_, i) => has(i))) return { metric, item, times, values: Object.fromEntries(all) };
+  if (times.every((_, i) => has(i)))
+    return { metric, item, infinite: left.size, times, values: Object.fromEntries(all) };
   return {
     metric,
     item,
+    infinite: left.size,
     times: times.filter((_, i) => has(i)),
     values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])),
   };
@@ -416,6 +430,12 @@ const placeOf = ({ __name__: _, ...labels }: Labels) =>
 export interface Matrix {
   data: { result: { metric: Labels; values: [number, string][] }[] };
 }
+
+// infinities counts the values of PromQL that no chart can draw.
+export const infinities = (values: [number, string][]) => values.filter(([, v]) => v.endsWith("Inf")).length;
+
+// infinite says how many values are left out.
+export const infinite = (n: number) => (n ? `${n} infinite, not drawn` : "");
 
 const windows = new Map<string, number>(); // over which rates are read
 
@@ -477,6 +497,7 @@ export async function readRates(
           metric,
           item,
           window,
+          infinite: infinities(values),
           times: values.map(([time]) => time),
           values: { rate: values.map(([, v]) => (Number.isFinite(+v) ? +v : null)) },
         };

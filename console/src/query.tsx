@@ -14,7 +14,7 @@ import { picture } from "./export_png";
 import { quantilesIn } from "./histograms";
 import { RangeBar } from "./range_bar";
 import { Keep } from "./recordings";
-import { listSeries, newestBefore } from "./metrics";
+import { infinite, infinities, listSeries, newestBefore } from "./metrics";
 import { quote, seriesPath } from "./paths";
 import { endsFreely, localZone, readRange, readWindow, refreshEvery, zoneOf, type Range } from "./range";
 import { change, route } from "./router";
@@ -309,6 +309,8 @@ async function answer(
       step,
     };
   });
+  const left = infinite(numbers.reduce((sum, r) => sum + infinities(r.values ?? [r.value!]), 0));
+  if (left) notes.push("Values: " + left);
   if (result.some((r) => r.histograms ?? r.histogram)) {
     const { rows } = await ask(quantilesIn(query));
     all.push(...rows);

@@ -58,3 +58,23 @@ func TestNothingIsCut(t *testing.T) {
 	}
 	b.picture("statistics-narrow")
 }
+
+// Charts and tiles say how many infinite values they leave out, of metrics and of expressions. NaN is a gap.
+func TestInfinitiesAreTold(t *testing.T) {
+	s, _ := start(t, nil)
+	now := time.Now().Truncate(time.Minute).UnixMilli()
+	push(t, s.URL(), func(line func(format string, args ...any)) {
+		for i, value := range []string{"1", "+Inf", "2", "-Inf", "NaN", "3", "+Inf", "4"} {
+			line("hot{job=\"a\"} %s %d", value, now-int64(8-i)*60_000)
+		}
+	})
+	b := open(t, s.URL(), "#/explore?tz=UTC")
+	b.wait("document.querySelector('.tile canvas')")
+	b.waitText("3 infinite, not drawn")
+	b.click(".tile", "hot")
+	b.wait("document.querySelector('#archive')?.textContent.includes('3 infinite, not drawn')")
+	b.visitHash("explore?tz=UTC&q=hot")
+	b.waitText("infinite, not drawn")
+	b.visitHash("explore?tz=UTC&q=1")
+	b.wait("!document.body.innerText.includes('infinite')")
+}
