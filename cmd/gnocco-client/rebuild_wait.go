@@ -36,7 +36,7 @@ type rebuild struct {
 	}
 }
 
-// shownState is the state, with what is planned and when.
+// shownState is the state, of a plan with its archive policy and time.
 func (r *rebuild) shownState() string {
 	if r.State == model.RebuildPlanned && r.ArchivePolicy != nil {
 		at, _, _ := strings.Cut(strings.TrimSuffix(r.Started, "Z"), ".")

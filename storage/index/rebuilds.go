@@ -225,8 +225,8 @@ func (s *rebuildTable) AdvanceRebuild(ctx context.Context, job *model.Rebuild) e
 	})
 }
 
-// CancelRebuild ends a running rebuild or a plan. Archives that it has not reached keep their schema, and are processed by it,
-// until the rebuild is started again.
+// CancelRebuild ends a running rebuild or a plan. Archives that it has not reached keep their schema, and are processed
+// by it, until the rebuild is started again.
 func (s *rebuildTable) CancelRebuild(ctx context.Context, id uuid.UUID, now time.Time) (job *model.Rebuild, err error) {
 	err = s.log.Write(ctx, func(c *commits.Change) error {
 		if job, err = s.Rebuild(id); err != nil {
