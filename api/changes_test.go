@@ -137,7 +137,12 @@ func TestChangesBySeason(t *testing.T) {
 				}
 				samples = append(samples, fmt.Sprintf("load %d %d host=h%d,flavor=m1.%d", v, 60_000*(d*day+i+1), host, host%3))
 			}
+			workday := 0 // today, and before the last two days
+			if d == days-1 || d == days-4 {
+				workday = 40 * (i / minutes)
+			}
 			samples = append(samples, fmt.Sprintf("daily %d %d", noise+40*(i/minutes), 60_000*(d*day+i+1)),
+				fmt.Sprintf("workday %d %d", noise+workday, 60_000*(d*day+i+1)),
 				fmt.Sprintf("missing %d %d", noise+40*(i/minutes)*min(1, days-1-d), 60_000*(d*day+i+1)))
 		}
 	}
@@ -146,16 +151,17 @@ func TestChangesBySeason(t *testing.T) {
 	start := 60 * ((days-1)*day + minutes + 1)
 	got := decode[changes](t, s.want(t, "POST /v1/changes", fmt.Sprintf(`{"start":%d,"stop":%d}`, start, start+60*minutes),
 		http.StatusOK, "~").Body.String())
-	if len(got.Changes) != 3 || got.Changes[1].Labels["__name__"] != "load" || got.Changes[2].Score > 0.5 {
+	if len(got.Changes) != 4 || got.Changes[1].Labels["__name__"] != "load" || got.Changes[2].Score > 0.5 {
 		t.Fatalf("%+v", got)
 	}
 	if c := got.Changes[0]; c.Labels["__name__"] != "missing" || c.Score < 4 || c.Moved != 1 || c.After > c.Before+4 ||
-		c.Usual < c.Before+36 || c.Usual > c.Before+44 || len(c.Seasons) != 3 {
+		c.Usual < c.Before+36 || c.Usual > c.Before+44 || len(c.Seasons) != 4 {
 		t.Errorf("a rise that did not come: %+v", c)
 	}
 	if c := got.Changes[1]; c.Score < 4 || c.Series != 12 || c.Moved != 4 ||
 		fmt.Sprint(c.Where) != "[{flavor m1.1 4 4}]" ||
-		fmt.Sprint(c.Seasons) != "[1970-01-07T00:31:00+00:00 1970-01-06T00:31:00+00:00 1970-01-01T00:31:00+00:00]" {
+		fmt.Sprint(c.Seasons) != "[1970-01-07T00:31:00+00:00 1970-01-06T00:31:00+00:00 1970-01-05T00:31:00+00:00 "+
+			"1970-01-01T00:31:00+00:00]" {
 		t.Errorf("%+v", c)
 	}
 	if c := got.Changes[1]; c.MovedAt < "1970-01-08T00:31" || c.MovedAt > "1970-01-08T00:37" {

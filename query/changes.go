@@ -55,8 +55,8 @@ type Change struct {
 // movedScore is the score from which on a metric counts as moved.
 const movedScore = 2
 
-// seasons are how much earlier windows are that changes are compared with.
-var seasons = []time.Duration{24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour}
+// seasons are how much earlier windows are that changes are compared with. Three days before a Monday is no weekend.
+var seasons = []time.Duration{24 * time.Hour, 48 * time.Hour, 72 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour}
 
 // readsAtOnce and histogramsAtOnce are how many metrics and histograms are asked of other processes at once.
 const readsAtOnce, histogramsAtOnce = 4096, 128

@@ -21,24 +21,34 @@ type Options struct {
 // Week says on which of Days the series rise.
 type Week string
 
-// The days are of one kind, or the last one is the first after a weekend, or the first of it.
+// The days are of one kind, or the last one is the first after a quiet weekend, or the first of it, or series rise once
+// a week.
 const (
 	EveryDay Week = ""
 	Monday   Week = "Monday"
 	Saturday Week = "Saturday"
+	Weekly   Week = "weekly"
 )
 
 // rises reports whether series rise so many days ago.
 func (w Week) rises(day int) bool {
-	working := day%7 == 0
-	return w == EveryDay || working == (w == Monday)
+	switch w {
+	case Monday:
+		return day%7 != 1 && day%7 != 2
+	case Saturday:
+		return day%7 != 0 && day%7 != 6
+	case Weekly:
+		return day%7 == 0
+	default:
+		return true
+	}
 }
 
 // Effects is how many series follow the cause, a few minutes after it.
 const Effects = 5
 
 // Days are how many days before the incident each part of a series is, the hour asked about first.
-var Days = []int{0, 1, 2, 7, 14}
+var Days = []int{0, 1, 2, 3, 7, 14}
 
 // minutes is the length of a window, in groups.
 const minutes = 60

@@ -1,6 +1,7 @@
 package incidents
 
 import (
+	"flag"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -9,23 +10,26 @@ import (
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
+var allSeeds = flag.Int("incidents.seeds", 300, "fleets of each kind, without -short")
+
 // alarm is the score that nothing in a quiet hour may have.
 const alarm = 4
 
 // The cause of an incident is among the first three, and its effects are among the first twenty, while most of a fleet
 // moves as every day. -v prints the table.
 func TestIncidentsAreFound(t *testing.T) {
-	seeds := 300
+	seeds := *allSeeds
 	if testing.Short() {
 		seeds = 20
 	}
 	methods := []struct {
 		name  string
 		score Score
-	}{{"seasons", BySeasons}, {"two days", ByTwoDays}, {"hour before", ByHourBefore}, {"Kolmogorov-Smirnov", KolmogorovSmirnov}}
+	}{{"seasons", BySeasons}, {"four days", ByFourDays}, {"three days", ByThreeDays}, {"hour before", ByHourBefore},
+		{"Kolmogorov-Smirnov", KolmogorovSmirnov}}
 	t.Logf("%d seeds, 200 series each: cause among 3, effects among 20, false alarms, in %%", seeds)
 	for _, o := range []Options{{}, {Season: 3}, {Season: 6}, {Season: 10}, {Season: 20}, {Season: 6, Week: Monday},
-		{Season: 6, Week: Saturday}} {
+		{Season: 6, Week: Saturday}, {Season: 6, Week: Weekly}} {
 		found := make([]struct{ causes, effects, alarms atomic.Int64 }, len(methods))
 		fatal.If(t, parallel.Each(runtime.GOMAXPROCS(0), seeds, func(seed int) error {
 			o := o

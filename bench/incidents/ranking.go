@@ -12,14 +12,18 @@ import (
 type Score func(Series) float64
 
 // BySeasons is the score of POST /v1/changes.
-func BySeasons(s Series) float64 { return unusual(s, len(Days)) }
+func BySeasons(s Series) float64 { return unusual(s, 1, 2, 3, 4, 5) }
 
-// ByTwoDays is the score of archives that keep no week.
-func ByTwoDays(s Series) float64 { return unusual(s, 3) }
+// ByFourDays is BySeasons without the day of three days ago.
+func ByFourDays(s Series) float64 { return unusual(s, 1, 2, 4, 5) }
 
-func unusual(s Series, end int) float64 {
+// ByThreeDays is the score of archives that keep no week.
+func ByThreeDays(s Series) float64 { return unusual(s, 1, 2, 3) }
+
+// unusual compares with some of Days.
+func unusual(s Series, earlier ...int) float64 {
 	var days []*anomaly.Windows
-	for i := 1; i < end; i++ {
+	for _, i := range earlier {
 		days = append(days, windowsOf(s, i))
 	}
 	score, _ := windowsOf(s, 0).Unusual(days)
