@@ -104,8 +104,8 @@ func TestPlannedRebuild(t *testing.T) {
 	for _, wrong := range [][]string{{"--archive-policy", "low"}, {"--metric", "house/in"},
 		{"--metric", "house/in", "--archive-policy", "low", "--wait"},
 		{"--metric", "house/in", "--archive-policy", "low", "--cancel"}} {
-		if _, stderr, status := run(t, "", append([]string{"rebuild", "--url", s.url, "--after", "7d"}, wrong...)...); status != 1 ||
-			!strings.Contains(stderr, "--after") {
+		_, stderr, status := run(t, "", append([]string{"rebuild", "--url", s.url, "--after", "7d"}, wrong...)...)
+		if status != 1 || !strings.Contains(stderr, "--after") {
 			t.Errorf("rebuild %q: status %d, %s", wrong, status, stderr)
 		}
 	}
