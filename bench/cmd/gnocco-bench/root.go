@@ -72,7 +72,7 @@ ends the run. docs/explain/benchmarks.md explains each figure.`,
 	cmd.AddCommand(newIngest(&flags), newFreshness(&flags), newRead(&flags), newAggregates(&flags),
 		newPromQL(&flags), newDisk(&flags), newMemory(&flags), newFleet(&flags),
 		newRemoteWrite(&flags), newWays(&flags), newCardinality(&flags), newMixed(&flags), newCores(&flags),
-		newTSBS(&flags), newArchive(&flags),
+		newTSBS(&flags), newWide(&flags), newArchive(&flags),
 		newIndex(&flags), newCorrelate(&flags), newCluster(&flags), newGPU(&flags), newAll(&flags), newFloor())
 	return cmd
 }

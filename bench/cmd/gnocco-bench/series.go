@@ -118,3 +118,20 @@ func newCores(flags *commonFlags) *cobra.Command {
 	cmd.Flags().Int64Var(&what.MemoryLimit, "memory-limit", 16<<30, "bytes, of the servers that have such a setting")
 	return cmd
 }
+
+func newWide(flags *commonFlags) *cobra.Command {
+	var what bench.WideOptions
+	cmd := &cobra.Command{
+		Use:   "wide",
+		Short: "Measure questions that read all values of many metrics, on the cores and on a card",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return bench.Wide(cmd.Context(), flags.options, what) },
+	}
+	cmd.Flags().IntVar(&what.Metrics, "metrics", 10_000, "number of metrics")
+	cmd.Flags().IntVar(&what.Groups, "groups", 7*24*60, "groups of one minute per metric")
+	cmd.Flags().StringSliceVar(&what.Engines, "gpu", []string{"off", "auto"}, "values of --gpu, one start each")
+	cmd.Flags().StringVar(&what.Question, "question", "", "only questions whose names contain this, such as correlate")
+	cmd.Flags().DurationVar(&what.For, "for", 2*time.Second, "how long each question is repeated")
+	cmd.Flags().StringVar(&what.Profiles, "profiles", "", "folder for a CPU profile of the server for each question")
+	return cmd
+}
