@@ -187,8 +187,12 @@ func (g *Groups) AppendGone(start Timestamp) {
 // DropGone removes the rows of AppendGone, from a row on.
 func (g *Groups) DropGone(from int) {
 	i := slices.IndexFunc(g.Columns, func(c Column) bool { return c != ColumnSketch })
-	for row := g.Len() - 1; i >= 0 && row >= from; row-- {
-		if v := g.Values[i][row]; v != v && math.Float64bits(v) == goneBits {
+	if i < 0 {
+		return
+	}
+	values := g.Values[i]
+	for row := len(values) - 1; row >= from; row-- {
+		if v := values[row]; v != v && math.Float64bits(v) == goneBits {
 			g.Delete(row, row+1)
 		}
 	}
@@ -223,10 +227,19 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	switch m.Base() {
 	case Mean:
 		sum, row := g.Column(cols[1]), len(values)
-		for i, n := range first {
-			if n > 0 && !isAbsent(sum[i]) {
-				starts = append(starts, g.Starts[i])
-				values = append(values, sum[i]/n)
+		if whole(sum, first) {
+			starts, values = append(starts, g.Starts...), append(values, sum...)
+			for i, n := range first {
+				if n != 1 { // dividing takes longest, and finest groups often have one measure
+					values[row+i] /= n
+				}
+			}
+		} else {
+			for i, n := range first {
+				if n > 0 && !isAbsent(sum[i]) {
+					starts = append(starts, g.Starts[i])
+					values = append(values, sum[i]/n)
+				}
 			}
 		}
 		for _, m := range g.means {
@@ -250,6 +263,9 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 	if m.IsRate() {
 		rateCount = g.Column(ColumnCount.Rate())
 	}
+	if rateCount == nil && !slices.ContainsFunc(first, isAbsent) {
+		return append(starts, g.Starts...), append(values, first...)
+	}
 	for i, v := range first {
 		if rateCount != nil && rateCount[i] == 0 || isAbsent(v) {
 			continue
@@ -258,6 +274,16 @@ func (g *Groups) Aggregate(m Method, starts []Timestamp, values []float64) ([]Ti
 		values = append(values, v)
 	}
 	return starts, values
+}
+
+// whole reports whether there are a sum and a count in each row.
+func whole(sums, counts []float64) bool {
+	for i, sum := range sums {
+		if sum != sum || !(counts[i] > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // nan is the value of a rate: column of a group in which no difference ends.

@@ -203,10 +203,19 @@ func (s *seriesReader) aggregateInto(ctx context.Context, method carbonara.Metho
 // same.
 func (s *seriesReader) shared(granularity int) (starts []carbonara.Timestamp, shared bool) {
 	last := &s.last[granularity]
-	if shared = slices.Equal(s.starts, *last); !shared {
+	if shared = equalStarts(s.starts, *last, s.groups.Granularity); !shared {
 		*last = slices.Clone(s.starts)
 	}
 	return *last, shared
+}
+
+// equalStarts reports whether groups of a granularity start at the same times. Without gaps their ends tell.
+func equalStarts(a, b []carbonara.Timestamp, granularity time.Duration) bool {
+	last := len(a) - 1
+	if len(b) != len(a) || last < 0 || a[0] != b[0] || a[last] != b[last] {
+		return len(a) == 0 && len(b) == 0
+	}
+	return granularity > 0 && a[last] == a[0].Add(time.Duration(last)*granularity) || slices.Equal(a, b)
 }
 
 // prefetch returns a reader of the series that want asks for.
