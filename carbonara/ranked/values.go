@@ -10,20 +10,59 @@ import (
 // the next Set. The zero value holds no values.
 type Values struct {
 	keys   []int64
-	placed int // the ranks before are where they belong, as far as they were asked for
+	below  int // how many ranks lie below those of keys, which are left out
+	placed int // the keys before are where they belong, as far as they were asked for
+
+	low, high int64 // keys of the last SetNear between which it looks first; equal: nowhere
 }
 
 // Set takes a copy of values.
 func (r *Values) Set(values []float64) {
-	r.keys, r.placed = slices.Grow(r.keys[:0], len(values))[:len(values)], 0
+	r.keys, r.below, r.placed = slices.Grow(r.keys[:0], len(values))[:len(values)], 0, 0
 	for i, v := range values {
 		r.keys[i] = sortKey(v)
 	}
 }
 
+// SetNear is Set where only a rank and the next one will be asked for. If these are near those of the SetNear before,
+// as in rows of a table that changes slowly, it copies only the values around them.
+func (r *Values) SetNear(values []float64, rank int) {
+	last := len(values) - 1
+	if len(values) < manyKeys {
+		r.Set(values)
+		return
+	}
+	if r.low < r.high {
+		r.keys, r.placed = slices.Grow(r.keys[:0], len(values))[:len(values)], 0
+		keys, low, below, near, width := r.keys, r.low, 0, 0, uint64(r.high)-uint64(r.low)
+		for _, v := range values {
+			key := sortKey(v)
+			keys[near] = key
+			var less, within int // no branches
+			if key < low {
+				less = 1
+			}
+			if uint64(key)-uint64(low) <= width {
+				within = 1
+			}
+			below, near = below+less, near+within
+		}
+		r.keys, r.below = keys[:near], below
+		if below <= rank && min(rank+1, last) < below+near && near <= len(values)/4 {
+			return
+		}
+	}
+	r.Set(values)
+	margin := len(values) / 32
+	r.low = sortKey(r.At(max(0, rank-margin)))
+	r.At(rank)
+	r.At(min(rank+1, last))
+	r.high = sortKey(r.At(min(rank+1+margin, last)))
+}
+
 // At returns the value of a rank, counted from 0. Ranks must be asked for in ascending order, or again.
 func (r *Values) At(rank int) float64 {
-	if rank >= r.placed {
+	if rank -= r.below; rank >= r.placed {
 		place(r.keys[r.placed:], rank-r.placed)
 		r.placed = rank + 1
 	}
@@ -50,8 +89,10 @@ func sortKey(v float64) int64 {
 // valueOf is the inverse of sortKey.
 func valueOf(key int64) float64 { return math.Float64frombits(uint64(key ^ int64(uint64(key>>63)>>1))) }
 
-// fewKeys are sorted rather than divided.
-const fewKeys = 12
+const (
+	fewKeys  = 12  // are sorted rather than divided
+	manyKeys = 256 // are worth a look near the last ones first
+)
 
 // place brings the key of a rank where it belongs, greater or equal ones behind it, others before it. It takes a time
 // in proportion to their number, unless pivots are bad time and again: then it sorts.

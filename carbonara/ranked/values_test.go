@@ -77,6 +77,40 @@ func TestRanked(t *testing.T) {
 	}
 }
 
+// TestSetNear gives it rows that change slowly, jump, are equal, or hold NaN: a rank and the next one are those of the
+// sorted row, after any row before.
+func TestSetNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var near ranked.Values
+	for row := range 4000 {
+		n := 1 + rng.IntN(400)
+		if row%3 > 0 {
+			n = 300
+		}
+		level, spread := float64(row/7), []float64{0, 1e-3, 1, 1e300}[row/500%4]
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = level + spread*rng.NormFloat64()
+			switch rng.IntN(400 + row%2*4000) {
+			case 0:
+				values[i] = math.NaN()
+			case 1:
+				values[i] = math.Inf(1 - 2*rng.IntN(2))
+			case 2:
+				values[i] = math.Copysign(0, -1)
+			}
+		}
+		want := byOrder(values)
+		rank := []int{0, n / 2, n * 95 / 100, n - 1}[row/100%4]
+		near.SetNear(values, rank)
+		for r := rank; r <= min(rank+1, n-1); r++ {
+			if got := near.At(r); !sameBits(got, want[r]) {
+				t.Fatalf("row %d: rank %d of %d is %v, want %v", row, r, n, got, want[r])
+			}
+		}
+	}
+}
+
 // Values of which every pivot is among the greatest that are left: after a number of divisions, they are sorted.
 func TestRankedBadPivots(t *testing.T) {
 	const n = 1 << 12
@@ -122,6 +156,16 @@ func BenchmarkMedian(b *testing.B) {
 			for b.Loop() {
 				for _, row := range rows {
 					ranked.Set(row)
+					ranked.At(n / 2)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)*n), "ns/value")
+		})
+		b.Run(fmt.Sprintf("values=%d/by=near", n), func(b *testing.B) {
+			var ranked ranked.Values
+			for b.Loop() {
+				for _, row := range rows {
+					ranked.SetNear(row, (n-1)/2)
 					ranked.At(n / 2)
 				}
 			}

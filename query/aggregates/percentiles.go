@@ -74,7 +74,14 @@ func (e *evaluator) percentiles(m acrossMethod, in *columns, dst []float64) erro
 				}
 			}
 			for row, n := range lengths[:len(part)] {
-				switch ranks.Set(cells[row*count:][:n]); {
+				rank := (n - 1) / 2
+				if m.base == acrossPercentile {
+					rank = (n - 1) * m.method.Percentile() / 100
+				}
+				if n > 0 {
+					ranks.SetNear(cells[row*count:][:n], rank)
+				}
+				switch {
 				case n == 0:
 					part[row] = nan
 				case m.base == acrossPercentile:
