@@ -15,21 +15,21 @@ import (
 
 // increases makes a counter's values its increases, and reports whether it is one: by its type, or by values where the
 // type is unknown.
-func (q *Request) increases(metric *model.Metric, s *aggregates) bool {
+func (q *Request) increases(metric *model.Metric, starts []carbonara.Timestamp, values []float64) bool {
 	t, _ := q.TypeOf(metric)
 	method, grows := metric.ComparedBy(q.Method, t)
 	if method == carbonara.Increase && grows {
 		return true
 	}
 	const fewest = 10 // values for a guess
-	if t == model.UnknownType && q.Method.IsLevel() && len(s.values) >= fewest {
-		grows = model.GrowsByValues(s.values, len(s.values))
+	if t == model.UnknownType && q.Method.IsLevel() && len(values) >= fewest {
+		grows = model.GrowsByValues(values, len(values))
 	}
 	if grows {
-		difference(s.values)
-		for i, v := range s.values {
-			if v < 0 || i > 0 && s.starts[i].Add(-q.Granularity) != s.starts[i-1] {
-				s.values[i] = math.NaN() // a reset, or more than one group
+		difference(values)
+		for i, v := range values {
+			if v < 0 || i > 0 && starts[i].Add(-q.Granularity) != starts[i-1] {
+				values[i] = math.NaN() // a reset, or more than one group
 			}
 		}
 	}
@@ -79,12 +79,14 @@ type changeColumn struct {
 // changesOf makes differences of a column's values.
 func changesOf(values []float64) changeColumn {
 	difference(values)
-	c, n := changeColumn{values: values}, 0.0
+	c, n, sum := changeColumn{values: values}, 0.0, 0.0
 	for _, v := range values {
 		if v-v == 0 {
-			n++
-			c.mean += (v - c.mean) / n
+			n, sum = n+1, sum+v
 		}
+	}
+	if c.mean = sum / max(1, n); c.mean-c.mean != 0 { // the sum is out of range
+		c.mean = 0
 	}
 	for i, v := range values {
 		if v -= c.mean; v-v == 0 {

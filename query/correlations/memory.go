@@ -4,10 +4,12 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gnocco-db/gnocco/correlate"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/parallel"
 )
 
 // jobMemory is what a job holds of the memory that requests share. All of it is taken while the request waits: a job
@@ -87,9 +89,14 @@ func (m *jobMemory) chargeSums(j *Job, o *Options, columns correlate.Values) err
 	if o.Budget == nil {
 		return nil
 	}
-	gaps := slices.ContainsFunc(columns, func(column []float64) bool {
-		return slices.ContainsFunc(column, func(v float64) bool { return v-v != 0 })
+	var found atomic.Bool
+	_ = parallel.Each(parallel.Workers(len(columns)), len(columns), func(i int) error {
+		if !found.Load() && slices.ContainsFunc(columns[i], func(v float64) bool { return v-v != 0 }) {
+			found.Store(true)
+		}
+		return nil
 	})
+	gaps := found.Load()
 	values := int64(len(j.Metrics)) * int64(j.Groups)
 	beside := j.pairsBytes(o)
 	if j.Ranks {

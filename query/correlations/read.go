@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/correlate"
@@ -17,8 +18,17 @@ import (
 
 // aggregates are the aggregates of one metric.
 type aggregates struct {
-	starts []carbonara.Timestamp
-	values []float64
+	first, last carbonara.Timestamp
+	starts      []carbonara.Timestamp // nil if each group between is there
+	values      []float64
+}
+
+// start returns when the k-th group starts.
+func (s *aggregates) start(k int, granularity time.Duration) carbonara.Timestamp {
+	if s.starts != nil {
+		return s.starts[k]
+	}
+	return s.first.Add(time.Duration(k) * granularity)
 }
 
 // readPatiently reads a job's values and takes memory for the sums over them. It begins again if other requests held
@@ -53,6 +63,7 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	err := parallel.Run(ctx, workers, len(series), func(ctx context.Context, _ int, jobs iter.Seq[int]) error {
 		groups := groupsPool.Get()
 		defer func() { groupsPool.Put(groups, groups.Capacity()) }()
+		var starts []carbonara.Timestamp
 		for i := range jobs {
 			t, _ := q.TypeOf(q.Metrics[i])
 			method, _ := q.Metrics[i].ComparedBy(q.Method, t)
@@ -60,17 +71,19 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 			if err := c.reader.Archives.Groups(ctx, read, q.Staleness, groups); err != nil {
 				return err
 			}
-			if err := memory.account.Acquire(budget.Answers, int64(aggregateBytes*groups.Len())); err != nil {
+			if err := memory.account.Acquire(budget.Answers, int64(8*groups.Len())); err != nil {
 				return err
 			}
 			budget.Of(ctx).Release(budget.Answers, int64(groups.Bytes()))
 			s := &series[i]
-			s.starts, s.values = make([]carbonara.Timestamp, 0, groups.Len()), make([]float64, 0, groups.Len())
-			s.starts, s.values = groups.Aggregate(method, s.starts, s.values)
+			starts, s.values = groups.Aggregate(method, starts[:0], make([]float64, 0, groups.Len()))
 			if method == carbonara.Increase && !groups.Lead && len(s.values) > 0 {
 				s.values[0] = math.NaN() // the step into it is unknown
 			}
-			job.Counters[i] = q.increases(q.Metrics[i], s)
+			job.Counters[i] = q.increases(q.Metrics[i], starts, s.values)
+			if err := s.keep(memory.account, starts, q.Granularity); err != nil {
+				return err
+			}
 			if total.Add(int64(len(s.values))) > int64(c.MaxValues) {
 				return &TooManyValuesError{c.MaxValues}
 			}
@@ -83,8 +96,19 @@ func (c *Jobs) read(ctx context.Context, job *Job) (correlate.Values, error) {
 	return align(series, job, &c.Options)
 }
 
-// aggregateBytes is what an aggregate takes in aggregates.
-const aggregateBytes = 16
+// keep notes when values start: each of them only where groups are missing.
+func (s *aggregates) keep(account *budget.Account, starts []carbonara.Timestamp, granularity time.Duration) error {
+	n := len(starts)
+	if n == 0 {
+		return nil
+	}
+	s.first, s.last = starts[0], starts[n-1]
+	if s.first.Add(time.Duration(n-1)*granularity) == s.last {
+		return nil
+	}
+	s.starts = slices.Clone(starts)
+	return account.Acquire(budget.Answers, int64(8*n))
+}
 
 var groupsPool budget.Pool[carbonara.Groups]
 
@@ -93,9 +117,10 @@ var groupsPool budget.Pool[carbonara.Groups]
 func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) {
 	q, memory := job.Request, job.memory
 	first, last := carbonara.Timestamp(math.MaxInt64), carbonara.Timestamp(math.MinInt64)
+	held := int64(0)
 	for i := range series {
-		if starts := series[i].starts; len(starts) > 0 {
-			first, last = min(first, starts[0]), max(last, starts[len(starts)-1])
+		if s := &series[i]; len(s.values) > 0 {
+			first, last, held = min(first, s.first), max(last, s.last), held+8*int64(len(s.values))
 		}
 	}
 	columns := make(correlate.Values, len(series))
@@ -106,17 +131,15 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 	rows := int64(last-first)/int64(q.Granularity) + 1
 	var union []carbonara.Timestamp
 	if rows > int64(most) && q.Lag == 0 {
-		held := int64(0)
-		for i := range series {
-			held += 8 * int64(len(series[i].starts))
-		}
 		if err := memory.account.Acquire(budget.Answers, held); err != nil {
 			return nil, err
 		}
 		defer memory.account.Release(budget.Answers, held)
 		union = make([]carbonara.Timestamp, 0, held/8)
 		for i := range series {
-			union = append(union, series[i].starts...)
+			for k := range series[i].values {
+				union = append(union, series[i].start(k, q.Granularity))
+			}
 		}
 		slices.Sort(union)
 		union = slices.Compact(union)
@@ -128,16 +151,22 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 	if rows > int64(most) {
 		return nil, job.tooLarge(o, rows*int64(len(series)), false)
 	}
-	for i := range series {
+	return columns, parallel.Each(parallel.Workers(len(series)), len(series), func(i int) error {
+		s := &series[i]
+		if union == nil && s.starts == nil && s.first == first && int64(len(s.values)) == rows {
+			columns[i] = s.values // as most do
+			return nil
+		}
 		if err := memory.account.Acquire(budget.Answers, 8*rows); err != nil {
-			return nil, err
+			return err
 		}
 		column := make([]float64, rows)
 		for k := range column {
 			column[k] = math.NaN()
 		}
 		at := 0
-		for k, start := range series[i].starts {
+		for k, v := range s.values {
+			start := s.start(k, q.Granularity)
 			if union == nil {
 				at = int((start - first) / carbonara.Timestamp(q.Granularity))
 			} else {
@@ -145,11 +174,10 @@ func align(series []aggregates, job *Job, o *Options) (correlate.Values, error) 
 					at++
 				}
 			}
-			column[at] = series[i].values[k]
+			column[at] = v
 		}
-		memory.account.Release(budget.Answers, aggregateBytes*int64(cap(series[i].starts)))
-		series[i] = aggregates{}
-		columns[i] = column
-	}
-	return columns, nil
+		memory.account.Release(budget.Answers, int64(8*(len(s.starts)+cap(s.values))))
+		*s, columns[i] = aggregates{}, column
+		return nil
+	})
 }
