@@ -55,26 +55,16 @@ type translator struct {
 	series keyhash.Hash // of a point's series
 	known  bool         // common and series are those of the metric's last point
 	open   bool         // the batch ends with a row of this series
-
-	// seen are the series of points and, once disordered, their series and times. Until then these are in ascending:
-	// the points of each series stand together and ascend. The last one is of the series run, at runAt.
-	seen       map[keyhash.Hash]struct{}
-	ascending  []keyhash.Hash
-	run        keyhash.Hash
-	runAt      uint64
-	disordered bool
+	seen   keyhash.Points
 }
 
 // reset prepares the translator for another body.
 func (t *translator) reset() {
 	batch := t.batch
-	clear(t.seen)
+	t.seen.Reset()
 	*t = translator{batch: batch, names: map[string]string{}, refused: map[string]int{}, pointOf: t.pointOf[:0],
 		common: t.common[:0], head: t.head[:0], scopeHead: t.scopeHead[:0], seen: t.seen,
-		ascending: t.ascending[:0], resources: map[resourceKey]keyhash.Hash{}}
-	if t.seen == nil {
-		t.seen = map[keyhash.Hash]struct{}{}
-	}
+		resources: map[resourceKey]keyhash.Hash{}}
 	batch.Reset()
 	batch.Read = t.read
 }
@@ -285,7 +275,7 @@ func (t *translator) faultOf(p *point) (reason, text string) {
 	if text := t.readHistogram(p); text != "" {
 		return "exponential_histogram", text
 	}
-	if t.isRepeated(p) {
+	if t.seen.Repeated(t.series, p.at) {
 		return "duplicate", "a point of the same series and time stands before it"
 	}
 	return "", ""
@@ -330,27 +320,6 @@ func (t *translator) isTaken(label string) bool {
 	return label == "job" && t.resourceKey.job != "" || label == "instance" && t.resourceKey.instance != "" ||
 		label == "le" && t.of.kind == histogram || label == "quantile" && t.of.kind == summary ||
 		label == model.LabelName || t.scopeLabels.Get(label) != ""
-}
-
-// isRepeated reports whether the body has had a point of this series and time, and notes this one.
-func (t *translator) isRepeated(p *point) bool {
-	key := keyhash.Hash{t.series[0] + p.at, t.series[1]}
-	if !t.disordered && (t.run == t.series && p.at > t.runAt || t.run != t.series && !t.isSeen(t.series)) {
-		t.run, t.runAt, t.ascending = t.series, p.at, append(t.ascending, key)
-		return false
-	}
-	for _, key := range t.ascending {
-		t.isSeen(key)
-	}
-	t.disordered, t.ascending = true, t.ascending[:0]
-	return t.isSeen(key)
-}
-
-// isSeen reports whether the table has a key, and adds it.
-func (t *translator) isSeen(key keyhash.Hash) bool {
-	before := len(t.seen)
-	t.seen[key] = struct{}{}
-	return len(t.seen) == before
 }
 
 // exemplar adds an exemplar of a point's series, of a histogram that of its bucket. As Prometheus does, it leaves out
