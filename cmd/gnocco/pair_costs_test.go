@@ -26,9 +26,8 @@ var (
 )
 
 const (
-	pairInterval   = 15 * time.Second
-	pairAtOnce     = 2_000 // samples in a request of Prometheus
-	pairSlowestCPU = 4     // times one sender's, on a busy machine
+	pairInterval = 15 * time.Second
+	pairAtOnce   = 2_000 // samples in a request of Prometheus
 )
 
 // pairCost is what a server spends on senders.
@@ -37,8 +36,8 @@ type pairCost struct {
 	raw, groups, files int64 // bytes
 }
 
-// A pair costs little more than one sender: the CPU of a server with default settings, and the bytes that it stores.
-// The checkpoints are as far apart in the senders' time as by default.
+// A pair costs little more bytes than one sender, in a server with default settings. Its CPU is logged:
+// most of it is the start. The checkpoints are as far apart in the senders' time as by default.
 func TestPairCosts(t *testing.T) {
 	t.Parallel()
 	withoutCredentials(t)
@@ -53,8 +52,8 @@ func TestPairCosts(t *testing.T) {
 	n := int64(min(*pairSeries, 1000))
 	t.Logf("bytes a series: measures %d and %d, groups %d and %d, together %.3f times; files %d and %d KiB", one.raw/n,
 		pair.raw/n, one.groups/n, pair.groups/n, kept, one.files>>10, pair.files>>10)
-	if kept > 1.2 || spent > pairSlowestCPU { // of a few minutes' splits, parts lie side by side
-		t.Errorf("%.3f times the bytes and %.2f times the CPU", kept, spent)
+	if kept > 1.2 { // of a few minutes' splits, parts lie side by side
+		t.Errorf("%.3f times the bytes", kept)
 	}
 }
 

@@ -68,7 +68,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// A planned change leaves a metric as it is, is listed and may be cancelled, and starts in its time, also after a restart.
+// A planned change leaves a metric as it is, is listed and may be cancelled, and starts in its time, also after a
+// restart.
 func TestPlannedRebuild(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
