@@ -8,9 +8,11 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/gnocco-db/gnocco/api/auth"
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
 )
 
@@ -44,6 +46,11 @@ func (l *Limits) Validate() error {
 		"NewSeries": int64(l.NewSeries), "MaxFuture": int64(l.MaxFuture)} {
 		if n < 0 {
 			faults = append(faults, fmt.Errorf("api: %s is negative", name))
+		}
+	}
+	for _, label := range l.ReplicaLabels {
+		if label = strings.TrimSpace(label); label == "" || label == model.LabelName {
+			faults = append(faults, fmt.Errorf("api: %q tells no replicas apart", label))
 		}
 	}
 	return errors.Join(faults...)
