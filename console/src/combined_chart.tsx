@@ -11,7 +11,7 @@ import {
   newestBefore,
   newestKnown,
   readColumns,
-  infinite,
+  infiniteOf,
   readShown,
   shownUnit,
   standardSpan,
@@ -190,7 +190,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
               <button
                 type="button"
                 aria-pressed={rated}
-                title="What counters grow by in a second, instead of what they stand at"
+                title="What counters grow by in a second"
                 onClick={() => change({ agg: rated ? usual : null })}
               >
                 Rate
@@ -339,15 +339,12 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
   );
   const dots = raw.length
     ? raw.some((r) => r.times.length)
-      ? "; dots are raw measures, as far as they are kept"
+      ? "; dots are raw measures"
       : "; raw measures are not kept of this time"
     : "";
-  const left = infinite(columns.reduce((sum, c) => sum + (c.infinite ?? 0), 0));
+  const left = infiniteOf(columns);
   return (
-    "Drawn from " +
-    [...all].join("; ") +
-    (tooMany ? "; zoom in to see raw measures" : dots) +
-    (left && `; values: ${left}`)
+    "Drawn from " + [...all].join("; ") + (tooMany ? "; zoom in to see raw measures" : dots) + (left && "; " + left)
   );
 }
 

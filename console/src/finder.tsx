@@ -162,7 +162,7 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         />
         <button
           type="button"
-          title="Draw an expression, in PromQL or as dynamic aggregates"
+          title="Draw PromQL or dynamic aggregates"
           onClick={() => change({ q: chosen.map(promqlOf).join(" or "), m: null, agg: null, g: null })}
         >
           ƒ(x)

@@ -383,27 +383,18 @@ export async function readColumns(
 // columns leaves out the times at which a metric has nothing: fill gives all series of an answer the same ones. Metrics
 // that have them all share the array.
 function columns(metric: Metric, item: Item, times: number[], rows: Record<string, Rows>): Columns {
-  const left = new Set<number>();
   const all = Object.entries(rows).map(
-    ([method, rows]) =>
-      [
-        method,
-        rows.map(([, , value], i) => {
-          if (value === null || isFinite(value)) return value;
-          left.add(i);
-          return null;
-        }),
-      ] as const,
+    ([method, rows]) => [method, rows.map(([, , value]) => (isFinite(value!) ? value : null))] as const,
   );
-  const has = (i: number) => all.some(([, values]) => values[i] !== null);
-  if (times.every((_, i) => has(i)))
-    return { metric, item, infinite: left.size, times, values: Object.fromEntries(all) };
+  const has = (_: unknown, i: number) => all.some(([, values]) => values[i] !== null);
+  const whole = times.every(has);
+  const kept = <T>(list: T[]) => (whole ? list : list.filter(has));
   return {
     metric,
     item,
-    infinite: left.size,
-    times: times.filter((_, i) => has(i)),
-    values: Object.fromEntries(all.map(([method, values]) => [method, values.filter((_, i) => has(i))])),
+    infinite: times.filter((_, i) => Object.values(rows).some((r) => !isFinite(r[i]?.[2] ?? 0))).length,
+    times: kept(times),
+    values: Object.fromEntries(all.map(([method, values]) => [method, kept(values)])),
   };
 }
 
@@ -436,6 +427,7 @@ export const infinities = (values: [number, string][]) => values.filter(([, v]) 
 
 // infinite says how many values are left out.
 export const infinite = (n: number) => (n ? `${n} infinite, not drawn` : "");
+export const infiniteOf = (all: Columns[]) => infinite(all.reduce((sum, c) => sum + (c.infinite ?? 0), 0));
 
 const windows = new Map<string, number>(); // over which rates are read
 

@@ -310,12 +310,12 @@ async function answer(
     };
   });
   const left = infinite(numbers.reduce((sum, r) => sum + infinities(r.values ?? [r.value!]), 0));
-  if (left) notes.push("Values: " + left);
+  if (left) notes.push(left);
   if (result.some((r) => r.histograms ?? r.histogram)) {
     const { rows } = await ask(quantilesIn(query));
     all.push(...rows);
     notes.push(
-      "Native histograms are drawn by their quantiles 0.5, 0.9 and 0.99: of a counter, those of all since its start. rate(…[5m]) gives those of five minutes.",
+      "Native histograms are drawn by their quantiles 0.5, 0.9 and 0.99: of a counter, since its start; of rate(…[5m]), of five minutes.",
     );
   }
   return { rows: all, total: all.length, notes };

@@ -9,7 +9,7 @@ import {
   isNative,
   metricsOf,
   newestBefore,
-  infinite,
+  infiniteOf,
   readShown,
   shownUnit,
   standardSpan,
@@ -233,7 +233,7 @@ function Tile({ name, drawn, all: total }: { name: string; drawn?: Drawn; all: n
             {whole(Math.max(all.length, total))}
           </small>
         )}
-        <small class="of">{infinite(columns.reduce((sum, c) => sum + (c.infinite ?? 0), 0))}</small>
+        <small class="of">{infiniteOf(columns)}</small>
         <span class="now">
           {last
             .slice(0, 3)

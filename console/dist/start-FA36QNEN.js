@@ -1,0 +1,1 @@
+import"./chunk-ASGGFSPP.js";import"./chunk-7QPIL4KG.js";
