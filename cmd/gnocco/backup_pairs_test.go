@@ -20,7 +20,7 @@ func TestBackupOfAPair(t *testing.T) {
 	t.Parallel()
 	withoutCredentials(t)
 	dir := t.TempDir()
-	begin := time.Now().Add(-2 * time.Hour).Truncate(time.Minute)
+	begin := time.Now().Add(-2 * time.Hour).Truncate(time.Hour) // a checkpoint forgets what is before the hour before
 	pairing := func(folder string) *served {
 		return serve(t, "--data", filepath.Join(dir, folder), "--replica-labels", "__replica__")
 	}
