@@ -6,8 +6,8 @@ import (
 	"github.com/gnocco-db/gnocco/api/web"
 )
 
-// TestReplicaLabels wants names that tell senders apart: an empty one, as of a list that ends with a comma, does not, and
-// neither does the name of the series.
+// TestReplicaLabels wants names that tell senders apart: an empty one, as of a list that ends with a comma, does not,
+// nor does the name of the series.
 func TestReplicaLabels(t *testing.T) {
 	for label, fine := range map[string]bool{"prometheus_replica": true, " __replica__": true, "": false, " ": false,
 		"__name__": false} {
