@@ -220,8 +220,10 @@ func (p *point) decode(of kind, message []byte) error {
 			err = p.setValue(float64(int64(f.Bits)))
 		case !number && f.Is(4, protowire.Fixed64Type):
 			p.count = f.Bits
-		case f.Is(4, protowire.Fixed64Type), !number && f.Is(5, protowire.Fixed64Type):
+		case number && f.Is(4, protowire.Fixed64Type):
 			err = p.setValue(f.Double())
+		case f.Is(5, protowire.Fixed64Type) && !number: // a sum, which is in no oneof
+			p.value, p.hasValue = f.Double(), true
 		case of == histogram && f.Number == 6:
 			p.buckets, err = f.Fixed64s(p.buckets)
 		case of == histogram && f.Number == 7:
