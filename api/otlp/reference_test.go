@@ -165,8 +165,8 @@ func hasUnknownKind(message protoreflect.Message) bool {
 	return unknown
 }
 
-// repeatsOneof reports whether a message, or one within it, has several fields of a oneof, or one several times: of these
-// the reference keeps the last, and we refuse them, but for a metric's points of one kind, which both of us merge.
+// repeatsOneof reports whether a message, or one within it, has several fields of a oneof, or one several times: the
+// reference keeps the last of these, and we refuse them, but for a metric's points of one kind, which both merge.
 func repeatsOneof(message []byte, of protoreflect.MessageDescriptor) bool {
 	seen := map[string]protowire.Number{}
 	for len(message) > 0 {
