@@ -222,7 +222,7 @@ func (p *point) decode(of kind, message []byte) error {
 			p.count = f.Bits
 		case number && f.Is(4, protowire.Fixed64Type):
 			err = p.setValue(f.Double())
-		case f.Is(5, protowire.Fixed64Type) && !number: // a sum, which is in no oneof
+		case !number && f.Is(5, protowire.Fixed64Type): // a sum, which is in no oneof
 			p.value, p.hasValue = f.Double(), true
 		case of == histogram && f.Number == 6:
 			p.buckets, err = f.Fixed64s(p.buckets)

@@ -71,7 +71,7 @@ export async function planOf(drop: Drop[], signal: AbortSignal): Promise<Plan> {
   return plan;
 }
 
-// same reports whether policies keep the same, whatever their names.
+// same reports whether two policies differ by name at most.
 const same = (a: APIPolicy, b: APIPolicy) => {
   const of = (p: APIPolicy) =>
     JSON.stringify([
