@@ -84,6 +84,7 @@ func FuzzDecodeVersion2(f *testing.F) {
 		var want []string
 		for _, one := range judge.Timeseries {
 			var labels pushed.Labels
+			named := map[string]bool{}
 			odd := false
 			for i := 0; i < len(one.LabelsRefs); i += 2 {
 				refs := one.LabelsRefs[i:min(i+2, len(one.LabelsRefs))]
@@ -92,7 +93,8 @@ func FuzzDecodeVersion2(f *testing.F) {
 					continue
 				}
 				name := judge.Symbols[refs[0]]
-				odd = odd || labels.Get(name) != "" || name == "" && judge.Symbols[refs[1]] != ""
+				odd = odd || named[name] || name == "" && judge.Symbols[refs[1]] != ""
+				named[name] = name != ""
 				labels.Set(name, judge.Symbols[refs[1]])
 			}
 			if len(one.Histograms) > 0 { // of other tests
