@@ -66,7 +66,7 @@ func (a *Handlers) post(w http.ResponseWriter, r *http.Request) {
 	})(w, r)
 	if err != nil {
 		a.FailAs(w, r, err, func(status int, text string) {
-			form.write(w, status, form.status(status, text))
+			form.write(w, status, form.status(cmp.Or(codes[status], 2), text))
 		})
 	}
 }
@@ -135,7 +135,7 @@ type form struct {
 	decode      func(body []byte, v visitor) error
 	// partial returns an ExportMetricsServiceResponse of so many refused points.
 	partial func(refused int, message string) []byte
-	status  func(status int, message string) []byte // a google.rpc.Status
+	status  func(code int, message string) []byte // a google.rpc.Status
 }
 
 // success returns the answer to a request with refused points. It names them, and what else is not as it was sent.
@@ -176,9 +176,9 @@ var forms = map[string]*form{
 			partial = protowire.AppendString(partial, message)
 			return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)
 		},
-		status: func(status int, message string) []byte {
+		status: func(code int, message string) []byte {
 			answer := protowire.AppendTag(nil, 1, protowire.VarintType)
-			answer = protowire.AppendVarint(answer, uint64(cmp.Or(codes[status], 2)))
+			answer = protowire.AppendVarint(answer, uint64(code))
 			return protowire.AppendString(protowire.AppendTag(answer, 2, protowire.BytesType), message)
 		}},
 	"application/json": {contentType: "application/json", factor: jsonFactor,
@@ -190,8 +190,7 @@ var forms = map[string]*form{
 			return fmt.Appendf(nil, `{"partialSuccess":{"rejectedDataPoints":"%d","errorMessage":%s}}`, refused,
 				text.AppendJSON(nil, message))
 		},
-		status: func(status int, message string) []byte {
-			return fmt.Appendf(nil, `{"code":%d,"message":%s}`, cmp.Or(codes[status], 2),
-				text.AppendJSON(nil, message))
+		status: func(code int, message string) []byte {
+			return fmt.Appendf(nil, `{"code":%d,"message":%s}`, code, text.AppendJSON(nil, message))
 		}},
 }
