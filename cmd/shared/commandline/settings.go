@@ -78,21 +78,31 @@ func ApplySettings(cmd *cobra.Command, _ []string) error {
 // and addresses to listen on without a host or a port.
 func checkFlag(flag *pflag.Flag) error {
 	value := flag.Value.String()
-	if isAddress := flag.Name == "pprof" || strings.HasSuffix("-"+flag.Name, "-listen"); isAddress && flag.Changed &&
-		(value != "" || flag.DefValue != "") && !(strings.HasPrefix(value, "unix:") && strings.Contains(flag.Usage, "unix:")) {
-		_, port, err := net.SplitHostPort(value)
-		if _, odd := net.LookupPort("tcp", port); err != nil || odd != nil || port == "" {
-			return fmt.Errorf("invalid argument %q for %q: not an address such as 127.0.0.1:8041", value, "--"+flag.Name)
+	wants := ""
+	switch {
+	case !flag.Changed:
+	case flag.Name == "pprof" || strings.HasSuffix("-"+flag.Name, "-listen"):
+		if !isAddress(value) && (value != "" || flag.DefValue != "") &&
+			!(strings.HasPrefix(value, "unix:") && strings.Contains(flag.Usage, "unix:")) {
+			wants = "an address such as 127.0.0.1:8041"
+		}
+	case flag.Hidden || value == "-1" && strings.Contains(flag.Usage, "-1:"):
+	case slices.Contains([]string{"int", "int64", "float64", "duration"}, flag.Value.Type()):
+		if value[0] == '-' || value == "NaN" || value == "+Inf" {
+			wants = "a number from 0 up"
 		}
 	}
-	isNumber := slices.Contains([]string{"int", "int64", "float64", "duration"}, flag.Value.Type())
-	if !isNumber || !flag.Changed || flag.Hidden || value == "-1" && strings.Contains(flag.Usage, "-1:") {
+	if wants == "" {
 		return nil
 	}
-	if value[0] == '-' || value == "NaN" || value == "+Inf" {
-		return fmt.Errorf("invalid argument %q for %q: not a number from 0 up", value, "--"+flag.Name)
-	}
-	return nil
+	return fmt.Errorf("invalid argument %q for %q: not %s", value, "--"+flag.Name, wants)
+}
+
+// isAddress says whether a text is a host, which may be empty for all of them, and a port.
+func isAddress(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	_, odd := net.LookupPort("tcp", port)
+	return err == nil && odd == nil && port != ""
 }
 
 // variable is the name of the environment's variable for a flag.
