@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/bench"
 	"github.com/gnocco-db/gnocco/bench/pattern"
 	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/loopback"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
@@ -224,7 +224,9 @@ func TestFleet(t *testing.T) {
 // metrics.
 func TestServerThatAnswersWrongly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	address, served := freeAddress(t), make(chan error, 1)
+	address, err := loopback.Free()
+	fatal.If(t, err)
+	served := make(chan error, 1)
 	go func() { served <- bench.ServeFloor(ctx, address) }()
 	defer func() {
 		cancel()
@@ -233,20 +235,12 @@ func TestServerThatAnswersWrongly(t *testing.T) {
 		}
 	}()
 	var out bytes.Buffer
-	err := bench.Ingest(ctx, bench.Options{URL: "http://" + address, Run: report.Run{Report: report.New(&out)}},
+	err = bench.Ingest(ctx, bench.Options{URL: "http://" + address, Run: report.Run{Report: report.New(&out)}},
 		bench.IngestOptions{Metrics: 2, Measures: 20,
 			Shapes: []bench.Shape{{Metrics: 2, Measures: 10, Connections: 1}}})
 	if err == nil || out.Len() > 0 {
 		t.Errorf("error %v, output %q", err, out.String())
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	fatal.If(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func TestFaultsAreToldAtOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gnocco-db/gnocco/internal/loopback"
 )
 
 // child is a process of ours that listens on a loopback port.
@@ -32,7 +33,7 @@ const stopWait = 5 * time.Minute
 // startChild runs binary with args, in which LISTEN stands for the address, also as a part, and returns once path is
 // answered. Its output is appended to the file log.
 func startChild(ctx context.Context, binary, log, path string, args ...string) (*child, error) {
-	address, err := freeAddress()
+	address, err := loopback.Free()
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +61,6 @@ func startChild(ctx context.Context, binary, log, path string, args ...string) (
 		return nil, err
 	}
 	return c, nil
-}
-
-// freeAddress returns a loopback address that was free a moment ago.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }
 
 func (c *child) awaitAnswer(ctx context.Context, path string) error {

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/bench/report"
+	"github.com/gnocco-db/gnocco/internal/loopback"
 )
 
 // sentMeasure is a measure of a series.
@@ -229,7 +230,7 @@ func wayBodies(w *way, ids []string, shape seriesShape, at time.Time) (bodies []
 
 // measureWay sends rounds by a way, nil for JSON by the metrics' IDs.
 func (s *fleetServer) measureWay(ctx context.Context, w *way, path string, shape seriesShape, measures int) error {
-	tcp, err := freeAddress()
+	tcp, err := loopback.Free()
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gnocco-db/gnocco/internal/loopback"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -126,20 +125,15 @@ func pattern(text string) string {
 	return expr + `$`
 }
 
-// onFreePorts replaces the ports of a tutorial by free ones. They lie below those that the kernel gives to connections,
-// so none of these takes the port of a server that is restarted.
+// onFreePorts replaces the ports of a tutorial by free ones.
 func onFreePorts(t *testing.T) *strings.Replacer {
 	var ports []string
 	for _, port := range []string{":8041", ":9090"} {
-		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
-		for tries := 0; err != nil; tries++ {
-			if tries == 100 {
-				t.Fatal(err)
-			}
-			listener, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		address, err := loopback.Free()
+		if err != nil {
+			t.Fatal(err)
 		}
-		defer listener.Close()
-		ports = append(ports, port, strings.TrimPrefix(listener.Addr().String(), "127.0.0.1"))
+		ports = append(ports, port, strings.TrimPrefix(address, "127.0.0.1"))
 	}
 	return strings.NewReplacer(ports...)
 }

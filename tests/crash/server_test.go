@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/internal/loopback"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
 
@@ -47,22 +46,12 @@ type server struct {
 }
 
 func newServer(t testing.TB) *server {
-	return &server{t: t, data: t.TempDir(), address: freeAddress(t),
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
-}
-
-// freeAddress returns an address below the ports that the system hands out by itself: another process could be given
-// one of those while the server is down, and answer in its place.
-func freeAddress(t testing.TB) string {
-	for range 100 {
-		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
-		if listener, err := net.Listen("tcp", address); err == nil {
-			listener.Close()
-			return address
-		}
+	address, err := loopback.Free()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return ""
+	return &server{t: t, data: t.TempDir(), address: address,
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 }
 
 // start starts the server and waits until it answers: it, not another process on its port.

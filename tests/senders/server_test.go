@@ -3,7 +3,6 @@ package senders_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/loopback"
 	"github.com/gnocco-db/gnocco/server"
 	"github.com/gnocco-db/gnocco/tests/testprogram"
 )
@@ -85,10 +85,9 @@ func write(t *testing.T, name, format string, args ...any) string {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.Free()
 	check(t, err)
-	defer free.Close()
-	return free.Addr().String()
+	return address
 }
 
 // cutLast cuts text at the last separator.
