@@ -227,6 +227,24 @@ func TestLeaksAreSeen(t *testing.T) {
 	fatal.If(t, cu.MemFree(address))
 }
 
+// What a test left behind on purpose is nobody's misuse when the collector finds it in a later one.
+func TestMemoryOfAnEarlierTestIsFreed(t *testing.T) {
+	var address unsafe.Pointer
+	t.Run("earlier", func(t *testing.T) {
+		cutest.Open(t).Abandon()
+		current(t)
+		values, _ := pinned(8)
+		address = unsafe.Pointer(&values[0])
+	})
+	driver := cutest.Open(t)
+	current(t)
+	fatal.If(t, cu.MemFreeHost(address))
+	if err := cu.MemFreeHost(address); !errors.Is(err, cu.InvalidValue) {
+		t.Errorf("freed twice: %v", err)
+	}
+	driver.ExpectFaults("freed before")
+}
+
 // kernels is what the compiler makes of gpu/kernels for the host, in small.
 const kernels = `
 #include <stdint.h>

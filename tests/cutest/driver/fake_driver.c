@@ -33,7 +33,7 @@ enum kind { DEVICE, PINNED };
 typedef struct memory { struct memory *next; enum kind kind; P start; size_t size; } memory;
 
 // Contexts are one a device.
-typedef struct { int device, retained; } context;
+typedef struct { int device, retained, earlier; } context; // earlier: retained before a reset
 
 typedef struct event { struct event *next; unsigned flags; int live; struct stream *stream; uint64_t recorded, done; double at_ms;
                        context *context; } event;
@@ -57,6 +57,7 @@ static int initialized, devices = 1;
 static size_t total_memory = 256 << 20;
 static context contexts[DEVICES];
 static memory *memories;
+static memory *earlier; // pinned memory of before a reset: a program may hold it for longer than its test
 static stream *streams;
 static event *events;
 static module *modules;
@@ -110,7 +111,7 @@ static R admit(const char *name, int needs_context) {
         return fail_status;
     }
     if (!initialized) return NOT_INITIALIZED;
-    if (needs_context && (!current || !current->retained)) { fault("%s: no context is current on this thread\n", name); return INVALID_CONTEXT; }
+    if (needs_context && (!current || !(current->retained + current->earlier))) { fault("%s: no context is current on this thread\n", name); return INVALID_CONTEXT; }
     return 0;
 }
 #define ENTER(needs_context) do { R refused = admit(__func__, needs_context); if (refused) return leave(refused); } while (0)
@@ -151,11 +152,19 @@ static void check_guards(memory *m) {
             return;
         }
 }
-static R release(P address, enum kind kind, const char *name) {
-    for (memory **at = &memories; *at; at = &(*at)->next) {
+static memory *take(memory **list, P address, enum kind kind) {
+    for (memory **at = list; *at; at = &(*at)->next) {
         memory *m = *at;
         if (m->start != address || m->kind != kind) continue;
         *at = m->next;
+        return m;
+    }
+    return NULL;
+}
+static R release(P address, enum kind kind, const char *name) {
+    memory *m = take(&memories, address, kind);
+    if (!m) m = take(&earlier, address, kind);
+    if (m) {
         check_guards(m);
         free((char *)m->start - GUARD);
         free(m);
@@ -309,8 +318,9 @@ R cuDevicePrimaryCtxRetain(context **c, int device) {
 }
 R cuDevicePrimaryCtxRelease_v2(int device) {
     ENTER(NO_CONTEXT); KNOWN(device);
-    if (!contexts[device].retained) { fault("cuDevicePrimaryCtxRelease: not retained\n"); return leave(INVALID_CONTEXT); }
-    contexts[device].retained--;
+    int *retained = contexts[device].retained ? &contexts[device].retained : &contexts[device].earlier;
+    if (!*retained) { fault("cuDevicePrimaryCtxRelease: not retained\n"); return leave(INVALID_CONTEXT); }
+    --*retained;
     return leave(0);
 }
 R cuCtxSetCurrent(context *c) { ENTER(NO_CONTEXT); current = c; return leave(0); }
@@ -535,13 +545,25 @@ void fake_reset(void) {
         if (w->what == LAUNCH) free(w->params);
         free(w);
     }
-    while (memories) release(memories->start, memories->kind, "");
+    while (memories) {
+        memory *m = memories;
+        if (m->kind != PINNED) {
+            release(m->start, m->kind, "");
+            continue;
+        }
+        memories = m->next;
+        m->next = earlier;
+        earlier = m;
+    }
 #define DROP(list, also) while (list) { __typeof__(list) item = list; list = item->next; also; free(item); }
     DROP(streams, (void)0)
     DROP(events, (void)0)
     DROP(functions, free(item->name))
     DROP(modules, free(item->image))
-    for (int i = 0; i < DEVICES; i++) contexts[i].retained = 0;
+    for (int i = 0; i < DEVICES; i++) {
+        contexts[i].earlier += contexts[i].retained;
+        contexts[i].retained = 0;
+    }
     faults[0] = launches[0] = 0;
     memset(calls, 0, sizeof calls);
     dead = fail_in = 0;
