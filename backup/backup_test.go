@@ -370,3 +370,22 @@ func TestKeep(t *testing.T) {
 		}
 	}
 }
+
+// A cluster's --keep is about its own backups, and those of clusters whose place it took.
+func TestKeepLeavesOtherClusters(t *testing.T) {
+	ours, theirs, replaced := newDataFolder(t), newDataFolder(t), newDataFolder(t)
+	to := filepath.Join(t.TempDir(), "backups")
+	first, gone := theirs.take(to), replaced.take(to)
+	ours.take(to)
+	r := backup.Open(backup.Folder(to), nil)
+	must(t, r.Succeed(t.Context(), gone.Manifest))
+	result, err := backup.Take(t.Context(), backup.Options{Data: ours.path, To: backup.Folder(to), Keep: keepOne(t)})
+	must(t, err)
+	all, err := r.Backups(t.Context())
+	must(t, err)
+	if len(all) != 2 || all[0].Name() != first.Name() || all[1].Name() != result.Name() || result.Dropped != 2 ||
+		result.Others != 1 {
+		t.Errorf("%d backups are left, %d dropped", len(all), result.Dropped)
+	}
+	must(t, restore(t, to, first.Name(), filepath.Join(t.TempDir(), "restored")))
+}

@@ -218,7 +218,7 @@ func (f *Follower) round(ctx context.Context) (*Result, error) {
 	}
 	var err error
 	var kept []*Manifest
-	if kept, res.Dropped, err = r.forget(ctx, o.Keep, f.earlier); err != nil {
+	if kept, res.Dropped, res.Others, err = r.forget(ctx, o.Keep, f.cluster, f.earlier); err != nil {
 		return res, err
 	}
 	if f.earlier = kept; !f.follows {
@@ -327,6 +327,12 @@ func (r *Repository) Succeed(ctx context.Context, m *Manifest) error {
 }
 
 func successionName(cluster string) string { return path.Join(successionsFolder, cluster+".json") }
+
+// replaced returns a function that reports whether another cluster has taken the place of a backup's.
+func (r *Repository) replaced(ctx context.Context) (func(*Manifest) bool, error) {
+	names, err := r.storage.List(ctx, successionsFolder)
+	return func(m *Manifest) bool { _, ok := names[successionName(m.Cluster)]; return ok }, err
+}
 
 // succeeded returns an ErrSucceeded if the cluster was replaced.
 func (f *Follower) succeeded(ctx context.Context) error {

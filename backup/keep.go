@@ -72,25 +72,37 @@ func (k Keep) Kept(all []*Manifest) []*Manifest {
 	return kept
 }
 
-// forget removes the backups that do not stay, of all, the newest last. It returns those that do, and how many are
-// gone. A backup that lacks something takes the place of another such one only.
-func (r *Repository) forget(ctx context.Context, keep Keep, all []*Manifest) (kept []*Manifest, gone int, err error) {
+// forget removes those of a cluster's backups that do not stay, of all, the newest last. It returns those that do, how
+// many are gone, and how many are of other clusters. These stay, unless one that was restored has taken their place. A
+// backup that lacks something takes the place of another such one only.
+func (r *Repository) forget(ctx context.Context, keep Keep, cluster string, all []*Manifest) (kept []*Manifest,
+	gone, theirs int, err error) {
+	others := slices.DeleteFunc(slices.Clone(all), func(m *Manifest) bool { return m.Cluster == cluster })
+	if len(keep) > 0 && len(others) > 0 {
+		replaced, err := r.replaced(ctx)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		others = slices.DeleteFunc(others, replaced)
+	}
 	var whole, partial []*Manifest
 	for _, m := range all {
-		if m.isWhole() {
+		switch {
+		case slices.Contains(others, m):
+		case m.isWhole():
 			whole = append(whole, m)
-		} else {
+		default:
 			partial = append(partial, m)
 		}
 	}
-	kept = append(keep.Kept(whole), keep.Kept(partial)...)
+	kept = slices.Concat(others, keep.Kept(whole), keep.Kept(partial))
 	for _, m := range all {
 		if !slices.Contains(kept, m) {
 			if err := r.storage.Delete(ctx, manifestName(m.name)); err != nil {
-				return nil, gone, err
+				return nil, gone, len(others), err
 			}
 			gone++
 		}
 	}
-	return kept, gone, nil
+	return kept, gone, len(others), nil
 }

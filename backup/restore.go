@@ -29,14 +29,13 @@ func (r *Repository) Find(ctx context.Context, name string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	replaced, err := r.storage.List(ctx, successionsFolder)
+	replaced, err := r.replaced(ctx)
 	if err != nil {
 		return nil, err
 	}
-	is := func(m *Manifest) bool { _, ok := replaced[successionName(m.Cluster)]; return ok }
 	var found *Manifest
 	for _, m := range all {
-		if !strings.HasPrefix(m.name, name) || name == "" && found != nil && is(m) && !is(found) {
+		if !strings.HasPrefix(m.name, name) || name == "" && found != nil && replaced(m) && !replaced(found) {
 			continue
 		}
 		if found != nil && name != "" {

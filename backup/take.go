@@ -50,6 +50,7 @@ type Result struct {
 	Written     int64 // bytes that the repository did not have before
 	Incremental bool  // it had an earlier backup
 	Dropped     int   // earlier backups
+	Others      int   // backups of other clusters, which stay
 }
 
 // Take makes a backup of a data folder, which may be in use. Without a store that should be there it makes none. If

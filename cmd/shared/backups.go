@@ -66,7 +66,9 @@ gnocco status say how far the copy is, and the last 12 stay unless --keep says o
 status 3 once another cluster was made of the copy (gnocco serve --restore-from).
 
 --keep says which backups stay, as the last of each period: 7d,4w,12m are those of seven days, four
-weeks and twelve months that have one, 10 the last ten. Without it all stay.
+weeks and twelve months that have one, 10 the last ten. Without it all stay. Those of other clusters,
+as of the one that was there before a restore, stay until their files in backups/ are deleted, unless
+the restore was with --succeed.
 
 A bucket, as s3://bucket/prefix, and encryption by age need the program gnocco-backup beside gnocco or
 on PATH, which this command then runs. Region, endpoint, CA and credentials are found as AWS's own
@@ -101,6 +103,9 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 				printBackup(cmd.OutOrStdout(), result.Manifest)
 				fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
 					mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
+				if keep != "" && result.Others > 0 {
+					fmt.Fprintf(cmd.OutOrStdout(), "%d backups of other clusters stay\n", result.Others)
+				}
 			}
 			if err != nil {
 				return fmt.Errorf("backup: %w", err)
