@@ -335,6 +335,13 @@ func TestRefusedBackups(t *testing.T) {
 	parts := t.TempDir() // the repository's objects lie in the data folder
 	must(t, os.Symlink(filepath.Join(d.path, "index"), filepath.Join(parts, "objects")))
 	f(d.path, parts, "within")
+	for _, name := range []string{"sacks", "sacks/001", "incoming/0a/e1"} { // that lies on another disk, say
+		d, other := newDataFolder(t), filepath.Join(t.TempDir(), "other")
+		inSack(t, d.path, 1, func(*archive.Store) {})
+		must(t, os.Rename(filepath.Join(d.path, name), other))
+		must(t, os.Symlink(other, filepath.Join(d.path, name)))
+		f(d.path, filepath.Join(other, "backups"), "within")
+	}
 	f(t.TempDir(), filepath.Join(t.TempDir(), "backups"), "no such file")
 }
 

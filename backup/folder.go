@@ -33,12 +33,15 @@ func (f *folder) String() string { return f.dir }
 // and mounts.
 func (f *folder) apartFrom(data string) error {
 	parts := []string{data}
-	entries, _ := os.ReadDir(data) // an error shows elsewhere
-	for _, entry := range entries {
-		if entry.Type()&fs.ModeSymlink != 0 {
-			parts = append(parts, filepath.Join(data, entry.Name()))
+	_ = filepath.WalkDir(data+"/", func(path string, entry fs.DirEntry, err error) error { // an error shows elsewhere
+		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
+			parts = append(parts, path)
 		}
-	}
+		if rel, _ := filepath.Rel(data, path); entry != nil && entry.IsDir() && strings.Count(rel, "/") == 2 {
+			return fs.SkipDir // an epoch of a store: its files are no folders
+		}
+		return nil
+	})
 	for _, part := range parts {
 		for _, own := range []string{f.dir, f.path(objectsFolder), f.path(backupsFolder)} {
 			if within(own, part) || within(part, own) {
