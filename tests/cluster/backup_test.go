@@ -2,11 +2,13 @@ package cluster_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-var backupRounds = flag.Int("backup.rounds", 3, "backups of TestBackupOfServingCluster")
+var backupRounds = flag.Int("backup.rounds", 4, "backups of TestBackupOfServingCluster")
 
 // ledger has the acknowledged requests of all senders.
 type ledger struct {
@@ -128,8 +130,8 @@ func mustGnocco(t testing.TB, args ...string) string {
 	return out
 }
 
-// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted.
-// The restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck
+// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted, and
+// stores are missing or damaged for a while. The restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck
 // finds nothing.
 func TestBackupOfServingCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
@@ -182,12 +184,85 @@ func TestBackupOfServingCluster(t *testing.T) {
 		t.Log(mustGnocco(t, "backup", "--data", data, "--to", repository, "--keep", "2"))
 		disturbance.Wait()
 		checkRestored(t, random, repository, metrics, acked, loaded)
+		if round%3 == 2 {
+			for i := range workers { // nobody else opens what is moved or changed
+				workers[i].kill()
+			}
+			tellWhatIsLost(t, random, data, repository)
+			for i := range workers {
+				workers[i] = start(t, data, "metricd")
+			}
+		}
 	}
 	close(done)
 	senders.Wait()
-	if n := strings.Count(mustGnocco(t, "restore", "--from", repository, "--list"), "\n"); n > 2 {
+	if n := strings.Count(mustGnocco(t, "restore", "--from", repository, "--list"), "\n"); n > 2+2 { // two are partial
 		t.Errorf("%d backups are kept", n)
 	}
+}
+
+// tellWhatIsLost takes a sack away, or damages a table of one, while the APIs go on, and brings it back. The backup says
+// which, and the earlier ones stay. If the table was one that the store no longer has, the backup is whole.
+func tellWhatIsLost(t *testing.T, random *rand.Rand, data, repository string) {
+	t.Helper()
+	before := mustGnocco(t, "restore", "--from", repository, "--list")
+	sacks, err := os.ReadDir(filepath.Join(data, "sacks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sack := "sacks/" + sacks[random.IntN(len(sacks))].Name()
+	tables, err := filepath.Glob(filepath.Join(data, sack, "e*", "*.sst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 1
+	if path := filepath.Join(data, sack); random.IntN(2) == 0 || len(tables) == 0 {
+		if err := os.Rename(path, path+".away"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := os.Rename(path+".away", path); err != nil {
+				t.Error(err)
+			}
+		}()
+	} else { // its time is another than earlier backups noted, so that it is read
+		want = 2
+		table := tables[random.IntN(len(tables))]
+		content, err := os.ReadFile(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func() {
+			if err := os.WriteFile(table, content, 0o640); err != nil {
+				t.Error(err)
+			}
+		}
+		flipped := random.IntN(len(content))
+		content[flipped] ^= 1
+		write()
+		defer func() {
+			content[flipped] ^= 1
+			write()
+		}()
+	}
+	out, err := gnocco("backup", "--data", data, "--to", repository, "--keep", "1")
+	if err == nil && want == 2 {
+		restored := filepath.Join(t.TempDir(), "data")
+		mustGnocco(t, "restore", "--from", repository, "--data", restored)
+		mustGnocco(t, "fsck", "--data", restored)
+		return
+	}
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != want || !strings.Contains(out, sack) {
+		t.Errorf("without all of %s, want status %d: %v\n%s", sack, want, err, out)
+	}
+	after := mustGnocco(t, "restore", "--from", repository, "--list")
+	for line := range strings.Lines(before) {
+		if !strings.Contains(after, line) {
+			t.Errorf("dropped: %s", line)
+		}
+	}
+	t.Logf("%s: status %d", sack, want)
 }
 
 // checkRestored restores the newest backup, and looks there for the measures of acked.
