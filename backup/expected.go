@@ -19,7 +19,7 @@ import (
 // errMissing is the error of a folder without a store that should be there. A backup without it would look like a good
 // one, and take the place of those that have the store.
 var errMissing = errors.New("the store is missing in the data folder: bring it back, restore, " +
-	"or accept its loss with gnocco fsck --repair --give-up")
+	"or accept its loss with gnocco fsck --repair --give-up STORE")
 
 // expected returns the names of the stores to copy, in their order: incoming stores, sacks, index. The error is an
 // errMissing if one is missing that was there before.
