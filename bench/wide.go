@@ -116,7 +116,7 @@ func Wide(ctx context.Context, options Options, what WideOptions) error {
 		}
 		for _, q := range w.wideQuestions(run) {
 			if strings.Contains(q.name, what.Question) {
-				if err := s.askWide(ctx, &what, &q, engine); err != nil {
+				if err := s.askWide(ctx, &what, &q, run, engine); err != nil {
 					return fmt.Errorf("bench: %s: %w", q.name, err)
 				}
 			}
@@ -129,7 +129,7 @@ func Wide(ctx context.Context, options Options, what WideOptions) error {
 const profilesAt = "127.0.0.1:18099"
 
 // askWide repeats a question, and writes a profile of the server meanwhile.
-func (s *server) askWide(ctx context.Context, what *WideOptions, q *wideQuestion, engine string) error {
+func (s *server) askWide(ctx context.Context, what *WideOptions, q *wideQuestion, run, engine string) error {
 	c := newClient(s.options, s.url, q.connections)
 	defer c.close()
 	ask := func(ctx context.Context, _ int, answer *bytes.Buffer) error {
@@ -158,8 +158,9 @@ func (s *server) askWide(ctx context.Context, what *WideOptions, q *wideQuestion
 	if err = cmp.Or(err, <-profiled); err != nil {
 		return err
 	}
+	answer := bytes.ReplaceAll(first.Bytes(), []byte(run), []byte("RUN")) // infos of PromQL name the selector
 	sum := fnv.New64a()
-	_, _ = sum.Write(first.Bytes())
+	_, _ = sum.Write(answer)
 	figures := []report.Figure{report.Of(report.Milliseconds(r.p50), "ms-p50"),
 		report.Of(float64(r.requests)/r.elapsed.Seconds(), "requests/s"), report.Of(report.Milliseconds(once), "ms-first")}
 	if r.cpuKnown {
@@ -172,7 +173,7 @@ func (s *server) askWide(ctx context.Context, what *WideOptions, q *wideQuestion
 	if q.job {
 		return nil
 	}
-	return s.options.Report.Note("%d bytes, checksum %x", first.Len(), sum.Sum64())
+	return s.options.Report.Note("%d bytes, checksum %x", len(answer), sum.Sum64())
 }
 
 // awaitJob reads a correlation until it is done.
