@@ -145,6 +145,12 @@ func spreadsheetTime(s string) (time.Time, error) {
 	return time.UnixMilli(int64(math.Round((v - to1970) * 86400e3))).UTC(), nil
 }
 
+// isSpreadsheetDay reports whether a cell is a time of a spreadsheet since 1970.
+func isSpreadsheetDay(cell []byte) bool {
+	_, err := spreadsheetTime(view(cell))
+	return err == nil
+}
+
 var (
 	errRange    = errors.New("lies before 1970 or after 2261")
 	errNoTime   = errors.New("is not a time of the column's form")

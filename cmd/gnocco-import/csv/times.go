@@ -159,7 +159,10 @@ func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 		times := 0
 		if o.Format != "" {
 			if named, err := NamedTimeForm(o.Format, nil); err == nil {
-				times = named.fits(sample)
+				if times = named.fits(sample); named.days && !slices.ContainsFunc(sample, isSpreadsheetDay) {
+					times = 0 // numbers of other things
+				}
+				form.days = named.days
 			}
 		} else {
 			var err error
@@ -170,7 +173,7 @@ func (o *TimeOptions) guess(names []string, cells [][][]byte) ([]int, error) {
 		if times == 0 || form.unit > 0 && isIDName(name) && i != named {
 			continue
 		}
-		onlyDates := allMatch(sample, isDate)
+		onlyDates := !form.days && allMatch(sample, isDate)
 		rank := [3]int{0, times, 0} // the greatest wins
 		switch {
 		case times*2 <= len(sample):

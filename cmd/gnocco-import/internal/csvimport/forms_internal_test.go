@@ -93,6 +93,15 @@ func TestFirstCellIsNoTime(t *testing.T) {
 	}
 }
 
+// With a format, numbers that no spreadsheet means as times since 1970 are none.
+func TestDaysByFormat(t *testing.T) {
+	got, said := readFile(t, "f.csv", "n,t\n1,45592.041666667\n2,45592.083333333\n",
+		func(o *Options) { o.TimeFormat = "excel" })
+	if got != "f 2024-10-27T01:00:00 1\nf 2024-10-27T02:00:00 2" {
+		t.Errorf("got %s\n%s", got, said)
+	}
+}
+
 // Ambiguous files are refused, and the error names the flag.
 func TestAmbiguousFiles(t *testing.T) {
 	f := func(text, want string, change ...func(*Options)) {
