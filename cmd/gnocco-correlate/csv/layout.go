@@ -102,6 +102,7 @@ func (l *layout) choose(names []string, cells [][][]byte, o *Options) error {
 	}
 	l.times = (&csv.Times{Columns: times}).Names(names)
 	l.columns, l.plain = make([]int, len(names)), true
+	var samples [][][]byte
 	for i, name := range names {
 		l.columns[i] = -1
 		if slices.Contains(o.Skip, name) || slices.Contains(times, i) {
@@ -120,7 +121,10 @@ func (l *layout) choose(names []string, cells [][][]byte, o *Options) error {
 			return fmt.Errorf("csv: column %s: %w", name, err)
 		}
 		l.columns[i], l.plain = len(l.names), l.plain && form == (csv.NumberForm{})
-		l.names, l.forms = append(l.names, name), append(l.forms, form)
+		l.names, l.forms, samples = append(l.names, name), append(l.forms, form), append(samples, cells[i])
+	}
+	if err := csv.CheckPoints(l.names, samples, l.forms); err != nil {
+		return fmt.Errorf("csv: %w", err)
 	}
 	if len(l.names) == 0 {
 		return fmt.Errorf("csv: no column holds numbers that are not timestamps: the columns are %s", list(names))

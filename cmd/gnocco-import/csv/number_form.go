@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -136,7 +137,7 @@ func NumberFormOf(cells [][]byte, point byte) (NumberForm, error) {
 	if numbers == 0 {
 		return f, ErrNoNumbers
 	}
-	if plain >= numbers {
+	if plain >= numbers && f.thousands != '.' {
 		return NumberForm{}, nil
 	}
 	return f, nil
@@ -167,9 +168,9 @@ func (f *NumberForm) hasDigits(cell []byte) bool {
 // that comes twice, or before the other one, stands between thousands; one that is not followed by three digits is
 // decimal.
 func (f *NumberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
-	var decimalComma, decimalPoint, commaThousands, pointThousands, space, quote, unclear bool
+	var decimalComma, decimalPoint, commaThousands, pointThousands, space, quote, unclear, unclearPoint bool
 	for _, cell := range cells {
-		cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
+		cell = bytes.TrimLeft(bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit))), "+-")
 		commas, points := bytes.Count(cell, []byte{','}), bytes.Count(cell, []byte{'.'})
 		comma, dot := bytes.LastIndexByte(cell, ','), bytes.LastIndexByte(cell, '.')
 		space = space || bytes.ContainsAny(cell, " \u00a0\u202f")
@@ -190,17 +191,18 @@ func (f *NumberForm) separators(cells [][]byte, point byte) (decimal, thousands 
 			unclear = true
 		case points == 1:
 			decimalPoint = decimalPoint || len(cell)-dot-1 != 3
+			unclearPoint = unclearPoint || thousandsPoint.Match(cell)
 		}
 	}
 	if point == ',' {
-		decimalComma, commaThousands = true, false
+		decimalComma, commaThousands, pointThousands = true, false, pointThousands || unclearPoint
 	} else if point == '.' {
 		decimalComma, commaThousands = false, commaThousands || unclear
 	}
 	switch {
 	case decimalComma && (commaThousands || decimalPoint && !pointThousands):
 		return 0, 0, errors.New("numbers with both decimal points and decimal commas")
-	case decimalComma && pointThousands:
+	case pointThousands && (decimalComma || !decimalPoint):
 		return ',', '.', nil
 	case decimalComma && space:
 		return ',', ' ', nil
@@ -220,6 +222,30 @@ func (f *NumberForm) separators(cells [][]byte, point byte) (decimal, thousands 
 		return 0, '\'', nil
 	}
 	return 0, 0, nil
+}
+
+// thousandsPoint matches a number whose point may be decimal, or between thousands.
+var thousandsPoint = regexp.MustCompile(`^[1-9][0-9]{0,2}\.[0-9]{3}$`)
+
+// CheckPoints refuses the forms of a file's columns if one has decimal commas, and all points of another one may stand
+// between thousands: a file has one decimal separator.
+func CheckPoints(names []string, cells [][][]byte, forms []NumberForm) error {
+	comma := slices.IndexFunc(forms, func(f NumberForm) bool { return f.point == ',' })
+	for i := range forms {
+		points := func(cell []byte) bool { return bytes.IndexByte(cell, '.') >= 0 && !IsGap(cell) }
+		j := slices.IndexFunc(cells[i], points)
+		if comma < 0 || j < 0 || forms[i].point != 0 || forms[i].thousands != 0 {
+			continue
+		}
+		if !slices.ContainsFunc(cells[i], func(cell []byte) bool {
+			cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(forms[i].unit)))
+			return points(cell) && !thousandsPoint.Match(bytes.TrimLeft(cell, "+-"))
+		}) {
+			return fmt.Errorf("column %s: the point of %q may be decimal or between thousands, as column %s has decimal "+
+				"commas: say --decimal , for thousands, and leave the column out otherwise", names[i], cells[i][j], names[comma])
+		}
+	}
+	return nil
 }
 
 // view is text as a string, for a call that does not keep it.

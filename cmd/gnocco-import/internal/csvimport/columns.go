@@ -178,6 +178,9 @@ func influxOrder(name string) int {
 // findValues finds the columns of values and the forms of their numbers.
 func (c *columns) findValues(o *Options, cells [][][]byte) error {
 	influx := len(o.MetricColumns) == 0 && len(c.metric) > 0
+	var names []string
+	var samples [][][]byte
+	var forms []csv.NumberForm
 	for i, name := range c.names {
 		switch {
 		case slices.Contains(slices.Concat(c.times.Columns, c.metric, c.labels), i) || i == c.resource:
@@ -199,6 +202,7 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 				return fmt.Errorf("column %s: %w", name, err)
 			}
 			c.values = append(c.values, valueColumn{i, metricName(name), form})
+			names, samples, forms = append(names, name), append(samples, cells[i]), append(forms, form)
 			for _, sign := range gapSigns {
 				n := 0
 				for _, cell := range cells[i] {
@@ -212,7 +216,7 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 			}
 		}
 	}
-	return nil
+	return csv.CheckPoints(names, samples, forms)
 }
 
 // requireOneSeries refuses a file whose rows of one time in one metric differ in a column of text: they belong to
