@@ -227,7 +227,7 @@ func doors() []door {
 		unfinished: []string{"bad", "bad ", "bad value", "bad value=", `bad value="text`, "bad,of=", `bad value=1,text="a`},
 		odd: []string{"bad value=x", "bad value=NaN", "bad value=1 x", "bad value=1 1 1", "=1", `bad value="1"`,
 			`bad text="only"`, "bad value=1 -5", "bad value=1 99999999999999999999"},
-		same: []string{" \t good   value=1 \t 60000000000 \t", "good  value=1\t60000000000",
+		same: []string{" \t good   value=1 \t 60000000000 \t", "good  value=1\t60000000000", "good\t \tvalue\t=1 60000000000",
 			"good value=1i 60000000000", "good value=1,text=\"a\r\nb\rc\" 60000000000"},
 		number: "bad value=%s 60000000000", numbers: append(tooLarge, "9223372036854775808i", "-9223372036854775809i",
 			"18446744073709551616u", "-1u", "1.5i", "0x10"),

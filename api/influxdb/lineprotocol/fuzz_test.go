@@ -79,9 +79,9 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(`"`, `\`, `\ `, `"x"`, `a\`, -1e-300, int64(0))
 	f.Add("0", "0", "0", "0", "\t", -1e-300, int64(0))
 	f.Add("#", "\t", "\t", "\t", "\tf\t", 1.0, int64(1))
-	// A tab before a name, a field's as a line's, is a blank, as in InfluxDB: only quotes make it part of the name.
+	// A tab around a name is a blank: only quotes make it part of the name.
 	write := func(name string) string {
-		if strings.ContainsAny(name[:1], "\"#\t") || strings.HasSuffix(name, `\`) {
+		if strings.ContainsAny(name[:1], "\"#\t") || strings.HasSuffix(name, `\`) || strings.HasSuffix(name, "\t") {
 			return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 		}
 		return strings.NewReplacer(" ", `\ `, ",", `\,`, "=", `\=`).Replace(name)

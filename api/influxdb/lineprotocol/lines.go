@@ -89,7 +89,7 @@ func (l *Lines) Decode(body []byte, precision Precision, now carbonara.Timestamp
 // is the number of those inside. A text ends where a comma, a blank or the line's end follows the closing quote; one
 // that does not end so makes its line faulty, and must not make the next lines parts of it.
 func lineEnd(body []byte, at int) (end, feeds int) {
-	end = feedAt(body, at)
+	end = at + plaintext.End(body[at:])
 	from, _ := trim(body, at, end)
 	if bytes.IndexByte(body[from:end], '"') < 0 || body[from] == '#' {
 		return end, 0
@@ -105,7 +105,7 @@ func lineEnd(body []byte, at int) (end, feeds int) {
 		}
 		if closed > end {
 			feeds += plaintext.Ends(body[at:closed])
-			end = feedAt(body, closed)
+			end = closed + plaintext.End(body[closed:])
 		}
 		at = closed - 1
 	}
@@ -113,9 +113,6 @@ func lineEnd(body []byte, at int) (end, feeds int) {
 }
 
 var afterText = []byte(", \t\r\n")
-
-// feedAt returns the index of the next line end, the body's length for none.
-func feedAt(body []byte, at int) int { return at + plaintext.End(body[at:]) }
 
 // MostMeasures returns how many measures a body has at most: its fields.
 func MostMeasures(body []byte) (most int) {
@@ -154,10 +151,7 @@ func trim(body []byte, from, end int) (begin, to int) {
 	for end > from && (isBlank(body[end-1]) || body[end-1] == '\r') {
 		end--
 	}
-	for from < end && isBlank(body[from]) {
-		from++
-	}
-	return from, end
+	return skipSpaces(body[:end], from), end
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
@@ -255,9 +249,12 @@ func headEnd(text []byte, at int) int {
 	return at
 }
 
-// nameEnd returns where the name that begins at at ends: after its closing quote, or before a comma, equals sign or
-// space that is not escaped.
+// nameEnd returns where the name that begins at at, behind tabs, ends: after its closing quote, or before a comma,
+// equals sign or space that is not escaped.
 func nameEnd(text []byte, at int) int {
+	for at < len(text) && text[at] == '\t' {
+		at++
+	}
 	if end, ok := quoteEnd(text, at); ok {
 		return end
 	}

@@ -61,6 +61,8 @@ func TestDecode(t *testing.T) {
 	f("m,host=h f=1,f=2 5", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h   f=1   5  ", "h|m.f|5|1;")
 	f("m,host=h f=1\t5\rm,host=h \t f=2 \t 6\r\r\n", "h|m.f|5|1;h|m.f|6|2;")
+	f("m\t,\thost\t=\th\t,\t\"t u\"\t=\tv\tw\t f\t=1,\tg=2 5", "h|m.f@t u=v\tw|5|1;h|m.g@t u=v\tw|5|2;")
+	f("\"m\t\",host=h\t,\"\tt\"=\"v\t\" \"f\t\"=1 5", "h|m\t.f\t@\tt=v\t|5|1;")
 	f(" m,host=h f=1 5\n\t m,host=h f=2 5\n  \t\n  # nothing", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h s=\"one\ntwo\",f=1 5\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")
 	f("m,host=h f=1,s=\"\n\\\"\n, =\n\" 5\r\nm,host=h f=2 5", "h|m.f|5|1;h|m.f|5|2;")

@@ -1,6 +1,7 @@
 package lineprotocol
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -140,10 +141,11 @@ func (l *Lines) names(of field, equals bool) (measurement, name string, tags map
 // text returns a part of the body.
 func (l *Lines) text(s span) []byte { return l.body[s.from:s.to] }
 
-// parseName returns the name that text begins with, in plain, and what follows it. It is never empty.
+// parseName returns the name that text begins with, in plain and without tabs around it, and what follows them. It is
+// never empty.
 func parseName(text []byte) (name string, rest []byte, ok bool) {
 	end := nameEnd(text, 0)
-	raw, rest := text[:end], text[end:]
+	raw, rest := bytes.Trim(text[:end], "\t"), bytes.TrimLeft(text[end:], "\t")
 	var plain strings.Builder
 	if quoted, ok := quoteEnd(raw, 0); ok {
 		for i := 1; i < quoted-1; i++ {
