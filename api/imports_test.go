@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+	"google.golang.org/protobuf/proto"
 )
 
 // query checks the answer of an instant query at second 60, as a part of it.
@@ -175,6 +177,21 @@ func TestPushgateway(t *testing.T) {
 	query(`delay_bucket%7Ble=%222.0%22%7D`, `{"__name__":"delay_bucket","job":"go","le":"2.0"},"value":[`+at+`,"1"]`)
 	query("delay_sum", `"1.5"`)
 	f("PUT /metrics/job/go", 400, "could not be decoded", protobuf.String()[:9], "Content-Type", string(format))
+	protobuf.Reset()
+	for i, value := range []float64{1, 2} {
+		family := &dto.MetricFamily{Name: proto.String("twice"), Type: dto.MetricType(i).Enum(),
+			Metric: []*dto.Metric{{Counter: &dto.Counter{Value: &value}}}}
+		if i == 1 {
+			family.Metric[0] = &dto.Metric{Gauge: &dto.Gauge{Value: &value},
+				Label: []*dto.LabelPair{{Name: proto.String("x"), Value: proto.String("y")}}}
+		}
+		check(t, expfmt.NewEncoder(&protobuf, format).Encode(family))
+	}
+	f("PUT /metrics/job/go", 400, `1 of 3 lines refused: line 2: "twice" is a counter above, and here a gauge`,
+		protobuf.String(), "Content-Type", string(format))
+	s.want(t, "GET /api/v1/metadata?metric=twice", "", 200, `~"type":"counter"`, "user", "jd")
+	query("twice", `"job":"go"},"value":[`+at+`,"1"]`)
+	query("twice", `"x":"y"},"value":[`+at+`,"2"]`)
 
 	f("PUT /metrics/job/backup", 400, "1 of 2 lines refused: line 2: ", "kept 1\nbad")
 	query("kept", `"1"`)

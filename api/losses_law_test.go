@@ -97,7 +97,7 @@ func TestImportsLoseNothingSilently(t *testing.T) {
 		return fmt.Sprintf("%s %d %d000", series, value, seconds)
 	}
 	run("exposition as protobuf", losstest.Door{Element: element, Send: byProtobuf, Odd: []string{"u 1 -1",
-		"u 1 99999999999999", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 60000 cut", "u 1 60000 histogram",
+		"u 1 99999999999999", "u 1 60000 of=1,of=2", "u 1 60000 of=1,of=1", "u 1 60000 cut", "h 1 60000 histogram",
 		strings.Repeat("u", 300) + " 1 60000"}})
 	for version, headers := range [][]string{1: asRemoteWrite, 2: asRemoteWrite2} {
 		if headers == nil {

@@ -31,6 +31,7 @@ const maxProtobufBytes = 4 << 20
 // decodeText reads Prometheus' exposition format line by line: so a fault ends with its line. The parser reads names
 // and labels of unknown series only, and lines of another form than most.
 func (b *body) decodeText() error {
+	b.kinds = map[string]string{}
 	kind, parameters, _ := mime.ParseMediaType(b.kind)
 	switch {
 	case kind == "application/openmetrics-text":
@@ -43,7 +44,6 @@ func (b *body) decodeText() error {
 		}
 		return b.decodeProtobuf()
 	}
-	b.kinds = map[string]string{}
 	for number, line := range plaintext.Lines(b.text) {
 		if b.refused.End(b.total) {
 			break
@@ -183,7 +183,7 @@ func (b *body) decodePush() error {
 	return b.add(b.now, float64(b.now)/1e9)
 }
 
-// parse adds the series that a parser finds, and calls found for each.
+// parse adds the series that a parser finds, and calls found for each, and for each type that is refused.
 func (b *body) parse(p textparse.Parser, found func()) error {
 	var set labels.Labels
 	for {
@@ -198,11 +198,11 @@ func (b *body) parse(p textparse.Parser, found func()) error {
 		case textparse.EntryType:
 			name, kind := p.Type()
 			if before, ok := b.kinds[string(name)]; ok && before != string(kind) {
+				found()
 				b.refused.Unreadable(b.line, fmt.Sprintf("%.100q is a %s above, and here a %s", name, before, kind))
 				continue
-			} else if b.kinds != nil {
-				b.kinds[string(name)] = string(kind)
 			}
+			b.kinds[string(name)] = string(kind)
 			if err := b.describe(string(name), func(m *series.Metadata) { m.Kind = string(kind) }); err != nil {
 				return err
 			}

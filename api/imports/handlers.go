@@ -57,10 +57,10 @@ type body struct {
 	now      carbonara.Timestamp
 	latest   carbonara.Timestamp // that a measure may have
 	refused  web.RefusedLines
-	line     int // the one being read, from 1; of protobuf, the series
+	line     int // the one being read, from 1; of protobuf, the series or the refused type
 	total    int // lines with content
 	metadata []series.Metadata
-	kinds    map[string]string   // of names, by lines of TYPE; nil: not noted
+	kinds    map[string]string   // of names, by the first TYPE of each
 	symbols  *labels.SymbolTable // of parsers
 }
 
