@@ -310,6 +310,7 @@ func (r *ruled) answered(q upstream.Query, err error) map[string]float64 {
 
 // requireCells compares the recorded cells with the expressions by Prometheus' engine over all measures.
 func (r *ruled) requireCells(engine *upstream.Engine, from, to time.Time) {
+	r.t.Helper()
 	var all []promtest.Series
 	for _, in := range r.inputs {
 		one := promtest.Series{Labels: in.labels()}
@@ -372,6 +373,9 @@ func TestRulesEqualTheirExpressions(t *testing.T) {
 			g.Creator = "me"
 		}
 		fatal.If(t, r.manager.Apply(t.Context(), groups))
+		fatal.If(t, r.Metricd.Refresh(t.Context(), []uuid.UUID{{}, {15: 1}, {15: 2}})) // all sacks
+		fatal.If(t, r.manager.Round(t.Context(), r.now)) // rules find at once what those before them have recorded
+		r.requireCells(engine, begin, r.now.Add(-2*time.Minute))
 		for range 60 {
 			r.minute()
 			round := func() { fatal.If(t, r.manager.Round(t.Context(), r.now)) }

@@ -208,7 +208,7 @@ var planted = []bug{
 		"if t <= horizon && !(PLANTED) {"}}},
 	{name: "rules do not hear of other labels", law: lawOfRules, edits: []edit{before("rules/evaluator.go",
 		"	for _, id := range resources {\n", "	if PLANTED {\n		resources = nil\n	}\n")}},
-	{name: "a rule comes before those that it reads", law: "./rules TestInOrder", edits: []edit{{"rules/definition.go",
+	{name: "a rule comes before those that it reads", law: lawOfRules, edits: []edit{{"rules/definition.go",
 		"if other.group.Project == r.group.Project &&", "if !(PLANTED) && other.group.Project == r.group.Project &&"}}},
 	{name: "a cell after a crash has a second measure", law: lawOfRules, edits: []edit{{"rules/recorder.go",
 		"return w.at(i).Add(-resultBefore) }", `if PLANTED {
