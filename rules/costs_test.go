@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/query/promql"
@@ -119,11 +117,6 @@ func (f *fleet) tick(step time.Duration) {
 		f.settleIncoming()
 	})
 	f.now = f.now.Add(step)
-}
-
-// settleIncoming waits until all measures can be read.
-func (f *fleet) settleIncoming() {
-	f.check(f.Metricd.Refresh(context.Background(), []uuid.UUID{{}, {15: 1}, {15: 2}, {15: 3}}))
 }
 
 // rounds evaluates as Run does in a step.

@@ -131,7 +131,10 @@ func (g *Group) goOn(earlier *Group) {
 			continue
 		}
 		was := rest[i].Progress
-		r.Series, r.Began = was.Series, was.Began
+		r.Series, r.Began, r.Strays = was.Series, was.Began, was.Strays
+		if earlier.every()%g.every() != 0 {
+			r.Strays = r.Strays.with(span{0, was.Next.Add(g.every())})
+		}
 		if rest[i].Expr == r.Expr && earlier.Interval == g.Interval && earlier.Limit == g.Limit {
 			r.Progress = was
 		}

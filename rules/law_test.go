@@ -183,9 +183,15 @@ func (w *world) replace(l labels.Labels, from, to time.Time, values ...float64) 
 	w.check(err)
 }
 
+// settleIncoming waits until all measures can be read.
+func (w *world) settleIncoming() {
+	w.check(w.Metricd.Refresh(context.Background(), []uuid.UUID{{}, {15: 1}, {15: 2}, {15: 3}}))
+}
+
 // settle runs rounds until nothing is to do, and the sacks have told of the last results.
 func (w *world) settle() {
 	w.t.Helper()
+	w.settleIncoming()
 	for i, quiet := 0, 0; quiet < 4; i++ {
 		w.now = w.now.Add(6 * time.Second) // the sacks are polled
 		w.check(w.manager.Round(context.Background(), w.now))

@@ -73,6 +73,7 @@ type Progress struct {
 	Failed  spans               // cells that could not be evaluated alone, and wait for retryFailed
 	Coarse  spans               // cells that were not evaluated from measures alone
 	Said    string              // by the last such evaluation
+	Strays  spans               // where measures of another interval may lie between the cells
 	History int64               // cells of the first history
 	Series  map[uuid.UUID]bool  // metrics that hold results
 

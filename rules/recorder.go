@@ -40,6 +40,7 @@ type work struct {
 	sees   postings.Sees
 	rights ingest.Rights
 	policy *model.ArchivePolicy // of the results
+	strays spans
 	notes  annotations.Annotations
 	said   string // of the evaluation, but for measures
 }
@@ -74,7 +75,8 @@ func (m *Manager) work(ctx context.Context, r *Rule, now time.Time) {
 		r.atOnce = max(1, r.atOnce/2) // perhaps they were too many
 		return
 	}
-	r.Todo, r.atOnce = r.Todo.without(w.span), min(cellsAtOnce, 2*r.atOnce)
+	r.Todo, r.Strays = r.Todo.without(w.span), r.Strays.without(w.span)
+	r.atOnce = min(cellsAtOnce, 2*r.atOnce)
 	if r.Coarse = r.Coarse.without(w.span); w.said != "" {
 		r.Coarse, r.Said = r.Coarse.with(w.span), w.said
 	}
@@ -163,7 +165,7 @@ func (w *work) choose() {
 		block := max(w.policy.Plan().Coarsest(), every)
 		w.From, w.To = w.From.Floor(block), max(w.To, min(w.To.Ceil(block), r.Next.Add(-every)))
 	}
-	w.cells = w.every(every)
+	w.cells, w.strays = w.every(every), r.Strays
 }
 
 // open returns since when measures of any age are pushed.
@@ -240,7 +242,7 @@ func packed(l labels.Labels) model.Labels {
 }
 
 // record records the values that differ from the recorded ones: by a push where measures of any age are accepted and
-// none goes, else by a correction.
+// none goes, else by a correction. Measures of another interval go.
 func (w *work) record(ctx context.Context, found map[model.Labels]column) error {
 	recorded, err := w.recorded(ctx)
 	if err != nil {
@@ -256,10 +258,11 @@ func (w *work) record(ctx context.Context, found map[model.Labels]column) error 
 	for key, values := range found {
 		was, first, goes := recorded[key], w.n, false
 		for i, v := range values {
-			if was == nil && isAbsent(v) || was != nil && math.Float64bits(was[i]) == math.Float64bits(v) {
+			strays := was != nil && w.strays.has(w.at(i))
+			if was == nil && isAbsent(v) || was != nil && math.Float64bits(was[i]) == math.Float64bits(v) && !strays {
 				continue
 			}
-			first, goes = min(first, i), goes || isAbsent(v)
+			first, goes = min(first, i), goes || isAbsent(v) || strays
 		}
 		if first == w.n {
 			continue
