@@ -158,7 +158,7 @@ export async function read<T>(path: string, body?: unknown, signal?: AbortSignal
     return JSON.parse(
       text.replace(
         /([[,:]\s*-?)(NaN|Infinity)(?=\s*[,\]}])/g,
-        (_, before, word) => before + (word > "N" ? "null" : "1e999"),
+        (_, before, word) => before + (word === "NaN" ? "null" : "1e999"),
       ),
     ) as T;
   }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { read } from "./api";
 import { mark } from "./combined_chart";
 import { Copy } from "./copy";
-import { duration, moment, show, unitOf, whole } from "./format";
+import { count, duration, moment, show, unitOf, whole } from "./format";
 import { archiveFor, chosenMetrics, readShown, type Columns, type Metric } from "./metrics";
 import { find, quote, selector } from "./paths";
 import { Scroll } from "./scroll";
@@ -132,14 +132,14 @@ export function Changed({ of = [] }: { of?: Metric[] }) {
       <p class="hint">
         Drag over the chart to mark another time. It is compared with the {duration(Math.round(span))} before, and what
         moved with the same time of earlier days{text || labels.length ? ", of the metrics found on the left" : ""}.
-        {loading && <b> Comparing …{progress > 0 && ` ${whole(progress)} windows read`}</b>}
+        {loading && <b> Comparing …{progress > 0 && ` ${count(progress, "window")} read`}</b>}
       </p>
       {error && <Notice bad>{error}</Notice>}
       {value && all.length === 0 && <p class="hint">There is nothing to compare at this time.</p>}
       {value && all.length > 0 && (
         <>
           <p id="explained" style={{ margin: "0.6rem 0" }} data-moved={value.answer.moved}>
-            {whole(value.answer.moved)} of {whole(value.answer.compared)} compared metrics moved far
+            {whole(value.answer.moved)} of {count(value.answer.compared, "compared metric")} moved far
             {value.answer.where.length > 0 && (
               <>
                 , {shared(value.answer.where)} with <b>{pairs(value.answer.where)}</b>

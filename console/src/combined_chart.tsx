@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { lazy, parts } from "./lazy";
 import { axisOf } from "./axis";
 import { Chart, type Line } from "./chart";
-import { duration, moment } from "./format";
+import { count, duration, moment } from "./format";
 import {
   byName,
   archiveFor,
@@ -128,7 +128,7 @@ export function Overlay({ metrics }: { metrics: Metric[] }) {
   const axis = axisOf(params, unit),
     table = params.get("view") === "table",
     window = readWindow(params);
-  const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : `${metrics.length} metrics`;
+  const title = metrics.length === 1 ? (metrics[0].name ?? metrics[0].id) : count(metrics.length, "metric");
   const host = metrics.length === 1 && metrics[0].place[""];
   const shown = value?.range ?? range,
     begin = value ? beginOf([...value.columns, ...value.before], shown, params) : shown.from;
@@ -339,8 +339,8 @@ function archives({ columns, method, raw, tooMany }: Shown): string {
   );
   const dots = raw.length
     ? raw.some((r) => r.times.length)
-      ? "; dots are raw measures"
-      : "; raw measures are not kept of this time"
+      ? "; dots are raw measures, as far as kept"
+      : "; no raw measures are kept"
     : "";
   const left = infiniteOf(columns);
   return (

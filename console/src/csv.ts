@@ -1,5 +1,7 @@
 // Files of rows: what separates their cells, which column has the times, and what the others hold. It knows no server.
 
+import { count } from "./format";
+
 export interface Sheet {
   header: string[];
   rows: string[][]; // without the header
@@ -266,7 +268,7 @@ export function measuresOf(
       return;
     }
     if (row.slice(header.length).some(Boolean))
-      rejected.push({ line: lines[i], why: `${row.length} cells in ${header.length} columns` });
+      rejected.push({ line: lines[i], why: `${count(row.length, "cell")} in ${count(header.length, "column")}` });
     columns.forEach((column, c) => {
       const cell = row[column] ?? "";
       if (isGap(cell)) return;

@@ -189,7 +189,7 @@ export function Finder({ finder, chosen }: { finder: FinderState; chosen: Metric
         {!valuesFirst && known}
         {names && shownOfList >= names.counts.length && names.values > names.counts.length && (
           <li class="hint">
-            and {whole(names.values - names.counts.length)} more names: type, or choose above, to narrow
+            and {count(names.values - names.counts.length, "more name")}: type, or choose above, to narrow
           </li>
         )}
       </ul>
@@ -251,7 +251,7 @@ function Filter({ facet: { name, values, counts }, text, labels, open }: FilterP
         list={"values-" + name}
         aria-label={label(name)}
         placeholder={label(name)}
-        title={open && values > counts.length ? `${whole(values)} values: type a part of one` : undefined}
+        title={open && values > counts.length ? `${count(values, "value")}: type a part of one` : undefined}
         value={typed}
         onInput={(e) => {
           const value = e.currentTarget.value;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { read, request } from "./api";
-import { whole } from "./format";
+import { count, whole } from "./format";
 import { Scroll } from "./scroll";
 import { Menu, Notice, Panel, useLoad } from "./widgets";
 
@@ -29,7 +29,7 @@ export function Recordings() {
         {r.name} <small class="hint mono">{r.query}</small>
       </td>
       <td class="wide">
-        <span class="badly">{r.lastError}</span> {whole(r.cells_to_do)} times to do{g.paused && ", paused"}
+        <span class="badly">{r.lastError}</span> {count(r.cells_to_do, "time")} to do{g.paused && ", paused"}
         <small class="hint">, {whole(r.cells_of_history)} of history</small>
       </td>
       <td class="number">

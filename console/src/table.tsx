@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { colorOf } from "./chart";
 import { breakable } from "./finder";
-import { moment, show, whole, type Unit } from "./format";
+import { count, moment, show, type Unit } from "./format";
 import type { Row, useHidden } from "./legend";
 import { nth } from "./quickselect";
 import { Scroll } from "./scroll";
@@ -171,9 +171,8 @@ export function DataTable({ rows, unit, zone, name }: { rows: Row[]; unit: Unit;
     <>
       <p class="aside">
         <span>
-          {joined.length > mostRows
-            ? `The newest ${mostRows} of ${whole(joined.length)} rows`
-            : `${joined.length} rows`}
+          {joined.length > mostRows && `The newest ${mostRows} of `}
+          {count(joined.length, "row")}
         </span>
         <button type="button" onClick={() => save(new Blob([csv(rows)], { type: "text/csv" }), name + ".csv")}>
           CSV

@@ -2,7 +2,7 @@ import { parts } from "./lazy";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, type Line } from "./chart";
 import type { FinderState } from "./finder";
-import { show, whole } from "./format";
+import { count, show, whole } from "./format";
 import {
   archiveFor,
   beginOf,
@@ -153,7 +153,7 @@ export function Tiles({ finder }: { finder: FinderState }) {
       </div>
       {rest && found.length === mostTiles && total > shown && (
         <p class="hint" id="undrawn">
-          Charts of {whole(shown)} of {whole(total)} metrics: type, or choose on the left, to see others.
+          Charts of {whole(shown)} of {count(total, "metric")}: type, or choose on the left, to see others.
         </p>
       )}
     </>

@@ -121,7 +121,7 @@ func TestLines(t *testing.T) {
 	// A measure a second: the groups of seconds are the measures.
 	same("load, measures", rows(t, c, id, fmt.Sprintf("start=%d&stop=%d&granularity=1&aggregation=last", from+1, to+1)))
 	b.picture("lines")
-	if text := b.texts("#archive")[0]; !strings.Contains(text, "dots are raw measures") {
+	if text := b.texts("#archive")[0]; !strings.Contains(text, "dots are raw measures, as far as kept") {
 		t.Error(text)
 	}
 

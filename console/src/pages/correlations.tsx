@@ -414,7 +414,7 @@ function Done({ job }: { job: Job }) {
           aside={
             value.matrix.left > 0 && (
               <span>
-                the {mostDrawn} of the strongest pairs, of {whole(mostDrawn + value.matrix.left)} metrics
+                the {mostDrawn} of the strongest pairs, of {count(mostDrawn + value.matrix.left, "metric")}
               </span>
             )
           }
@@ -670,8 +670,8 @@ function Redundancy({
                 "metric",
               )}{" "}
               and keeping {whole(value.groups.length)} saves <b>{bytes(value.bytes)}</b> and{" "}
-              <b>{show(value.measures_per_day)}</b> measures a day; keeping only their coarsest granularity saves{" "}
-              <b>{bytes(value.finer_bytes)}</b>.
+              <b>{count(Math.round(value.measures_per_day), "measure")}</b> a day; keeping only their coarsest
+              granularity saves <b>{bytes(value.finer_bytes)}</b>.
               {value.bytes === 0 && " Their measures have not been written to archives yet: they are in some minutes."}
             </p>
             <SavingPlan value={value} />
@@ -706,7 +706,7 @@ function Redundancy({
                               {g.drop.length > 1 && (
                                 <small class="hint">
                                   {" "}
-                                  for {g.drop.length} others, {bytes(g.bytes)}
+                                  for {count(g.drop.length, "other")}, {bytes(g.bytes)}
                                 </small>
                               )}
                             </>

@@ -84,7 +84,7 @@ export function Import() {
             e.preventDefault();
             setOver(false);
             const files = e.dataTransfer?.files;
-            if (files && files.length > 1) setError(`${files.length} files were dropped: bring one at a time`);
+            if (files && files.length > 1) setError(`${count(files.length, "file")} were dropped: bring one at a time`);
             else void open(files?.[0]);
           }}
         >

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { read, request } from "../api";
 import { Chart } from "../chart";
-import { duration, show, whole } from "../format";
+import { count, duration, show, whole } from "../format";
 import { parseText, total, type Sample } from "../metrics_text";
 import { Scroll } from "../scroll";
 import { Figure } from "../figure";
@@ -138,7 +138,8 @@ function State() {
           title="The cluster"
           aside={
             <span>
-              {cluster.members.length} processes{cluster.silent?.length ? ", silent: " + cluster.silent.join(", ") : ""}
+              Processes: {cluster.members.length}
+              {cluster.silent?.length ? ", silent: " + cluster.silent.join(", ") : ""}
             </span>
           }
         >
@@ -225,7 +226,7 @@ function State() {
           </div>
           <Panel
             title="Backlog by sack"
-            aside={<span>{sacks(now).length} sacks held here; a full cell is the longest backlog</span>}
+            aside={<span>{count(sacks(now).length, "sack")} held here; a full cell is the longest backlog</span>}
           >
             <Strip samples={now} />
           </Panel>
@@ -407,14 +408,14 @@ function Strip({ samples }: { samples: Sample[] }) {
     <div
       class="strip"
       role="img"
-      aria-label={`Backlog of ${all.length} sacks, ${show(Math.max(0, ...all.map((s) => s.value)))} at most`}
+      aria-label={`Backlog of ${count(all.length, "sack")}, ${show(Math.max(0, ...all.map((s) => s.value)))} at most`}
     >
       {all.map((s) => (
         <i
           key={s.labels.sack}
           data-sack={s.labels.sack}
           data-value={s.value}
-          title={`sack ${s.labels.sack}: ${show(s.value)} measures wait, ${show(total(samples, "gnocco_sack_backlog_age_seconds", { sack: s.labels.sack }), "seconds", 3)}`}
+          title={`sack ${s.labels.sack}: ${count(s.value, "measure")} in wait, ${show(total(samples, "gnocco_sack_backlog_age_seconds", { sack: s.labels.sack }), "seconds", 3)}`}
           style={{
             background: `color-mix(in srgb, var(--warm) ${Math.round((100 * s.value) / most)}%, var(--accent-soft))`,
           }}

@@ -68,4 +68,4 @@ n):fetch(oe+e,{method:_,headers:o,body:u,signal:n,credentials:e==="/v1/session"?
 let a=await s.text();throw s.status===401&&i===I.get()&&i.credentials!=="none"&&(localStorage.removeItem(O),ve(i.user!=="")),new _e(s.status,l_(s.status,a))}function l_(_,e){try{let t=JSON.parse(e),n=t.
 description??t.error??t.title;if(typeof n=="string")return n;if(n?.cause)return[n.cause,n.reason,typeof n.detail=="string"?n.detail:JSON.stringify(n.detail)].filter(Boolean).join(": ")}catch{}return _===
 403?"You may not see this":"The server answers with status "+_}async function C_(_,e,t){let n=await(await te(e===void 0?"GET":"POST",_,e,t)).text();try{return JSON.parse(n)}catch{return JSON.parse(n.replace(
-/([[,:]\s*-?)(NaN|Infinity)(?=\s*[,\]}])/g,(i,o,u)=>o+(u>"N"?"null":"1e999")))}}export{m as a,Y as b,p_ as c,Je as d,m_ as e,Ve as f,v_ as g,u_ as h,F as i,I as j,Xe as k,_e as l,b_ as m,S_ as n,T_ as o,te as p,C_ as q};
+/([[,:]\s*-?)(NaN|Infinity)(?=\s*[,\]}])/g,(i,o,u)=>o+(u==="NaN"?"null":"1e999")))}}export{m as a,Y as b,p_ as c,Je as d,m_ as e,Ve as f,v_ as g,u_ as h,F as i,I as j,Xe as k,_e as l,b_ as m,S_ as n,T_ as o,te as p,C_ as q};

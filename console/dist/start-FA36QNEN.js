@@ -1,1 +1,0 @@
-import"./chunk-ASGGFSPP.js";import"./chunk-7QPIL4KG.js";

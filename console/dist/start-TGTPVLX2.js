@@ -1,0 +1,1 @@
+import"./chunk-MDOSLZMN.js";import"./chunk-7QPIL4KG.js";
