@@ -153,7 +153,7 @@ func (one *groupsJSON) decode(dst *carbonara.Groups, now, ahead carbonara.Timest
 		case !ok || column.IsSketch():
 			values = slices.Repeat([]groupValue{groupValue(carbonara.Absent())}, dst.Len())
 		case len(values) != dst.Len():
-			return web.BadRequest("Column %v has %d values, not %d", column, len(values), dst.Len())
+			return web.BadRequest("Column %v has length %d, not %d", column, len(values), dst.Len())
 		default:
 			known++
 		}

@@ -56,7 +56,7 @@ func TestMaxFuture(t *testing.T) {
 	check(t, zip.Close())
 	partly("POST /v1/influxdb/write", zipped.String(), oneLine, "Content-Encoding", "gzip")
 	partly("POST /v1/prometheus/write", remoteWrite("up 1 9183110400000 instance=i,job=j"),
-		"1 of 1 samples refused, the others stored: 1 from before 1970 or after", asRemoteWrite...)
+		"1 of 1 sample refused, the others stored: 1 from before 1970 or after", asRemoteWrite...)
 
 	s.want(t, "GET /v1/metric/"+id+"/measures?refresh=true", "", 200, `[["2025-12-31T00:00:00+00:00", 1.0, 7.0]]`)
 	s.want(t, "GET /v1/metric/"+empty+"/measures?refresh=true", "", 200, `[]`)

@@ -44,9 +44,9 @@ func TestImportJSONLines(t *testing.T) {
 		{"unexpected end", `{"metric":`},
 		{"[1] is not an object", `[1]`},
 		{`"metric" has no "__name__"`, `{"metric":{"job":"x"},"values":[1],"timestamps":[1]}`},
-		{"2 timestamps and 1 values", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
-		{"0 timestamps and 0 values", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
-		{"0 timestamps and 1 values", `{"metric":{"__name__":"x"},"values":[1]}`},
+		{"timestamps and values are 2 and 1", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
+		{"timestamps and values are 0 and 0", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
+		{"timestamps and values are 0 and 1", `{"metric":{"__name__":"x"},"values":[1]}`},
 		{"timestamp -1 is not between 1970 and 2262", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[-1]}`},
 		{`timestamp "1.5" is not an integer`, `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1.5]}`},
 		{`value "[1]" is not a number`, `{"metric":{"__name__":"x"},"values":[2,[1]],"timestamps":[1,2]}`},
@@ -86,7 +86,7 @@ func TestImportExposition(t *testing.T) {
 	s.want(t, "GET /api/v1/metadata?metric=answers_total", "", 200,
 		`~"type":"counter","help":"Answers \n given."`, "user", "jd")
 	f(400, `2 of 4 lines refused: line 2: `, "?timestamp=60000", "good 1", "bad", "good 2 59999", "{} 1")
-	f(400, `1 of 1 lines refused: line 1: parsing "line": invalid syntax`, "", "bad line")
+	f(400, `1 of 1 line refused: line 1: parsing "line": invalid syntax`, "", "bad line")
 	f(400, "line 2: not valid UTF-8", "?timestamp=60000", "good 1", "bad{a=\"\xff\"} 1")
 	f(400, "line 1: timestamp 9223372036855 is not between", "", "bad 1 9223372036855")
 	f(400, "timestamp has to be milliseconds", "?timestamp=x", "good 1")
@@ -116,7 +116,7 @@ func TestImportCollectd(t *testing.T) {
 	}
 	good := list("7,8.5,null", `"derive","counter","derive"`, `"read","write","none"`, "59.2504")
 	f(204, "", "["+good+","+list("-3", `"gauge"`, `"value"`, "59")+","+list("5", `"absolute"`, `"value"`, "60")+"]")
-	f(400, "1 of 2 lines refused: line 1: collectd_disk_x_disk_octets: 1 measures are replaced",
+	f(400, "1 of 2 lines refused: line 1: collectd_disk_x_disk_octets: 1 measure replaced",
 		"["+list("-3", `"gauge"`, `"value"`, "60")+","+list("4", `"absolute"`, `"value"`, "60")+"]")
 	f(204, "", " [ ] ")
 	const labels = `"host":"web-1","plugin":"disk-x","plugin_instance":"sda","site":"a","type":"disk_octets"`
@@ -126,13 +126,13 @@ func TestImportCollectd(t *testing.T) {
 	s.query(t, "collectd_disk_x_disk_octets", `"metric":{"__name__":"collectd_disk_x_disk_octets",`+labels+`},"value":[60,"4"]`)
 
 	for _, c := range []struct{ reason, list string }{
-		{"2 values, 1 dstypes and 1 dsnames", list("1,2", `"gauge"`, `"value"`, "1")},
-		{"0 values, 0 dstypes and 0 dsnames", `{"severity":"FAILURE"}`},
+		{"dstypes and dsnames are 2, 1 and 1", list("1,2", `"gauge"`, `"value"`, "1")},
+		{"dstypes and dsnames are 0, 0 and 0", `{"severity":"FAILURE"}`},
 		{"plugin, type and time are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
 		{"time -1 is not between", list("1", `"gauge"`, `"value"`, "-1")},
 		{"time 1e12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},
-		{`1 of its 1 values: dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
-		{`1 of its 1 values: value 0: "\"1\"" is not a number`, list(`"1"`, `"gauge"`, `"value"`, "1")},
+		{`values refused: 1 of 1: dstype "odd" of value 0 is unknown`, list("1", `"odd"`, `"value"`, "1")},
+		{`values refused: 1 of 1: value 0: "\"1\"" is not a number`, list(`"1"`, `"gauge"`, `"value"`, "1")},
 		{"not valid UTF-8", list("1", `"gauge"`, "\"\xff\"", "1")},
 	} {
 		f(400, "1 of 3 lines refused: line 2: "+c.reason, "["+good+","+c.list+","+good+"]")
@@ -239,7 +239,7 @@ func TestManyComments(t *testing.T) {
 func TestMeasuresOfALineCostThemselves(t *testing.T) {
 	s := newServer(t, nil)
 	s.want(t, "POST /api/v1/import", `{"metric":{"__name__":"a"},"values":[1,2],"timestamps":[60000,7000000000000]}`,
-		http.StatusBadRequest, "~1 of its 2 measures: timestamp 7000000000000 is more than 24h0m0s ahead")
+		http.StatusBadRequest, "~measures refused: 1 of 2: timestamp 7000000000000 is more than 24h0m0s ahead")
 	const list = `{"values": [%d], "dstypes": [%q], "dsnames": ["value"], "time": %s, "plugin": "p", "type": "t"}`
 	body := fmt.Sprintf("["+list+","+list+","+list+"]", 1, "gauge", "60.0000001", 2, "gauge", "60.0000002",
 		uint64(math.MaxUint64), "counter", "60.5")

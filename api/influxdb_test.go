@@ -225,9 +225,9 @@ func TestInfluxDBStoresAllOrNothing(t *testing.T) {
 	post(204, "", "known v=1 60", "known v=2 61")
 	for odd, reason := range map[string]string{
 		"bad": "no fields", `bad t="x"`: "no field is a number", "bad,a=1,a=2 v=1 60": "", "bad,__name__=x v=1 60": "",
-		"\xff v=1 60": "", "bad v=1 9000000000": "A measure may be", "bad v=1,v=2 60": "bad_v: 1 measures are replaced",
-		"good v=2 60":                "good_v: 1 measures are replaced",
-		"known v=8 60\nknown v=9 60": "known_v: 1 measures are replaced",
+		"\xff v=1 60": "", "bad v=1 9000000000": "A measure may be", "bad v=1,v=2 60": "bad_v: 1 measure replaced",
+		"good v=2 60":                "good_v: 1 measure replaced",
+		"known v=8 60\nknown v=9 60": "known_v: 1 measure replaced",
 		"bad,of=" + strings.Repeat("x", 70000) + " v=1 60": "",
 	} {
 		lines := 2 + strings.Count(odd, "\n")
@@ -251,7 +251,7 @@ func TestInfluxDBNamesReplacedValues(t *testing.T) {
 	s.policy(t, "low")
 	s.want(t, "POST /v1/archive_policy_rule", `{"name":"r","archive_policy_name":"low","metric_pattern":"*"}`, 201, "~", "user", "admin")
 	for body, want := range map[string]string{
-		"cpu,host=a n=1,n=2 60000000000":                             "1 of 1 lines refused: line 1",
+		"cpu,host=a n=1,n=2 60000000000":                             "1 of 1 line refused: line 1",
 		"cpu,host=b a/b=1 60000000000\ncpu,host=b a_b=2 60000000000": "1 of 2 lines refused: line 1",
 	} {
 		s.want(t, "POST /v1/influxdb/write", body, http.StatusBadRequest, "~"+want+": ", "user", "admin")

@@ -132,7 +132,7 @@ func TestTermLimit(t *testing.T) {
 		t.Helper()
 		s.want(t, request, fmt.Sprintf(wrap, terms(3, one)), 200, "~")
 		s.want(t, request, fmt.Sprintf(wrap, terms(4, one)), 400,
-			`~{"cause": "Too many terms", "reason": "The search has 4 comparisons: search in parts, `,
+			`~{"cause": "Too many terms", "reason": "The number of comparisons is 4: search in parts, `,
 			"Accept", wantsJSON)
 	}
 	resource := `{"not":{"like":{"project_id":"p%"}}}`
@@ -143,7 +143,7 @@ func TestTermLimit(t *testing.T) {
 	f("DELETE /v1/resource/generic", `{"like":{"project_id":"x%"}}`, "%s")
 	f("POST /v1/search/metric?metric_id="+ids[0], `{">":0}`, "%s")
 	s.want(t, "POST /v1/search/metric?metric_id="+ids[0], `{">":[{"+":[{"*":2},{"*":3}]},0]}`, 400,
-		"~The search has 4 comparisons", "Accept", wantsJSON)
+		"~The number of comparisons is 4", "Accept", wantsJSON)
 	s.want(t, "POST /v1/search/resource/generic", `{"in":{"project_id":["p","q","r","s","t"]}}`, 200,
 		"~original_resource_id")
 }

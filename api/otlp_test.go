@@ -29,11 +29,11 @@ func TestOTLP(t *testing.T) {
 	s.want(t, "GET /api/v1/metadata", "", 200, `~{"a_b":[{"type":"gauge","help":"d"`, "user", "jd")
 	post(200, gauge("late", 9000000000)+","+gauge("c", 60)+`,{"name": "e", "exponentialHistogram": {"aggregationTemporality": 2,
 		"dataPoints": [{"scale": -9, "timeUnixNano": 1}, {"scale": -9, "timeUnixNano": 1}]}}`,
-		`~{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"3 of 4 points were refused, the others stored: e: histogram has an invalid schema`)
+		`~{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"3 of 4 points refused, the others stored: e: histogram has an invalid schema`)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="otlp",reason="exponential_histogram"} 4`)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="otlp",reason="future"} 2`)
 	post(401, "", `~{"code":16,"message":"Unauthorized"}`, "Authorization", "")
-	post(200, "5", `~{"partialSuccess":{"rejectedDataPoints":"1","errorMessage":"1 of 1 points were refused`)
+	post(200, "5", `~{"partialSuccess":{"rejectedDataPoints":"1","errorMessage":"1 of 1 point refused`)
 	post(400, "[", `~{"code":3,"message":"The body could not be decoded: invalid character`)
 	post(415, "", `~{"code":3,"message":"The Content-Type has to be`, "Content-Type", "text/plain")
 	post(415, "", `~{"code":3,"message":"The Content-Encoding has to be`, "Content-Encoding", "br")

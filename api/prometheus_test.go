@@ -123,7 +123,7 @@ func TestPrometheusRefuses(t *testing.T) {
 	f(400, "label __name__ is missing", remoteWrite("- 1 1000 job=j"))
 	f(400, "not what resource type prometheus has for job", remoteWrite("up 1 1000 job="+strings.Repeat("j", 513)))
 	f(400, "name must not be longer", remoteWrite(strings.Repeat("u", 256)+" 1 1000"))
-	f(400, "1 of 1 samples refused, the others stored: 1 from before 1970 or after", remoteWrite("up 1 18446744073709551615"))
+	f(400, "1 of 1 sample refused, the others stored: 1 from before 1970 or after", remoteWrite("up 1 18446744073709551615"))
 	f(202, "", up, "Content-Type", "application/x-protobuf;proto=prometheus.WriteRequest")
 	f(202, "", up, "Content-Type", "", "Content-Encoding", "")
 }

@@ -66,7 +66,7 @@ func TestQuotas(t *testing.T) {
 
 	// Measures are refused for a while. 6 are left of a balance of 10.
 	seven := strings.Repeat("cpu,host=a,pod=1 v=1 3\n", 7)
-	w = s.want(t, "POST /write", seven, http.StatusTooManyRequests, "~2 measures a second: of these 7 measures", user...)
+	w = s.want(t, "POST /write", seven, http.StatusTooManyRequests, "~2 measures a second: of 7 measures", user...)
 	if after := w.Header().Get("Retry-After"); after != "1" {
 		t.Errorf("Retry-After is %q", after)
 	}

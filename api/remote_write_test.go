@@ -146,7 +146,7 @@ func TestRemoteWriteRefuses(t *testing.T) {
 			protowire.EncodeZigZag(99)))...))
 	plain, err := s2.Decode(nil, []byte(remoteWrite("beside 1 1000")))
 	check(t, err)
-	f(400, "~1 of 2 samples refused, the others stored: 1 native histograms: native: invalid native histogram: histogram has",
+	f(400, "~1 of 2 samples refused, the others stored: 1 of native histograms: native: invalid native histogram: histogram has",
 		string(s2.EncodeSnappy(nil, append(native, plain...))))
 	s.want(t, "GET /v1/metric?name=beside", "", 200, "~beside", "user", "jd")
 }
@@ -340,7 +340,7 @@ func TestOddMetadataByRemoteWrite(t *testing.T) {
 			one(4, writev2.Metadata{Type: 77}), one(5, kept, writev2.Exemplar{LabelsRefs: []uint32{1, 98}})}}).Marshal()
 	check(t, err)
 	w := s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, body)), 400,
-		"~0 of 4 samples refused, the others stored: 3 exemplars or metadata: a_total: metadata: "+
+		"~0 of 4 samples refused, the others stored: 3 of exemplars or metadata: a_total: metadata: "+
 			"a reference lies beyond the symbols",
 		asRemoteWrite2...)
 	if got := w.Header().Get("X-Prometheus-Remote-Write-Samples-Written"); got != "4" {
@@ -352,7 +352,7 @@ func TestOddMetadataByRemoteWrite(t *testing.T) {
 		first = append(append(first, 0x1a, byte(len(m))), m...)
 	}
 	s.want(t, "POST /api/v1/write", string(s2.EncodeSnappy(nil, first)), 400,
-		"~0 of 0 samples refused, the others stored: 3 exemplars or metadata: f: metadata: type 88 is not known", asRemoteWrite...)
+		"~0 of 0 samples refused, the others stored: 3 of exemplars or metadata: f: metadata: type 88 is not known", asRemoteWrite...)
 	s.want(t, "GET /metrics", "", 200, `~gnocco_push_refused_total{protocol="remote_write",reason="exemplar_or_metadata"} 6`)
 	types := s.want(t, "GET /api/v1/metadata", "", 200, "~").Body.String()
 	for name, kind := range map[string]string{"a_total": "counter", "b_total": "gauge", "c_total": "counter", "d_total": "gauge",

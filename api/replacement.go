@@ -129,11 +129,11 @@ func (a *api) deleteSeries(ctx context.Context, who *auth.Identity, selector str
 	what.From, what.To = max(0, carbonara.FromTime(start)), carbonara.FromTime(end).Add(1)
 	shown, err := a.replace(ctx, who, what)
 	if err == nil && shown.Failed > 0 {
-		err = fmt.Errorf("%d archives stay as they are: %s", shown.Failed, *shown.Fault)
+		err = fmt.Errorf("archives that stay as they are: %d: %s", shown.Failed, *shown.Fault)
 	}
 	if err == nil && shown.Losts > 0 {
 		first := shown.Lost[0]
-		warning = fmt.Sprintf("%d groups lost measures outside the range, which nothing tells apart; the first is of metric %s, "+
+		warning = fmt.Sprintf("groups that lost measures outside the range, as nothing tells them apart: %d; the first is of metric %s, "+
 			"%g s from %s; the ledger's entry is %s", shown.Losts, first.Metric, first.Granularity, first.Start, shown.ID)
 	}
 	return warning, err

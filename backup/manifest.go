@@ -143,7 +143,7 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("%w: %s", storage.ErrCorrupt, fmt.Sprintf(format, args...))
 	}
 	if m.Sacks < 1 || m.Sacks > datafolder.MaxSacks {
-		return bad("%d sacks", m.Sacks)
+		return bad("the number of sacks is %d", m.Sacks)
 	}
 	if m.Format < wholeFormat {
 		return bad("format %d", m.Format)

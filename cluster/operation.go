@@ -173,7 +173,7 @@ func (r *operationRun[What, Answer]) bySack(ctx context.Context, places []int) e
 // inOrder merges answers that say one thing of each metric, in their order.
 func inOrder[T any](all *[]T, some []T, places []int, n int) error {
 	if len(some) != len(places) {
-		return fmt.Errorf("%w: %d answers about %d metrics", peer.ErrUnreachable, len(some), len(places))
+		return fmt.Errorf("%w: the numbers of answers and metrics are %d and %d", peer.ErrUnreachable, len(some), len(places))
 	}
 	if *all == nil {
 		*all = make([]T, n)

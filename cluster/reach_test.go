@@ -83,7 +83,7 @@ func TestReadyIsHonest(t *testing.T) {
 		ready("before", there)
 		cut(func(from, to string) bool { return (from == "n1") != (to == "n1") })
 		ready("apart", here)
-		ready("apart", there, "0 of the 8 sacks", "(8 sacks)", "w-metricd", "(the index)", "accepts")
+		ready("apart", there, "0 of 8 sacks", "(8 sacks)", "w-metricd", "(the index)", "accepts")
 		apart.Store(nil)
 		time.Sleep(20 * time.Second)
 		ready("joined again", there)

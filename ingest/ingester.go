@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/incoming"
@@ -94,7 +95,7 @@ func (i *Ingester) explain(err error, m *model.Measures) error {
 			name = metric.Name
 		}
 	}
-	over.Grew = fmt.Sprintf("of these %d measures, metric %s has the most (%d)", m.Len(), name, count)
+	over.Grew = fmt.Sprintf("of %s, metric %s has the most (%d)", counted.Of(m.Len(), "measure"), name, count)
 	return over
 }
 

@@ -51,7 +51,7 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 		return nil, subject.Fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
 	if len(q.Metrics) > a.Jobs.MaxMetrics {
-		return nil, subject.Fault("%d metrics are more than %d", len(q.Metrics), a.Jobs.MaxMetrics)
+		return nil, subject.Fault("more metrics than %[2]d: %[1]d", len(q.Metrics), a.Jobs.MaxMetrics)
 	}
 	return q, q.ChooseGranularity()
 }

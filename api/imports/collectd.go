@@ -98,7 +98,7 @@ func (b *body) valueList(text []byte) error {
 	n := len(list.values)
 	switch {
 	case n == 0 || len(list.dsTypes) != n || len(list.dsNames) != n:
-		return refuse("%d values, %d dstypes and %d dsnames", n, len(list.dsTypes), len(list.dsNames))
+		return refuse("the numbers of values, dstypes and dsnames are %d, %d and %d", n, len(list.dsTypes), len(list.dsNames))
 	case list.plugin == "" || list.kind == "" || list.at < 0:
 		return refuse("plugin, type and time are needed")
 	}
@@ -125,7 +125,7 @@ func (b *body) valueList(text []byte) error {
 		}
 	}
 	if odd > 0 {
-		b.refused.Unreadable(b.line, fmt.Sprintf("%d of its %d values: %s", odd, n, first))
+		b.refused.Unreadable(b.line, fmt.Sprintf("values refused: %d of %d: %s", odd, n, first))
 	}
 	return nil
 }

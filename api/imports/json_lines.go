@@ -81,7 +81,7 @@ func (b *body) jsonLine(text []byte) error {
 	}
 	n := count(times)
 	if v := count(values); n != v || n == 0 {
-		return refuse("%d timestamps and %d values", n, v)
+		return refuse("the numbers of timestamps and values are %d and %d", n, v)
 	}
 	odd, first := 0, error(nil)
 	last, repeated := carbonara.Timestamp(-1), carbonara.Timestamp(0)
@@ -107,7 +107,7 @@ func (b *body) jsonLine(text []byte) error {
 		}
 	}
 	if odd > 0 {
-		b.refused.Unreadable(b.line, fmt.Sprintf("%d of its %d measures: %s", odd, n, first))
+		b.refused.Unreadable(b.line, fmt.Sprintf("measures refused: %d of %d: %s", odd, n, first))
 	}
 	if known {
 		return b.noted(b.batch.EndHead(head))

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/series"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -142,7 +143,7 @@ type form struct {
 func (f *form) success(refused int, t *translator) []byte {
 	texts := t.notes
 	if refused > 0 {
-		told := fmt.Sprintf("%d of %d points were refused, the others stored: %s", refused, t.points,
+		told := fmt.Sprintf("%d of %s refused, the others stored: %s", refused, counted.Of(t.points, "point"),
 			strings.Join(t.texts, "; "))
 		if len(t.texts) == maxTexts {
 			told += "; and perhaps others"

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/ingest/series"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -88,12 +89,12 @@ func (r *WriteRequest) refused(stored *series.Written, first error) error {
 		reasons = append(reasons, web.AsError(first).Description())
 	}
 	add(r.Duplicates, "series")
-	add(r.Histograms, "native histograms")
+	add(r.Histograms, "of native histograms")
 	add(r.Times, "from before 1970 or after "+web.ShowTime(r.Latest))
-	add(r.Others, "exemplars or metadata")
+	add(r.Others, "of exemplars or metadata")
 	if reasons == nil {
 		return nil
 	}
-	lost := r.Sent - stored.Numbers - stored.Histograms - r.Ends - r.HistogramEnds
-	return web.BadRequest("%d of %d samples refused, the others stored: %s", lost, r.Sent, strings.Join(reasons, "; "))
+	return web.BadRequest("%d of %s refused, the others stored: %s",
+		r.Sent-stored.Numbers-stored.Histograms-r.Ends-r.HistogramEnds, counted.Of(r.Sent, "sample"), strings.Join(reasons, "; "))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gnocco-db/gnocco/api/text"
 )
@@ -71,11 +70,8 @@ func cutText(long string) string {
 	if len(long) <= maxErrorText {
 		return long
 	}
-	end := maxErrorText
-	for !utf8.RuneStart(long[end]) {
-		end--
-	}
-	return fmt.Sprintf("%s… (%d bytes more)", long[:end], len(long)-end)
+	begin := strings.ToValidUTF8(long[:maxErrorText], "")
+	return fmt.Sprintf("%s… (%d B more)", begin, len(long)-len(begin))
 }
 
 // JoinSome joins the first of n texts, as many as an error shows.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Of the lines that a request loses, an answer shows the first ones, and of each reason the beginning.
@@ -96,7 +98,7 @@ func (l *RefusedLines) Text(total int) string {
 	l.sort()
 	shown := l.shown[:min(len(l.shown), maxShownLines)]
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d of %d lines refused", l.Count(), total)
+	fmt.Fprintf(&text, "%d of %s refused", l.Count(), counted.Of(total, "line"))
 	if l.ended {
 		text.WriteString(", and the body is not read behind these")
 	}

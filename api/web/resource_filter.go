@@ -126,11 +126,10 @@ func (e *Env) CompileFilter(expr *filter.Expr, scope filter.Scope) (*filter.Filt
 }
 
 func (e *Env) CheckTerms(terms int) error {
-	most := e.Limits.SearchTerms
-	if terms <= most {
+	if terms <= e.Limits.SearchTerms {
 		return nil
 	}
 	e.instruments.refusedQueries.WithLabelValues("terms").Inc()
 	return BadCause("Too many terms", fmt.Sprintf(
-		"The search has %d comparisons: search in parts, or compare with many values by one \"in\"", terms), most)
+		"The number of comparisons is %d: search in parts, or compare with many values by one \"in\"", terms), e.Limits.SearchTerms)
 }

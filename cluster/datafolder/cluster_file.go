@@ -77,7 +77,7 @@ func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
 		return c, fmt.Errorf("datafolder: %s: format %d, not %d", path, c.Format, formatVersion)
 	}
 	if c.Sacks < 1 || c.Sacks > MaxSacks {
-		return c, fmt.Errorf("datafolder: %s: %d sacks", path, c.Sacks)
+		return c, fmt.Errorf("datafolder: %s: the number of sacks is %d", path, c.Sacks)
 	}
 	if !clusterID.MatchString(c.ID) {
 		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)
@@ -109,7 +109,7 @@ func (f *Folder) EnsureClusterFile(sacks int, coordination, id string) (c Cluste
 		c, err = f.ReadClusterFile() // another process may have been first
 	}
 	if err == nil && sacks != 0 && sacks != c.Sacks {
-		err = fmt.Errorf("datafolder: %s was made with %d sacks, which only gnocco sacks makes %d", f.Path, c.Sacks,
+		err = fmt.Errorf("datafolder: %s was made with --sacks %d, which only gnocco sacks makes %d", f.Path, c.Sacks,
 			sacks)
 	}
 	if err == nil { // its maker may have ended before it did that

@@ -70,7 +70,7 @@ func Repartition(ctx context.Context, disk vfs.FS, path string, to int, drain fu
 	}
 	defer func() { _ = folder.Release() }() // it closes an unchanged file
 	if j.To != to {
-		return fmt.Errorf("datafolder: a change from %d to %d sacks was cut short: go on with that one first",
+		return fmt.Errorf("datafolder: a change of the number of sacks from %d to %d was cut short: go on with that one first",
 			j.From, j.To)
 	}
 	if !j.Switching {
@@ -83,7 +83,7 @@ func Repartition(ctx context.Context, disk vfs.FS, path string, to int, drain fu
 		}
 	}
 	if err := folder.switchSacks(j); err != nil {
-		return fmt.Errorf("datafolder: switch to %d sacks: %w", to, err)
+		return fmt.Errorf("datafolder: switch the number of sacks to %d: %w", to, err)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 	n := binary.LittleEndian.Uint32(head[:])
 	means := n&withMeans != 0
 	if n &^= withMeans; n > maxGroups {
-		return fmt.Errorf("%w: %d groups", errFrame, n)
+		return fmt.Errorf("%w: the number of groups is %d", errFrame, n)
 	}
 	if err := budget.Of(ctx).Acquire(budget.Answers, 8*int64(1+len(dst.Columns))*int64(n)); err != nil {
 		return err
@@ -155,7 +155,7 @@ func readMeans(r io.Reader, most int, dst *carbonara.Groups) error {
 	}
 	n := int(binary.LittleEndian.Uint32(head))
 	if n > most {
-		return fmt.Errorf("%w: %d means", errFrame, n)
+		return fmt.Errorf("%w: the number of means is %d", errFrame, n)
 	}
 	means, err := readBytes(r, n*meanBytes)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 func newDelete() *cobra.Command {
@@ -54,7 +55,7 @@ deleted measures.
 		if yes {
 			verb = "deleted"
 		}
-		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d metrics %s\n", len(found), verb)
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", counted.Of(len(found), "metric"), verb)
 		return err
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete them")
@@ -99,7 +100,7 @@ func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*ser
 			t.Add(g.Timestamp, g.Granularity, names[g.Metric])
 		}
 		if done.Failed > 0 {
-			return fmt.Errorf("%d metrics are damaged and keep their measures: %s", done.Failed, done.Error)
+			return fmt.Errorf("damaged, so its measures stay: %s: %s", counted.Of(done.Failed, "metric"), done.Error)
 		}
 	}
 	if len(t.Rows) > 0 {
@@ -107,11 +108,12 @@ func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*ser
 			return err
 		}
 	}
-	change := fmt.Sprintf("%d bytes less", bytes)
+	change := counted.Of(bytes, "byte") + " less"
 	if bytes < 0 { // compressed, fewer measures can take more
-		change = fmt.Sprintf("%d bytes more", -bytes)
+		change = counted.Of(-bytes, "byte") + " more"
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "measures of %d metrics %s; groups %d -> %d, %s\n", metrics, verb, before, after,
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "measures of %s %s; groups %d -> %d, %s\n",
+		counted.Of(metrics, "metric"), verb, before, after,
 		change)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco-client/series"
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // movement is what a server says of a metric in a time.
@@ -74,7 +75,7 @@ its metrics: below 0 before, 0 with them.
 		if err := ask(match, at); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d metrics moved far%s\n", answer.Moved, answer.Compared,
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s moved far%s\n", answer.Moved, counted.Of(answer.Compared, "metric"),
 			strings.TrimSuffix(": "+sharedLabels(answer.Where), ": "))
 		t := &table.Table{Columns: []string{"moved_at", "lag", "metric", "before", "after", "usual", "score", "moved", "of",
 			"where", "alike"}}

@@ -20,6 +20,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/activity"
 )
@@ -241,7 +242,7 @@ func addRebuilds(ctx context.Context, c *client.Client, t *table.Table) error {
 	all, err := listRebuilds(ctx, c)
 	for _, r := range all {
 		if r.State == model.RebuildRunning || r.State == model.RebuildPlanned {
-			t.Add("rebuild", r.shownState(), fmt.Sprintf("%d of %d metrics", r.done(), r.Metrics), r.of(), r.ID)
+			t.Add("rebuild", r.shownState(), fmt.Sprintf("%d of %s", r.done(), counted.Of(r.Metrics, "metric")), r.of(), r.ID)
 		}
 	}
 	return err
@@ -251,7 +252,7 @@ func addRebuilds(ctx context.Context, c *client.Client, t *table.Table) error {
 func addChanges(ctx context.Context, c *client.Client, t *table.Table) error {
 	return eachRow(ctx, c, "/v1/ledger", url.Values{}, func(e ledgerEntry) (marker string) {
 		if e.State == model.LedgerBegun.String() {
-			t.Add(e.Kind, e.State, fmt.Sprintf("%d metrics", e.Metrics), e.Selector, e.ID)
+			t.Add(e.Kind, e.State, counted.Of(e.Metrics, "metric"), e.Selector, e.ID)
 		}
 		return e.ID
 	})
@@ -267,7 +268,7 @@ func addCorrelations(ctx context.Context, c *client.Client, t *table.Table) erro
 	for _, job := range all {
 		if job.State == "queued" || job.State == "running" {
 			t.Add("correlation", job.State, fmt.Sprintf("%.0f %%", 100*job.Progress),
-				fmt.Sprintf("%s of %d metrics", job.Aggregation, job.Metrics), job.ID)
+				fmt.Sprintf("%s of %s", job.Aggregation, counted.Of(job.Metrics, "metric")), job.ID)
 		}
 	}
 	return err

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -109,7 +110,7 @@ func (flags *rebuildFlags) run(ctx context.Context, c *client.Client, out, stder
 		}
 		id, err := uuid.Parse(found[0].ID)
 		if len(found) > 1 || err != nil {
-			return fmt.Errorf("--metric %s means %d metrics: name one", flags.metric, len(found))
+			return fmt.Errorf("--metric %s means %s: name one", flags.metric, counted.Of(len(found), "metric"))
 		}
 		flags.metric, path, subject = found[0].ID, "/v1/metric/"+found[0].ID, "metric "+found[0].String()
 		if len(changes) > 0 {
@@ -200,7 +201,7 @@ func (flags *rebuildFlags) show(ctx context.Context, c *client.Client, out io.Wr
 	if err := c.Do(ctx, http.MethodPatch, path+separator+"dry_run=true", changes, &preview); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d metrics\n", preview.Metrics)
+	fmt.Fprintln(out, counted.Of(preview.Metrics, "metric"))
 	t := &table.Table{Columns: []string{"granularity", "method", "from", "reaches back"}}
 	for _, a := range preview.Aggregates {
 		from, reach := shownSources[a.From], "all there is"

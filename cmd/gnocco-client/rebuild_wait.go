@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/pause"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -131,18 +132,17 @@ func waitForRebuild(ctx context.Context, c *client.Client, id uuid.UUID, subject
 
 // conclude tells how it has ended.
 func (r *rebuild) conclude(subject string, stderr io.Writer) error {
-	fmt.Fprintf(stderr, "%s: %s; %d archives changed, %d unchanged, %d failed\n",
-		subject, r.State, r.Changed, r.Unchanged, r.Failed)
+	fmt.Fprintf(stderr, "%s: %s; %s changed, %d unchanged, %d failed\n",
+		subject, r.State, counted.Of(r.Changed, "archive"), r.Unchanged, r.Failed)
 	if u := r.Unknown; u != nil {
-		fmt.Fprintf(stderr, "unknown: %d groups of %d archives, between %s and %s, stay without a method of the archive "+
-			"policy\n", u.Groups, u.Archives, u.From, u.To)
+		fmt.Fprintf(stderr, "unknown: %s of %s, between %s and %s, without a method of the archive policy as before\n", counted.Of(u.Groups, "group"), counted.Of(u.Archives, "archive"), u.From, u.To)
 	}
 	if r.Failed > 0 {
 		fault := ""
 		if r.Error != nil {
 			fault = ": " + *r.Error
 		}
-		return rejected{fmt.Errorf("%d archives could not be changed%s", r.Failed, fault)}
+		return rejected{fmt.Errorf("%s could not be changed%s", counted.Of(r.Failed, "archive"), fault)}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/shared/table"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -61,8 +62,8 @@ func newStatus() *cobra.Command {
 					strings.TrimSuffix(": "+b.Error, ": "))
 			}
 		}
-		_, err := fmt.Fprintf(report, "%d bundles of measures wait, %d stores are damaged\n",
-			answer.Storage.Summary.Measures, len(answer.Cluster.Damaged))
+		_, err := fmt.Fprintf(report, "waiting: %s of measures; damaged: %s\n",
+			counted.Of(answer.Storage.Summary.Measures, "bundle"), counted.Of(len(answer.Cluster.Damaged), "store"))
 		return err
 	})
 	return cmd

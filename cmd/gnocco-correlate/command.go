@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared/bytesize"
 	"github.com/gnocco-db/gnocco/cmd/shared/devices"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
 
@@ -171,10 +172,10 @@ func (f *flags) run(ctx context.Context, name string, stdin io.Reader, stdout, s
 	}
 	defer reader.Close()
 	if text := reader.Text(); len(text) > 0 {
-		file.print(fmt.Sprintf("left out %d columns without numbers: %s", len(text), pairs.ShortList(text)))
+		file.print(fmt.Sprintf("left out %s without numbers: %s", counted.Of(len(text), "column"), pairs.ShortList(text)))
 	}
 	if n := reader.Nameless(); n > 0 {
-		file.print(fmt.Sprintf("left out %d columns without a name", n))
+		file.print(fmt.Sprintf("left out %s without a name", counted.Of(n, "column")))
 	}
 	if name := reader.Timestamps(); name != "" {
 		file.print(fmt.Sprintf("left out column %s: it holds timestamps", name))
@@ -204,18 +205,20 @@ func (f *flags) tell(stderr io.Writer, reader *csv.Reader, result correlate.Resu
 		for i, j := range result.Constant {
 			names[i] = reader.Names()[j]
 		}
-		fmt.Fprintf(stderr, "%d columns are constant, so they have no coefficients: %s\n", len(names), pairs.ShortList(names))
+		fmt.Fprintf(stderr, "constant, so without coefficients: %s: %s\n", counted.Of(len(names), "column"),
+			pairs.ShortList(names))
 	}
 	if bad := reader.Bad(); bad > 0 {
-		fmt.Fprintf(stderr, "%d bad cells, taken as missing\n", bad)
+		fmt.Fprintf(stderr, "%s, taken as missing\n", counted.Of(bad, "bad cell"))
 	}
 	seconds := took.Seconds()
 	on := ""
 	if result.Engine != "" {
 		on = " on " + result.Engine
 	}
-	fmt.Fprintf(stderr, "correlated %d columns of %d rows%s in %.2f s; read %.1f MB in %d passes (%.0f MB/s)\n",
-		reader.Columns(), result.Rows, on, seconds, float64(bytes)/1e6, result.Passes, float64(bytes)/1e6/seconds)
+	fmt.Fprintf(stderr, "correlated %s of %s%s in %.2f s; read %.1f MB in %s (%.0f MB/s)\n",
+		counted.Of(reader.Columns(), "column"), counted.Of(result.Rows, "row"), on, seconds, float64(bytes)/1e6,
+		counted.Of(result.Passes, "pass"), float64(bytes)/1e6/seconds)
 }
 
 // csvFile opens the file, for each pass over it, and shows how far it has been read.

@@ -71,10 +71,10 @@ func TestCorrelate(t *testing.T) {
 		"timestamp,a,b\n1767225600,1,2\n1767225610,2,4\n1767225620,4,8\n", 0, "-")
 	f("(0,1) 1\n", "left out column a: it holds timestamps", "time,a,b\n1,1,2\n2,2,4\n4,3,8\n", 0, "--timestamp-column",
 		"a", "--method", "spearman", "-")
-	f(strong, "left out 1 columns without numbers: host", "", 0, "--min-abs", "0.95", file)
+	f(strong, "left out 1 column without numbers: host", "", 0, "--min-abs", "0.95", file)
 	f(strong, "line 4, column 5 (c): \"oops\" is not a number", content, 0, "--top", "1", "-")
-	f(strong, "1 bad cells, taken as missing", "", 0, "--top", "1", file)
-	f(strong, "1 columns are constant, so they have no coefficients: d", "", 0, "--top", "1",
+	f(strong, "1 bad cell, taken as missing", "", 0, "--top", "1", file)
+	f(strong, "constant, so without coefficients: 1 column: d", "", 0, "--top", "1",
 		"--method", "spearman", file)
 	f("(0,1) 1\n(0,2) NaN\n(1,2) NaN\n", "of 4 rows", "", 0, "--skip", "c", file)
 	f("i,j,x,y,r,lag,overlap\n0,1,a,b,1,0,4\n", "", "", 0, "--format", "csv", "--top", "1", file)
@@ -82,7 +82,7 @@ func TestCorrelate(t *testing.T) {
 	f("(0,1) 1 1\n", "", "1;9\n2;1\n4;2\n3;4\n7;3\n", 0, "--lag", "1", "--min-overlap", "4", "--delimiter", ";",
 		"--no-header", "-")
 	f(strong, "left out column when: it holds timestamps", "when;;a;b\n1.2.2026;1;1,5;2\n14.2.2026;2;2,5;4\n", 0, "-")
-	f(strong, "left out 1 columns without a name", "when;;a;b\n1.2.2026;1;1,5;2\n14.2.2026;2;2,5;4\n", 0, "-")
+	f(strong, "left out 1 column without a name", "when;;a;b\n1.2.2026;1;1,5;2\n14.2.2026;2;2,5;4\n", 0, "-")
 	f("", "--decimal", "a;b\n1,500;2\n", 1, "-")
 	f("(0,1) 1\n", "", "a;b\n1,500;2\n2,500;3\n", 0, "--decimal", ",", "-")
 	f("", "--decimal", "", 1, "--decimal", ";", file)
@@ -121,7 +121,7 @@ func TestCorrelateInBands(t *testing.T) {
 		t.Fatalf("status %d, %d pairs", status, strings.Count(want, "\n"))
 	}
 	got, stderr, status := run(t, "", "--memory", "7500kB", file)
-	if status != 0 || got != want || strings.Contains(stderr, "in 1 passes") {
+	if status != 0 || got != want || strings.Contains(stderr, "in 1 pass") {
 		t.Errorf("status %d, other pairs %v: %s", status, got != want, stderr)
 	}
 	if _, stderr, status = run(t, text.String(), "--memory", "7500kB", "-"); status != 1 ||

@@ -16,6 +16,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
 	"github.com/gnocco-db/gnocco/cmd/shared/remote"
 	"github.com/gnocco-db/gnocco/correlate"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/pause"
 )
 
@@ -210,14 +211,14 @@ func (flags *correlateFlags) run(ctx context.Context, stdout, stderr io.Writer) 
 		return err
 	}
 	if len(answer.Constant) > 0 {
-		fmt.Fprintf(stderr, "%d metrics are constant, so they have no coefficients: %s\n",
-			len(answer.Constant), pairs.ShortList(answer.Constant))
+		fmt.Fprintf(stderr, "constant, so without coefficients: %s: %s\n",
+			counted.Of(len(answer.Constant), "metric"), pairs.ShortList(answer.Constant))
 	}
 	if answer.Truncated {
-		fmt.Fprintf(stderr, "the server kept only these %d pairs: narrow the request by --min-abs or --top\n",
-			answer.Total)
+		fmt.Fprintf(stderr, "the server kept only %s: narrow the request by --min-abs or --top\n",
+			counted.Of(answer.Total, "pair"))
 	}
-	fmt.Fprintf(stderr, "correlated %d metrics of %d groups in %.2f s\n",
-		answer.Metrics, answer.Groups, time.Since(started).Seconds())
+	fmt.Fprintf(stderr, "correlated %s of %s in %.2f s\n",
+		counted.Of(answer.Metrics, "metric"), counted.Of(answer.Groups, "group"), time.Since(started).Seconds())
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/imports"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // importArchive puts the archives of a file into a server.
@@ -85,7 +86,8 @@ func importArchives(ctx context.Context, c *client.Client, source io.Reader, nam
 		case line.Content != nil:
 			parts = append(parts, line.Content)
 		case !send():
-			err = fmt.Errorf("%s has only %d of %d lines of content before it", metric.Metric, len(parts), metric.Parts)
+			err = fmt.Errorf("%s has only %d of %s of content before it", metric.Metric, len(parts),
+				counted.Of(metric.Parts, "line"))
 		case line.Metric != nil:
 			metric, parts = line, nil
 		default:
@@ -107,7 +109,7 @@ func importArchives(ctx context.Context, c *client.Client, source io.Reader, nam
 	if failed := work.Wait(); failed != nil {
 		err = failed // it ends what is sent meanwhile
 	}
-	fmt.Fprintf(report, "%d metrics are there, %d of them new or completed\n", i.all.Load(), i.new.Load())
+	fmt.Fprintf(report, "%s there, %d new or completed\n", counted.Of(i.all.Load(), "metric"), i.new.Load())
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/csvimport"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/reading"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // errIncomplete ends an import after which the server does not have all that the files hold.
@@ -73,15 +74,16 @@ func run(cmd *cobra.Command, flags *imports.Options, files []string,
 // reportImport prints what an import did.
 func reportImport(w io.Writer, r *csvimport.Result, took time.Duration) {
 	if r.Older > 0 {
-		fmt.Fprintf(w, "%d measures older than the back window went in as history\n", r.Older)
+		fmt.Fprintf(w, "%s older than the back window went in as history\n", counted.Of(r.Older, "measure"))
 	}
-	fmt.Fprintf(w, "sent %d measures of %d metrics from %d files in %.1f s (%.0f/s); rejected %d, "+
+	fmt.Fprintf(w, "sent %s of %s from %s in %.1f s (%.0f/s); rejected %d, "+
 		"dropped by the server %d, refused %d\n",
-		r.Measures, r.Metrics, r.Files, took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
+		counted.Of(r.Measures, "measure"), counted.Of(r.Metrics, "metric"), counted.Of(r.Files, "file"),
+		took.Seconds(), float64(r.Measures)/took.Seconds(), r.Rejected, r.Dropped,
 		r.Refused)
 	if r.Groups > 0 || r.Occupied > 0 {
-		fmt.Fprintf(w, "put %d groups of aggregates; in %d periods metrics have other measures, and stay as they are\n",
-			r.Groups, r.Occupied)
+		fmt.Fprintf(w, "put %s of aggregates; left %s as before, in which metrics have other measures\n",
+			counted.Of(r.Groups, "group"), counted.Of(r.Occupied, "period"))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-migrate/internal/gnocchiconf"
 	"github.com/gnocco-db/gnocco/cmd/shared/licenses"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/keystone"
 	"github.com/gnocco-db/gnocco/internal/version"
 )
@@ -291,7 +292,7 @@ func (f *flags) compare(ctx context.Context, cmd *cobra.Command) error {
 		v.report(out, f.signer)
 	}
 	if v.differences() > 0 {
-		return fmt.Errorf("%w: %d differences", errDiffers, v.differences())
+		return fmt.Errorf("%w: %s", errDiffers, counted.Of(v.differences(), "difference"))
 	}
 	return nil
 }

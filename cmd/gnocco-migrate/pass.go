@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -48,37 +49,38 @@ func (n *counts) define(d *definitions) {
 
 // print writes n for people.
 func (n *counts) print(w io.Writer) {
-	fmt.Fprintf(w, "definitions: %d archive policies, %d rules, %d resource types, %d resources in %d states, "+
-		"%d metrics\n", n.Policies, n.Rules, n.Types, n.Resources, n.Revisions, n.Metrics)
-	fmt.Fprintf(w, "archives: %d written (%d aggregates, %d raw measures), %d unchanged, %d done before, "+
+	fmt.Fprintf(w, "definitions: %s, %s, %s, %s in %s, %s\n", counted.Of(n.Policies, "archive policy"),
+		counted.Of(n.Rules, "rule"), counted.Of(n.Types, "resource type"), counted.Of(n.Resources, "resource"),
+		counted.Of(n.Revisions, "state"), counted.Of(n.Metrics, "metric"))
+	fmt.Fprintf(w, "archives: %d written (%s, %s), %d unchanged, %d done before, "+
 		"%d gone at the source, %d dropped\n",
-		n.Written, n.Aggregates, n.Measures, n.Unchanged, n.Resumed, n.Gone, n.Dropped)
+		n.Written, counted.Of(n.Aggregates, "aggregate"), counted.Of(n.Measures, "raw measure"),
+		n.Unchanged, n.Resumed, n.Gone, n.Dropped)
 	if n.UnknownCount > 0 {
 		fmt.Fprintf(w,
-			"inexact: the number of measures is unknown in %d groups: what is aggregated over several metrics "+
-				"or groups weighs them as one measure, or two where there is a std\n", n.UnknownCount)
+			"inexact: the number of measures is unknown in %s: what is aggregated over several metrics "+
+				"or groups weighs them as one measure, or two where there is a std\n", counted.Of(n.UnknownCount, "group"))
 	}
 	if n.UnknownSum > 0 {
 		fmt.Fprintf(w,
-			"inexact: the sum is unknown in %d groups: a std that goes on from them is wrong until the group "+
-				"ends\n", n.UnknownSum)
+			"inexact: the sum is unknown in %s: a std that goes on from them is wrong until the group "+
+				"ends\n", counted.Of(n.UnknownSum, "group"))
 	}
 	if n.Unread > 0 {
-		fmt.Fprintf(w, "damaged: %d splits and raw series do not decode at the source and were left out\n", n.Unread)
+		fmt.Fprintf(w, "damaged, and left out: at the source %s do not decode\n", counted.Of(n.Unread, "split or raw series"))
 	}
 	if n.Waiting > 0 {
-		fmt.Fprintf(w, "backlog: %d measures that the source had not processed yet were copied, "+
-			"and will be processed here\n", n.Waiting)
+		fmt.Fprintf(w, "backlog: copied %s that the source had not processed yet, to be processed here\n", counted.Of(n.Waiting, "measure"))
 	}
 	if n.Backlog > 0 {
-		fmt.Fprintf(w, "backlog: %d measures waited at the source and are in no aggregate yet\n", n.Backlog)
+		fmt.Fprintf(w, "backlog: %s waited at the source, in no aggregate yet\n", counted.Of(n.Backlog, "measure"))
 	}
 	const shown = 20
 	for _, text := range n.Refused[:min(shown, len(n.Refused))] {
 		fmt.Fprintln(w, "refused:", text)
 	}
 	if len(n.Refused) > 0 {
-		fmt.Fprintf(w, "refused: %d definitions in all; with a resource its metrics are missing\n", len(n.Refused))
+		fmt.Fprintf(w, "refused: %s in all; with a resource its metrics are missing\n", counted.Of(len(n.Refused), "definition"))
 	}
 }
 
@@ -117,8 +119,9 @@ func (p *pass) run(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(p.out, "pass %d: %d resources in %d states, %d metrics\n",
-		p.target.state.pass(), p.counts.Resources, p.counts.Revisions, p.counts.Metrics)
+	fmt.Fprintf(p.out, "pass %d: %s in %s, %s\n",
+		p.target.state.pass(), counted.Of(p.counts.Resources, "resource"),
+		counted.Of(p.counts.Revisions, "state"), counted.Of(p.counts.Metrics, "metric"))
 	if p.counts.Refused, err = p.target.putDefinitions(ctx, d); err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
@@ -209,7 +212,8 @@ func (p *pass) tell(all int) {
 		p.told = now
 		took := now.Sub(p.begun)
 		left := time.Duration(float64(took) / float64(p.done) * float64(all-p.done))
-		fmt.Fprintf(p.out, "%d of %d metrics, %d aggregates, %v, about %v left\n", p.done, all, p.counts.Aggregates,
+		fmt.Fprintf(p.out, "%d of %s, %s, %v, about %v left\n", p.done, counted.Of(all, "metric"),
+			counted.Of(p.counts.Aggregates, "aggregate"),
 			took.Round(time.Second), left.Round(time.Second))
 	}
 }
@@ -253,14 +257,15 @@ func estimate(ctx context.Context, s source, workers int, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "of a sample of %d metrics; nothing was written\n", taken)
+	fmt.Fprintf(out, "of a sample of %s; nothing was written\n", counted.Of(taken, "metric"))
 	n.print(out)
 	if taken > 0 {
 		scale := float64(len(d.metrics)) / float64(taken)
 		took := time.Duration(float64(time.Since(begun)) * scale / float64(workers))
 		fmt.Fprintf(out, "in all: about %.0f aggregates, %.1f MB of splits, "+
-			"%v if the source keeps up with %d requests at a time\n",
-			float64(n.Aggregates)*scale, float64(bytes)*scale/1e6, took.Round(time.Second), workers)
+			"%v if the source keeps up with %s at a time\n",
+			float64(n.Aggregates)*scale, float64(bytes)*scale/1e6, took.Round(time.Second),
+			counted.Of(workers, "request"))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 )
@@ -131,7 +132,7 @@ func (v *verification) metric(ctx context.Context, m *model.Metric, i int) error
 	}
 	if now := time.Now(); now.Sub(v.told) >= progressEvery {
 		v.told = now
-		fmt.Fprintf(v.progress, "compared the values of about %d of %d metrics\n", i+1, v.metrics)
+		fmt.Fprintf(v.progress, "compared the values of about %d of %s\n", i+1, counted.Of(v.metrics, "metric"))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // differences returns the number of differences.
@@ -32,7 +34,7 @@ func (v *verification) report(w io.Writer, signer string) {
 	for i := range v.definitions {
 		line(&v.definitions[i], "")
 	}
-	fmt.Fprintf(w, "\nvalues of %d metrics\n", v.metrics)
+	fmt.Fprintf(w, "\nvalues of %s\n", counted.Of(v.metrics, "metric"))
 	total := comparison{what: "all values"}
 	methods := slices.Sorted(maps.Keys(v.methods))
 	for _, name := range methods {
@@ -42,8 +44,8 @@ func (v *verification) report(w io.Writer, signer string) {
 	}
 	line(&total, fmt.Sprintf("%.1e", total.worst))
 	fmt.Fprintf(w, "\nEqual means: the same to the last bit, std within %.0e. "+
-		"%d values of the source are older than the timespan\n"+
-		"of the newest group, and not kept in the copy.\n", tolerance, v.expired)
+		"The source has %s older than the timespan\n"+
+		"of the newest group, not kept in the copy.\n", tolerance, counted.Of(v.expired, "value"))
 	examples := func(c *comparison) {
 		for _, e := range c.examples {
 			fmt.Fprintf(w, "differs: %s: %s\n", c.what, e)

@@ -46,7 +46,7 @@ func TestVerifyBeyondTheTimespan(t *testing.T) {
 		fatal.If(t, v.metric(t.Context(), m, 0))
 		var report strings.Builder
 		if v.report(&report, ""); v.differences() != differences ||
-			!strings.Contains(report.String(), fmt.Sprint(expired, " values of the source are older than the timespan")) {
+			!strings.Contains(report.String(), fmt.Sprint("The source has ", expired, " value")) {
 			t.Errorf("%v, %v:\n%s", sourceStd, copyStd, &report)
 		}
 	}

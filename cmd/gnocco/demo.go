@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/demo"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 func newDemo() *cobra.Command {
@@ -79,15 +80,15 @@ func demonstrate(ctx context.Context, address string, flags *serverFlags, out, l
 		return err
 	}
 	d.Run(ctx, func() { explain(out, d, c) })
-	fmt.Fprintf(out, "\nsent %d measures of %d metrics\n", d.Sent(), len(d.Metrics()))
+	fmt.Fprintf(out, "\nsent %s of %s\n", counted.Of(d.Sent(), "measure"), counted.Of(len(d.Metrics()), "metric"))
 	return nil
 }
 
 // explain says what there is to see, and how to see it.
 func explain(out io.Writer, d *demo.Demo, c *client.Client) {
 	metrics := d.Metrics()
-	fmt.Fprintf(out, "\n%d metrics of this machine get a measure every second (Ctrl-C ends it). "+
-		"Look at the address above, or from another terminal:\n\n", len(metrics))
+	fmt.Fprintf(out, "\n%s of this machine, a measure every second (Ctrl-C ends it). "+
+		"Look at the address above, or from another terminal:\n\n", counted.Of(len(metrics), "metric"))
 	line := func(about, url string) { fmt.Fprintf(out, "  # %s\n  curl -s -u admin: '%s'\n", about, url) }
 	line("the archive policies: aggregates, and how long they are kept", c.URL("/v1/archive_policy"))
 	line("the metrics of resource "+d.Name(), d.MetricsURL())

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/offline"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 func newDoctorData() *cobra.Command {
@@ -44,7 +45,7 @@ be checked.`,
 				return exitStatus{statusUnchecked, err}
 			}
 			if n := report.Damaged(); n > 0 {
-				return exitStatus{statusDamaged, fmt.Errorf("%d damaged places", n)}
+				return exitStatus{statusDamaged, errors.New(counted.Of(n, "damaged place"))}
 			}
 			return nil
 		},

@@ -114,7 +114,7 @@ func restoreSelected(t *testing.T, s *served, data string, command func(*served,
 		return stderr, status
 	}
 	if stderr, status := restore(of, series); status != 0 || !strings.Contains(stderr,
-		"5 metrics are there, 0 of them new or completed") {
+		"5 metrics there, 0 new or completed") {
 		t.Errorf("of what is there: status %d, %s", status, stderr)
 	}
 	command(s, "", "delete", of, series, "--yes")

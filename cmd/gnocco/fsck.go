@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco/internal/fsck"
 	"github.com/gnocco-db/gnocco/cmd/shared"
 	"github.com/gnocco-db/gnocco/cmd/shared/offline"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Exit statuses of fsck, beside 0.
@@ -55,7 +55,7 @@ not be checked.`,
 				return exitStatus{statusUnchecked, err}
 			}
 			if n := report.Damaged(); n > 0 {
-				return exitStatus{statusDamaged, fmt.Errorf("%d damaged places are left", n)}
+				return exitStatus{statusDamaged, errors.New(counted.Of(n, "damaged place") + " left")}
 			}
 			return nil
 		},

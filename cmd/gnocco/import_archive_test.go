@@ -58,7 +58,7 @@ func TestCutArchivesAreImportedAgain(t *testing.T) {
 			for i, file := range files {
 				want := fmt.Sprintf("gnocco: /all.jsonl: line %d: the export was cut here.", n+1)
 				if stderr, status := imported(file); status != 1 || !strings.Contains(stderr, want) ||
-					!strings.Contains(stderr, fmt.Sprintf("%d metrics are there", metrics)) {
+					!strings.Contains(stderr, fmt.Sprintf("%d metrics there", metrics)) {
 					t.Errorf("before line %d of %d, %d: status %d, %s", n+1, len(lines), i, status, stderr)
 				}
 			}
@@ -70,7 +70,7 @@ func TestCutArchivesAreImportedAgain(t *testing.T) {
 	}
 	for _, file := range []string{whole, whole} {
 		if stderr, status := imported(file); status != 0 || !strings.Contains(stderr,
-			fmt.Sprintf("%d metrics are there", metrics)) {
+			fmt.Sprintf("%d metrics there", metrics)) {
 			t.Fatalf("status %d, %s", status, stderr)
 		}
 		got, _, _ := run(t, "", "export", "archive", "--url", other.url)

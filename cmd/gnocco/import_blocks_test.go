@@ -158,7 +158,7 @@ func TestImportBlocksOfAggregates(t *testing.T) {
 		_, stderr, status := run(t, "", "import", "blocks", "--url", s.url, "--archive-policy", "thanos", dir)
 		// Two hours of each series are there as samples. 98 groups of an hour and 600 of 5 minutes are put.
 		if status != 0 || !strings.Contains(stderr, "sent 17280 measures of 3 metrics from 3 files") ||
-			!strings.Contains(stderr, "put 2094 groups of aggregates; in 6 periods metrics have other measures") {
+			!strings.Contains(stderr, "put 2094 groups of aggregates; left 6 periods as before, in which metrics have other measures") {
 			t.Fatalf("status %d, %s", status, stderr)
 		}
 		checkAggregates(t, s, series)

@@ -89,24 +89,24 @@ func TestImportCSVReportsWhatIsNotKept(t *testing.T) {
 		"definition": [{"granularity": 60, "points": 10}, {"granularity": 3600, "points": 24}]}`)
 	lines := minutes(2 * 1440) // the newest at 23:59
 	s.csv("time,value\n"+strings.Join(lines, "\n")+"\n", []string{"--archive-policy", "short", "--metric", "m"}, 2,
-		"archive policy short keeps 34 of 2880 measures of 1 metrics, 1 of 85: 1430 become 24 groups of 1h0m0s, 1440 are older than all",
+		"archive policy short keeps 34 of 2880 measures of 1 metric, 1 of 85: 1430 in 24 groups of 1h0m0s, 1440 older than all",
 		"rejected 0, dropped by the server 0")
 	if got := strings.Count(s.kept("m", "count"), "\n") + 1; got != 10+24 {
 		t.Errorf("%d groups, want 34", got)
 	}
 	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,3\n",
-		[]string{"--metric", "n", "--archive-policy", "low"}, 2, "1 measures have the time of a later line",
-		"archive policy low keeps each of 2 measures of 1 metrics")
+		[]string{"--metric", "n", "--archive-policy", "low"}, 2, "1 measure replaced: a later line",
+		"archive policy low keeps each of 2 measures of 1 metric")
 	s.csv("time,value\n2026-02-01,1\n2026-02-02,2\n2026-02-02,2\n", []string{"--metric", "n"}, 0,
-		"1 measures are there again in a later line")
+		"1 measure there again in a later line")
 	// A metric stays in its archive policy, and a name must be that of one.
 	const more = "time,value\n2026-02-03,1\n"
 	s.csv(more, []string{"--metric", "n", "--archive-policy", "nope"}, 1, "Archive policy nope does not exist")
 	s.csv(more, []string{"--metric", "n", "--archive-policy", "high"}, 0,
-		"1 metrics exist with archive policy low, and stay in it")
+		"archive policy of 1 metric stays low")
 	const years = "time,value\n2024-01-01T00:00:00Z,1\n2024-01-01T00:00:01Z,2\n2026-01-01T00:00:00Z,3\n"
 	s.csv(years, []string{"--metric", "c", "--create-archive-policy"}, 0,
-		"archive policy every-1s-for-1463d is to be created, and keeps each measure", "sent 3 measures of 1 metrics")
+		"archive policy every-1s-for-1463d is to be created, and keeps each measure", "sent 3 measures of 1 metric")
 	s.csv(years, []string{"--metric", "c"}, 0, "archive policy every-1s-for-1463d keeps each of 3 measures", "refused 0")
 }
 
@@ -162,16 +162,16 @@ func TestImportCSVOddColumns(t *testing.T) {
 	t.Parallel()
 	s := newImporter(t, secondsPolicy)
 	policy := []string{"--archive-policy", "seconds"}
-	s.csv(",time,v,\n0,2026-01-01,1,\n", policy, 0, "2 columns without a name are left out",
-		"sent 1 measures of 1 metrics")
-	s.csv(",w\n2026-01-01,1\n", policy, 0, "sent 1 measures of 1 metrics")
-	s.csv("time,c\r2026-01-01T00:00:00Z,1\r2026-01-01T00:00:01Z,2\r", policy, 0, "sent 2 measures of 1 metrics")
+	s.csv(",time,v,\n0,2026-01-01,1,\n", policy, 0, "left out: 2 columns without a name",
+		"sent 1 measure of 1 metric")
+	s.csv(",w\n2026-01-01,1\n", policy, 0, "sent 1 measure of 1 metric")
+	s.csv("time,c\r2026-01-01T00:00:00Z,1\r2026-01-01T00:00:01Z,2\r", policy, 0, "sent 2 measures of 1 metric")
 	s.csv("centroid_lat,centroid_lon,car_hours\n45.47,-73.58,1772\n", policy, 2,
 		"its columns are centroid_lat, centroid_lon, car_hours")
-	s.csv("id,state,last_changed\nx,99,2026-01-01T00:00:00Z\n", append(policy, "--ignore", "id"), 0, "sent 1 measures")
+	s.csv("id,state,last_changed\nx,99,2026-01-01T00:00:00Z\n", append(policy, "--ignore", "id"), 0, "sent 1 measure")
 	s.csv("time,x\n2026-01-01,1\n", append(policy, "--ignore", "y"), 1, `no column to ignore is called "y"`)
 	// A metric is created with its first value.
-	s.csv("time,text,y\n2026-01-01,warm,1\n", policy, 0, "left out, no numbers: text", "sent 1 measures of 1 metrics")
+	s.csv("time,text,y\n2026-01-01,warm,1\n", policy, 0, "left out, no numbers: text", "sent 1 measure of 1 metric")
 	var metrics []struct{ Name string }
 	s.call(http.MethodGet, "/v1/resource/generic/csv/metric", "", http.StatusOK, &metrics)
 	var names []string
@@ -194,7 +194,7 @@ func TestImportCSVHistory(t *testing.T) {
 	const today = "2026-06-01T12:00:00Z,5\n"
 	s.csv("time,value\n"+today, append(policy, "m"), 0)
 	s.csv(january, append(policy, "m"), 0, "1000 measures older than the back window went in as history",
-		"sent 1000 measures of 1 metrics", "dropped by the server 0, refused 0")
+		"sent 1000 measures of 1 metric", "dropped by the server 0, refused 0")
 	s.csv(january+today, append(policy, "n"), 0)
 	for _, aggregation := range []string{"sum", "95pct", "std"} {
 		if got, want := s.kept("m", aggregation), s.kept("n", aggregation); got != want || len(got) < 800 {
@@ -204,8 +204,8 @@ func TestImportCSVHistory(t *testing.T) {
 	// The same file again changes nothing.
 	s.csv(january, append(policy, "m"), 0, "refused 0")
 	// Where the metric has other measures, the file's are refused.
-	s.csv("time,value\n2026-01-01T03:00:30Z,7\n2026-01-05,8\n", append(policy, "m"), 2, "1 measures older than",
-		"1 measures were refused: they lie in 1 periods of 1h0m0s, from 2026-01-01T03:00:00+00:00 on", "refused 1")
+	s.csv("time,value\n2026-01-01T03:00:30Z,7\n2026-01-05,8\n", append(policy, "m"), 2, "1 measure older than",
+		"1 measure refused: there it has other measures, whose raw ones are gone: 1 period of 1h0m0s, from 2026-01-01T03:00:00+00:00 on", "refused 1")
 	if got, want := s.kept("m", "sum"), s.kept("n", "sum"); strings.Count(got, "\n") != strings.Count(want, "\n")+2 {
 		t.Errorf("%d rows after a refused one, %d before", strings.Count(got, "\n"), strings.Count(want, "\n"))
 	}
@@ -236,7 +236,7 @@ func TestImportCSVRefusedHistory(t *testing.T) {
 		"definition": [{"granularity": 60}]}`)
 	policy := []string{"--archive-policy", "rates", "--metric", "m"}
 	s.csv("time,value\n2026-06-01T12:00:00Z,5\n", policy, 0)
-	s.csv("time,value\n"+strings.Join(minutes(10), "\n")+"\n", policy, 2, "10 measures were refused", "has rate: methods",
+	s.csv("time,value\n"+strings.Join(minutes(10), "\n")+"\n", policy, 2, "10 measures refused", "has rate: methods",
 		"dropped by the server 0, refused 10")
 }
 
@@ -246,7 +246,7 @@ func TestImportCSVLeavesNoEmptyMetrics(t *testing.T) {
 	i := &importer{s, t}
 	ahead := time.Now().UTC().Add(2 * time.Hour).Format(time.RFC3339)
 	before := "time,a\n2026-01-01,1\n"
-	i.csv(before, nil, 0, "sent 1 measures")
+	i.csv(before, nil, 0, "sent 1 measure")
 	i.csv("time,a,b\n"+ahead+",1,2\n", nil, 1, "Measure in the future")
 	i.csv("time,c,d\n2026-01-01,1,\n"+ahead+",,2\n", []string{"--batch", "1", "--requests", "1"}, 1, "Measure in the future")
 	var metrics []struct{ Name string }

@@ -42,17 +42,17 @@ func TestImportCSV(t *testing.T) {
 	cpu := file("cpu.csv",
 		"timestamp,value\n2026-01-01 00:00:01,1\n2026-01-01 00:00:01.25,2\n2026-01-01 00:00:02,0.1\n")
 	disk := file("disk.csv", "Time,Value\r\n1767225601,1e3\r\n\r\n1767225601.5,1")
-	imported(2, "archive policy seconds keeps 3 of 5 measures of 2 metrics: 5 become 3 groups of 1s", "", "--config",
+	imported(2, "archive policy seconds keeps 3 of 5 measures of 2 metrics: 5 in 3 groups of 1s", "", "--config",
 		file("import.toml", "batch = 1\n"), cpu, disk)
 	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1")
 	want("csv", "disk", "sum", "2026-01-01T00:00:01+00:00 1 1001")
 
 	// A second import goes on with the same metric; standard input has no name, so its column's counts.
-	imported(0, "sent 1 measures", "x;y;cpu\n;2026-01-01 00:00:03;4\n", "--delimiter", ";", "--timestamp-column", "y",
+	imported(0, "sent 1 measure", "x;y;cpu\n;2026-01-01 00:00:03;4\n", "--delimiter", ";", "--timestamp-column", "y",
 		"--ignore", "x", "-")
 	want("csv", "cpu", "sum", "2026-01-01T00:00:01+00:00 1 3", "2026-01-01T00:00:02+00:00 1 0.1",
 		"2026-01-01T00:00:03+00:00 1 4")
-	imported(0, "sent 1 measures", "1767225604\t5\n", "--delimiter", "tab", "--no-header", "--metric", "cpu", "-")
+	imported(0, "sent 1 measure", "1767225604\t5\n", "--delimiter", "tab", "--no-header", "--metric", "cpu", "-")
 	want("csv", "cpu", "count", "2026-01-01T00:00:01+00:00 1 2", "2026-01-01T00:00:02+00:00 1 1",
 		"2026-01-01T00:00:03+00:00 1 1", "2026-01-01T00:00:04+00:00 1 1")
 }
@@ -96,7 +96,7 @@ func TestImportCSVWide(t *testing.T) {
 	for _, text := range []string{
 		"-:4: value \"warm\" of metric in, side is not a number", "-:5: timestamp \"noon\"", "-:6: has 2 fields, not 4",
 		"-:8: timestamp \"-1 hour\"",
-		"sent 5 measures of 2 metrics from 1 files", "rejected 4",
+		"sent 5 measures of 2 metrics from 1 file", "rejected 4",
 	} {
 		if !strings.Contains(stderr, text) {
 			t.Errorf("does not say %q:\n%s", text, stderr)
@@ -165,10 +165,10 @@ func TestImportCSVDryRun(t *testing.T) {
 		}
 	}
 	f(0, []string{`times in when: like "31.1.2026 17:5", UTC`, "values in power (in W, decimal ',')",
-		"left out, no numbers: plant", "120 measures of 1 metrics, from 2026-01-15 12:00:00 to 2026-01-15 13:59:00, one every 1m0s",
-		"archive policy medium keeps each of 120 measures of 1 metrics", "dry run: stopped before sending"}, "--dry-run")
-	f(0, []string{"archive policy high keeps each of 120 measures of 1 metrics", "dry run"}, "--dry-run", "--archive-policy", "high")
-	f(2, []string{"archive policy low keeps 24 of 120 measures of 1 metrics, 1 of 5: 120 become 24 groups of 5m0s", "dry run"},
+		"left out, no numbers: plant", "120 measures of 1 metric, from 2026-01-15 12:00:00 to 2026-01-15 13:59:00, one every 1m0s",
+		"archive policy medium keeps each of 120 measures of 1 metric", "dry run: stopped before sending"}, "--dry-run")
+	f(0, []string{"archive policy high keeps each of 120 measures of 1 metric", "dry run"}, "--dry-run", "--archive-policy", "high")
+	f(2, []string{"archive policy low keeps 24 of 120 measures of 1 metric, 1 of 5: 120 in 24 groups of 5m0s", "dry run"},
 		"--dry-run", "--archive-policy", "low")
 	f(1, []string{"Archive policy nope does not exist"}, "--dry-run", "--archive-policy", "nope")
 	s.call(http.MethodGet, "/v1/resource/generic/csv", "", http.StatusNotFound, nil)
@@ -185,7 +185,7 @@ func TestImportCSVDryRun(t *testing.T) {
 	_, proposed, _ := strings.Cut(stderr, "create one, such as ") // the server takes it
 	s.call(http.MethodPost, "/v1/archive_policy", strings.TrimSpace(proposed), http.StatusCreated, nil)
 	_, stderr, status := run(t, months, "import", "csv", "--url", s.url, "--archive-policy", "auto", "-")
-	if status != 0 || !strings.Contains(stderr, "sent 4 measures of 1 metrics") {
+	if status != 0 || !strings.Contains(stderr, "sent 4 measures of 1 metric") {
 		t.Errorf("%d %s", status, stderr)
 	}
 }

@@ -116,7 +116,7 @@ func oddLines() (lines []string) {
 
 // fileCounts are the numbers of measures that the archives do not have.
 var fileCounts = []*regexp.Regexp{regexp.MustCompile(`rejected (\d+),`), regexp.MustCompile(`dropped by the server (\d+),`),
-	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures have the time of a later (?:line|block)`)}
+	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures? replaced: a later (?:line|block)`)}
 
 // blocksOf writes lines of a series, seconds and a value as blocks. A line with the series and time of an earlier one
 // goes into a later block.

@@ -69,9 +69,9 @@ func TestFilesOfProtocolsArePushedSeries(t *testing.T) {
 			t.Errorf("%q: status %d, %s, want %q", args, got, stderr, want)
 		}
 	}
-	f(2, "1 fields are text, which is not stored", "influx", "--dry-run", influx)
-	f(2, "sent 6 measures of 4 metrics from 1 files", "influx", influx)
-	f(0, "sent 3 measures of 2 metrics from 1 files", "graphite", "--graphite-template", graphiteTemplate, graphite)
+	f(2, "1 field of text, which is not stored", "influx", "--dry-run", influx)
+	f(2, "sent 6 measures of 4 metrics from 1 file", "influx", influx)
+	f(0, "sent 3 measures of 2 metrics from 1 file", "graphite", "--graphite-template", graphiteTemplate, graphite)
 	export := func(s *served) string {
 		out, stderr, status := run(t, "", "export", "jsonl", "--aggregation", "last", "--url", s.url)
 		if status != 0 {
@@ -137,7 +137,7 @@ func TestFilesOfProtocolsKeepHistory(t *testing.T) {
 			_, stderr, status = run(t, text, "import", protocol, "--archive-policy", "auto", "--create-archive-policy",
 				"--url", s.url, "-")
 		}
-		if status != 0 || !strings.Contains(stderr, "keeps each of 600 measures of 1 metrics") {
+		if status != 0 || !strings.Contains(stderr, "keeps each of 600 measures of 1 metric") {
 			t.Errorf("%s: status %d, %s", protocol, status, stderr)
 		}
 	}

@@ -89,7 +89,7 @@ func TestImportedSeriesArePushedSeries(t *testing.T) {
 		dry := append([]string{"import", args[0], "--dry-run", "--url", s.url}, args[1:]...)
 		for _, command := range [][]string{dry, append([]string{"import", args[0], "--url", s.url}, args[1:]...)} {
 			_, stderr, status := run(t, "", command...)
-			if status != 0 || !strings.Contains(stderr, "archive policy prometheus keeps each of 60 measures of 1 metrics") ||
+			if status != 0 || !strings.Contains(stderr, "archive policy prometheus keeps each of 60 measures of 1 metric") ||
 				!strings.Contains(stderr, "archive policy prometheus-counter keeps each of 120 measures of 2 metrics") {
 				t.Errorf("%q: status %d, %s", command, status, stderr)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 func newInit() *cobra.Command {
@@ -34,7 +35,7 @@ This machine remembers the cluster, and refuses any other in this folder from th
 			if made {
 				verb = "is new and holds"
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s the cluster %s, %d sacks\n", data, verb, c.ID, c.Sacks)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s the cluster %s, %s\n", data, verb, c.ID, counted.Of(c.Sacks, "sack"))
 			return err
 		},
 	}

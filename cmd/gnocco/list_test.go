@@ -111,9 +111,9 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(1, "", "--chart: give --start as well", "query", "1", "--chart")
 	f(1, "", "parse error", "query", "sum(")
 
-	f(0, "", "measures of 1 metrics would be deleted: repeat with --yes; groups 1 -> 0", "delete", "house/in",
+	f(0, "", "measures of 1 metric would be deleted: repeat with --yes; groups 1 -> 0", "delete", "house/in",
 		"--start", "2026-01-01T00:00:05", "--stop", "2026-01-01T00:00:10")
-	f(0, "", "measures of 1 metrics are deleted; groups 1 -> 0", "delete", "house/in",
+	f(0, "", "measures of 1 metric are deleted; groups 1 -> 0", "delete", "house/in",
 		"--start", "2026-01-01T00:00:05", "--stop", "2026-01-01T00:00:10", "--reason", "spike", "--yes")
 	f(0, "house/in,sum,2,2026-01-01T00:00:00+00:00,2026-01-01T00:00:15+00:00,1,4.5,8,8,", "", "show", "house/in",
 		"--start", "2025-12-01", "-o", "csv")
@@ -121,8 +121,8 @@ func TestCommandsThatAsk(t *testing.T) {
 		"ledger", "-o", "csv")
 	f(1, "", "stop must be later than start", "delete", "house/in", "--start", "2", "--stop", "1")
 
-	f(0, "house/in", "1 metrics would be deleted: repeat with --yes", "delete", "house/in")
-	f(0, "house/in", "1 metrics deleted", "delete", "house/in", "--yes")
+	f(0, "house/in", "1 metric would be deleted: repeat with --yes", "delete", "house/in")
+	f(0, "house/in", "1 metric deleted", "delete", "house/in", "--yes")
 	f(1, "", "no metric is house/in", "delete", "house/in")
 	f(0, "house/out", "", "list", "metrics")
 	f(0, "api, metricd", "0 stores are damaged", "status")

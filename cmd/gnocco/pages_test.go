@@ -62,8 +62,8 @@ bin/gnocco import csv --url `+one.url+` --resource x --archive-policy low -`)
 	run(t, "how-to/correlate.md", "gnocco correlate", `\) (1|0\.9{12}\d*)\n`)
 	run(t, "how-to/correlate.md", "curl", `"id"`)
 	run(t, "how-to/import-and-export.md", "gnocco export", "122 measures")
-	run(t, "how-to/back-up.md", "gnocco ", "2 metrics are there, 0 of them new")
-	run(t, "how-to/recording-rules.md", "gnocco rules", "applied: node", "left to vmalert: node/b", "waiting|evaluating|recorded")
+	run(t, "how-to/back-up.md", "gnocco ", "2 metrics there, 0 new")
+	run(t, "how-to/recording-rules.md", "gnocco rules", "applied: node", "left to vmalert: node/b", `admin +node +a +1m0s.* (waiting|evaluating|recorded)`)
 	run(t, "how-to/size.md", "gnocco size", "disk, at rest", "CPU, requests of 10,000")
 
 	for _, program := range []struct{ name, begins, want string }{

@@ -36,7 +36,7 @@ func TestRebuild(t *testing.T) {
 	change := []string{"--archive-policy", "p", "--definition", "1s:1h,1m", "--aggregation-method", "mean,median"}
 	rebuild("0:01:00      median  measures that are kept  0:00:00", append(change, "--preview")...)
 	rebuild("removed, all aggregates by: max", append(change, "--preview")...)
-	rebuild("archive policy p: done; 1 archives changed, 0 unchanged, 0 failed", append(change, "--wait")...)
+	rebuild("archive policy p: done; 1 archive changed, 0 unchanged, 0 failed", append(change, "--wait")...)
 	if got := s.measures(
 		measures + "mean&granularity=60"); got != "2026-01-01T00:00:00+00:00 60 2\n2026-01-01T00:01:00+00:00 60 5" {
 		t.Error(got)
@@ -44,7 +44,7 @@ func TestRebuild(t *testing.T) {
 	rebuild("0 archives changed, 1 unchanged", "--archive-policy", "p", "--wait")
 	rebuild("archives stay as they are", "--archive-policy", "q", "--back-window", "2", "--wait")
 	rebuild("removed, all aggregates at: 0:00:01", "--metric", metric.ID, "--archive-policy", "q", "--preview")
-	rebuild("1 archives changed", "--metric", metric.ID, "--archive-policy", "q", "--wait")
+	rebuild("1 archive changed", "--metric", metric.ID, "--archive-policy", "q", "--wait")
 	if got := s.measures(measures + "count"); got != "2026-01-01T00:00:00+00:00 60 2\n2026-01-01T00:01:00+00:00 60 1" {
 		t.Error(got)
 	}
@@ -134,8 +134,8 @@ func TestRebuildOfCounters(t *testing.T) {
 	s = serve(t, "--data", data)
 	_, stderr, status := run(t, "", "rebuild", "--url", s.url, "--metric", metric.ID, "--archive-policy", "old-counter",
 		"--wait")
-	if status != 0 || !strings.Contains(stderr, "1 archives changed, 0 unchanged, 0 failed\nunknown: 2 groups of 1 archives, "+
-		"between 2025-12-31T23:50:00Z and 2025-12-31T23:51:00Z, stay without a method") {
+	if status != 0 || !strings.Contains(stderr, "1 archive changed, 0 unchanged, 0 failed\nunknown: 2 groups of 1 archive, "+
+		"between 2025-12-31T23:50:00Z and 2025-12-31T23:51:00Z, without a method") {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	// The measures of the minute of 7 are gone: its last value is known, and not whether it had resets.

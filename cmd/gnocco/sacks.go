@@ -10,6 +10,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/server"
 )
 
@@ -31,12 +32,12 @@ it is interrupted, run it again: it continues, and until then no server starts o
 				return server.Drain(ctx, server.Options{Cluster: cluster.Options{Data: data}})
 			}
 			err := datafolder.Repartition(cmd.Context(), vfs.Default, data, to, drain, func(p datafolder.Progress) {
-				fmt.Fprintf(out, "%d of %d sacks copied\n", p.Copied, p.Sacks)
+				fmt.Fprintf(out, "%d of %s copied\n", p.Copied, counted.Of(p.Sacks, "sack"))
 			})
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(out, "%s has %d sacks\n", data, to)
+			_, err = fmt.Fprintf(out, "%s has %s\n", data, counted.Of(to, "sack"))
 			return err
 		},
 	}

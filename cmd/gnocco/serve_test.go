@@ -68,7 +68,7 @@ func TestServeKeepsWhatItAccepted(t *testing.T) {
 		t.Errorf("after SIGINT: status %d, log:\n%s", status, s.logged())
 	}
 	if _, stderr, status := run(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0", "--sacks",
-		"4"); status != 1 || !strings.Contains(stderr, "made with 3 sacks") {
+		"4"); status != 1 || !strings.Contains(stderr, "made with --sacks 3") {
 		t.Errorf("other number of sacks: status %d: %s", status, stderr)
 	}
 

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/backup"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared/progress"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -101,10 +102,11 @@ tools do: AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_CA_BUNDLE, AWS_PROFILE and ~/.aws
 			}
 			if result != nil {
 				printBackup(cmd.OutOrStdout(), result.Manifest)
-				fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %d earlier backups dropped\n",
-					mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(), result.Dropped)
+				fmt.Fprintf(cmd.OutOrStdout(), "%.1f MiB of it new, in %.1f s; %s dropped\n",
+					mebibytes(result.Written), result.Ended.Sub(result.Begun).Seconds(),
+					counted.Of(result.Dropped, "earlier backup"))
 				if keep != "" && result.Others > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "%d backups of other clusters stay\n", result.Others)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s of other clusters kept\n", counted.Of(result.Others, "backup"))
 				}
 			}
 			if err != nil {
@@ -231,7 +233,7 @@ restored. Servers name the damaged stores and serve the others; gnocco fsck repa
 			if initErr != nil {
 				return errors.Join(err, initErr)
 			}
-			fmt.Fprintf(out, "%s is new and holds the cluster %s, %d sacks\n", data, c.ID, c.Sacks)
+			fmt.Fprintf(out, "%s is new and holds the cluster %s, %s\n", data, c.ID, counted.Of(c.Sacks, "sack"))
 			return err
 		},
 	}
@@ -284,8 +286,8 @@ func printBackup(out io.Writer, m *backup.Manifest) {
 	if damage := m.Damage(); len(damage) > 0 {
 		flaw += fmt.Sprintf(", %d damaged", len(damage))
 	}
-	fmt.Fprintf(out, "%s  begun %s, %d stores, %d files, %.1f MiB%s\n", m.Name(),
-		m.Begun.Format(time.RFC3339), len(m.Stores), files, mebibytes(bytes), flaw)
+	fmt.Fprintf(out, "%s  begun %s, %s, %s, %.1f MiB%s\n", m.Name(),
+		m.Begun.Format(time.RFC3339), counted.Of(len(m.Stores), "store"), counted.Of(files, "file"), mebibytes(bytes), flaw)
 }
 
 // warnTo returns a function that prints the warnings of a repository.

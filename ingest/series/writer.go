@@ -15,6 +15,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/ingest/exemplars"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -95,7 +96,8 @@ func (w *Writer) Append(ctx context.Context, push *Push, batch *ingest.NamedBatc
 	p.Replaced = func(row, measures int) {
 		of, _ := push.Rows.Name(row) // which was found
 		refuse(row, measures, "replaced", &model.FieldError{Field: "timestamps", Reason: fmt.Sprintf(
-			"%.200s: %d measures are replaced: the request has another value for their time later", of.Metric, measures)})
+			"%.200s: %s replaced: the request has another value for the same time later", of.Metric,
+			counted.Of(measures, "measure"))})
 	}
 	if push.Whole {
 		p.Whole = func() bool { return first == nil }

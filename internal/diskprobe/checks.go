@@ -99,7 +99,7 @@ func race(o *Options, try func(round, racer int) error) (Verdict, string, error)
 			return No, fmt.Sprintf("%d of %d succeeded at once: two processes could hold one store.", n, racers), nil
 		}
 	}
-	return Yes, fmt.Sprintf("of %d at once one succeeds, in %d rounds.", racers, rounds), nil
+	return Yes, fmt.Sprintf("of %d at once one succeeds; rounds: %d.", racers, rounds), nil
 }
 
 func exclusiveLink(dir string, o *Options) (Verdict, string, error) {
@@ -142,7 +142,7 @@ func linkCount(dir string, _ *Options) (Verdict, string, error) {
 	if n := info.Sys().(*syscall.Stat_t).Nlink; n != names {
 		return No, fmt.Sprintf("a file with %d names is said to have %d.", names, n), nil
 	}
-	return Yes, fmt.Sprintf("a file can have %d names, and they are counted.", names), nil
+	return Yes, fmt.Sprintf("a file can have several names (%d), and they are counted.", names), nil
 }
 
 // longestStale is how long all reads may meet files that have just been replaced.
@@ -189,11 +189,11 @@ func atomicRename(dir string, o *Options) (Verdict, string, error) {
 		}
 		if err != nil || len(got) != 64 {
 			<-done
-			return No, fmt.Sprintf("while a file was replaced, its name led to %d bytes (%v).", len(got), err), nil
+			return No, fmt.Sprintf("while a file was replaced, its name led to %d B (%v).", len(got), err), nil
 		}
 		seen, lastSeen = seen+1, time.Now()
 	}
-	return Yes, fmt.Sprintf("%d reads during %d renames found a whole file.", seen, renames), <-done
+	return Yes, fmt.Sprintf("every read found a whole file: %d, during renames: %d.", seen, renames), <-done
 }
 
 const withoutLocks = "claims hold without them, but the second belt is missing."

@@ -250,15 +250,15 @@ func (s *side) judge(o *Options) []Result {
 	case s.worst > o.Slack:
 		stale.Verdict = Warning
 	}
-	links := Result{Check: "exclusive link", Text: fmt.Sprintf("of two machines at once one succeeds: "+
-		"this one %d times, the other %d times.", len(s.own.Won), len(s.other.Won))}
+	links := Result{Check: "exclusive link", Text: fmt.Sprintf("of two machines at once one succeeds; "+
+		"this one: %d, the other: %d.", len(s.own.Won), len(s.other.Won))}
 	for _, won := range s.own.Won {
 		if slices.Contains(s.other.Won, won) {
 			links.Verdict, links.Text = No, "both machines made the same link: two processes could hold one store."
 		}
 	}
-	names := Result{Check: "names", Text: fmt.Sprintf("%d files that the other machine renamed in %d rounds were listed here, "+
-		"%s later at most.", peerFiles, s.other.Round, s.longest.Round(time.Millisecond))}
+	names := Result{Check: "names", Text: fmt.Sprintf("%d files that the other machine renamed were listed here, "+
+		"in round %d, %s later at most.", peerFiles, s.other.Round, s.longest.Round(time.Millisecond))}
 	if s.longest > o.Slack {
 		names.Verdict, names.Text = No, fmt.Sprintf("a file that the other machine renamed had its old name here %s later: "+
 			"heartbeats and claims would not be seen.", s.longest.Round(time.Millisecond))

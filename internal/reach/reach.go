@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Holder is a process that holds a store.
@@ -55,11 +57,12 @@ func (r *Reach) Note(now time.Time, holders []Holder) string {
 	if r.since, r.reason = since, ""; index || lost > 0 && lost == sacks {
 		var who []string
 		for name, n := range silent {
-			who = append(who, strings.TrimSuffix(fmt.Sprintf("%s (%d sacks)", name, n), " (0 sacks)"))
+			who = append(who, strings.TrimSuffix(fmt.Sprintf("%s (%s)", name, counted.Of(n, "sack")), " (0 sacks)"))
 		}
 		slices.Sort(who)
-		r.reason = fmt.Sprintf("does not reach %s, which another API reaches, so it can ask %d of the %d sacks elsewhere; it "+
-			"accepts measures of known metrics", strings.Join(who, ", "), sacks-lost, sacks)
+		r.reason = fmt.Sprintf("does not reach %s, which another API reaches, so it can ask %d of %s elsewhere; it "+
+			"accepts measures of known metrics", strings.Join(who, ", "), sacks-lost,
+			counted.Of(sacks, "sack"))
 	}
 	return r.reason
 }

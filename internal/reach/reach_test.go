@@ -47,9 +47,9 @@ func TestReach(t *testing.T) {
 	f("all answer", []reach.Holder{holder("i", true, true), holder("a", false, true)}, "")
 	f("one of two workers", []reach.Holder{holder("a", false, true), holder("b", false, false)}, "")
 	f("the only worker", []reach.Holder{holder("i", true, true), holder("a", false, false), holder("a", false, false)},
-		"does not reach a at a:1 (2 sacks), which another API reaches, so it can ask 0 of the 2 sacks")
-	f("both workers", []reach.Holder{holder("a", false, false), holder("b", false, false)}, "a at a:1 (1 sacks), b at b:1 (1 sacks), which")
-	f("the index", []reach.Holder{holder("i", true, false), holder("a", false, true)}, "i at i:1 (the index), which another API reaches, so it can ask 1 of the 1 sacks")
+		"does not reach a at a:1 (2 sacks), which another API reaches, so it can ask 0 of 2 sacks")
+	f("both workers", []reach.Holder{holder("a", false, false), holder("b", false, false)}, "a at a:1 (1 sack), b at b:1 (1 sack), which")
+	f("the index", []reach.Holder{holder("i", true, false), holder("a", false, true)}, "i at i:1 (the index), which another API reaches, so it can ask 1 of 1 sack elsewhere")
 	f("the index alone is elsewhere", []reach.Holder{holder("i", true, true)}, "")
 }
 

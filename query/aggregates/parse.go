@@ -286,7 +286,7 @@ func (p *parser) metric(n *node, arguments []any) error {
 
 func (p *parser) reference(n *node, pair []any) error {
 	if len(pair) != 2 {
-		return n.invalid("expected a metric and an aggregation method, got %d items", len(pair))
+		return n.invalid("expected a metric and an aggregation method, got a list of length %d", len(pair))
 	}
 	var r Reference
 	var ok, ok2 bool

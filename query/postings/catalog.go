@@ -72,7 +72,7 @@ type sizeError struct{ Metrics, Bytes int64 }
 
 func (e *sizeError) Error() string {
 	return fmt.Sprintf(
-		"the labels of more than %d metrics do not fit into %d bytes: the server needs a higher memory limit",
+		"the labels of all metrics, more than %d, do not fit into %d bytes: the server needs a higher memory limit",
 		e.Metrics, e.Bytes)
 }
 

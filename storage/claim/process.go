@@ -96,7 +96,7 @@ func processStart(pid int) (start uint64, running bool, err error) {
 	fields := strings.Fields(string(content[end+1:]))
 	const state, startTime = 0, 19 // fields 3 and 22 of proc(5)
 	if len(fields) <= startTime {
-		return 0, false, fmt.Errorf("claim: /proc/%d/stat: %d fields", pid, len(fields))
+		return 0, false, fmt.Errorf("claim: /proc/%d/stat: the number of fields is %d", pid, len(fields))
 	}
 	if start, err = strconv.ParseUint(fields[startTime], 10, 64); err != nil {
 		return 0, false, fmt.Errorf("claim: /proc/%d/stat: %w", pid, err)

@@ -143,7 +143,7 @@ func (r *storedRecord) whole(reader pebble.Reader, sack int) ([]byte, error) {
 	}
 	value, closer, err := reader.Get(listKey(sack, r.list))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, fmt.Errorf("%w: no list %d of metrics", errCorrupt, r.list)
+		return nil, fmt.Errorf("%w: no list of metrics %d", errCorrupt, r.list)
 	}
 	if err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Sacks < 1 || o.Sacks > maxSacks {
-		errs = append(errs, fmt.Errorf("%w: %d sacks, want 1 to %d", model.ErrInvalid, o.Sacks, maxSacks))
+		errs = append(errs, fmt.Errorf("%w: the number of sacks is %d, want 1 to %d", model.ErrInvalid, o.Sacks, maxSacks))
 	}
 	if o.RecentBytes < 0 || o.QueueBytes < 0 || o.Timeout < 0 {
 		errs = append(errs, fmt.Errorf("%w: negative size or time", model.ErrInvalid))

@@ -34,7 +34,7 @@ func (e Entry) String() string {
 		return fmt.Sprintf("clock of epoch %d", e.ClockOf)
 	}
 	if e.List != 0 {
-		return fmt.Sprintf("list %d of metrics of sack %d", e.List, e.Sack)
+		return fmt.Sprintf("list of metrics %d of sack %d", e.List, e.Sack)
 	}
 	return fmt.Sprintf("record %d of sack %d", e.Sequence, e.Sack)
 }

@@ -514,7 +514,7 @@ func (b *randomBlocks) queries() (paths []string) {
 }
 
 var lostOfFile = []*regexp.Regexp{regexp.MustCompile(`rejected (\d+),`), regexp.MustCompile(`dropped by the server (\d+),`),
-	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures have the time of a later block`)}
+	regexp.MustCompile(`, refused (\d+)`), regexp.MustCompile(`(\d+) measures? replaced: a later block`)}
 
 var keptOfFile = regexp.MustCompile(`archive policy (\S+) keeps (\d+) of (\d+) measures`)
 

@@ -53,7 +53,7 @@ func TestBlocksOfTSDB(t *testing.T) {
 	if status := command.ProcessState.ExitCode(); status != 0 {
 		t.Errorf("%v, status %d", err, status)
 	}
-	for _, want := range []string{"511 measures of 12 metrics", "1 native histograms", "dry run"} {
+	for _, want := range []string{"511 measures of 12 metrics", "1 native histogram, ", "dry run"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // maxTold is how many bad cells of a block are told one by one.
@@ -73,7 +74,7 @@ func (b *block) parse(l *layout) {
 			b.tellField(l, line, i, fields[i])
 		}
 		if err != nil || len(fields) != len(l.columns) {
-			reason := fmt.Sprintf("has %d fields, not %d", len(fields), len(l.columns))
+			reason := fmt.Sprintf("has %s, not %d", counted.Of(len(fields), "field"), len(l.columns))
 			if err != nil {
 				reason = err.(*csv.LineError).Reason
 			}

@@ -76,7 +76,7 @@ func TestColumns(t *testing.T) {
 	f("a\n0\n\"1\"2\n\"3\"4\"5\n\"6\"\r\n", plain,
 		`[a] [[0 NaN NaN 6]] bad csv: line 3: has text after a closing quote; csv: line 4: has text after a closing quote`)
 	f("a,b\n1,2\n3\n4,5,6\n7,8\n", plain,
-		"[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 fields, not 2; csv: line 4: has 3 fields, not 2")
+		"[a b] [[1 3 4 7] [2 NaN 5 8]] bad csv: line 3: has 1 field, not 2; csv: line 4: has 3 fields, not 2")
 	f("a;b\n1;2\n", csv.Options{Comma: ';'}, "[a b] [[1] [2]]")
 	f("1,2\n3,4\n", csv.Options{NoHeader: true}, "[1 2] [[1 3] [2 4]]")
 	f("a,b,c\n1,2,3\n", csv.Options{Skip: []string{"b"}}, "[a c] [[1] [3]]")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Dialect says how the lines of a text are records.
@@ -215,10 +217,10 @@ func (d Dialect) String() string {
 		parts = append(parts, fmt.Sprintf("fields separated by %q", d.Comma))
 	}
 	if d.Leading > 0 {
-		parts = append(parts, fmt.Sprintf("%d leading lines skipped", d.Leading))
+		parts = append(parts, counted.Of(d.Leading, "leading line")+" skipped")
 	}
 	if d.Beneath > 0 {
-		parts = append(parts, fmt.Sprintf("%d lines below the header are units and the like", d.Beneath))
+		parts = append(parts, counted.Of(d.Beneath, "line")+" of units and the like below the header")
 	}
 	if d.Comment && d.Header == nil {
 		parts = append(parts, "lines with # skipped")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -122,7 +123,8 @@ func (p *archivePolicy) String() string {
 	if kept == p.measures {
 		how = "each of"
 	}
-	text := fmt.Sprintf("archive policy %s keeps %s %d measures of %d metrics", p.name, how, p.measures, p.metrics)
+	text := fmt.Sprintf("archive policy %s keeps %s %s of %s", p.name, how,
+		counted.Of(p.measures, "measure"), counted.Of(p.metrics, "metric"))
 	if kept > 0 && p.measures >= 2*kept {
 		text += fmt.Sprintf(", 1 of %d", (p.measures+kept/2)/kept)
 	}
@@ -130,13 +132,13 @@ func (p *archivePolicy) String() string {
 	for _, i := range p.items {
 		switch {
 		case i.measures > i.groups:
-			parts = append(parts, fmt.Sprintf("%d become %d groups of %v", i.measures, i.groups, i.granularity))
+			parts = append(parts, fmt.Sprintf("%d in %s of %v", i.measures, counted.Of(i.groups, "group"), i.granularity))
 		case i.moved > 0:
-			parts = append(parts, fmt.Sprintf("%d have the time of their group of %v", i.moved, i.granularity))
+			parts = append(parts, fmt.Sprintf("%d with the time of their group of %v", i.moved, i.granularity))
 		}
 	}
 	if p.expired > 0 {
-		parts = append(parts, fmt.Sprintf("%d are older than all its timespans", p.expired))
+		parts = append(parts, fmt.Sprintf("%d older than all its timespans", p.expired))
 	}
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/tombstones"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // blockMeta is what Thanos and Mimir write into a block's meta.json beside Prometheus' own members.
@@ -157,11 +158,12 @@ func (b *block) close() (err error) {
 
 func (b *block) noteHistograms() {
 	if b.histograms > 0 {
-		b.options.Note(fmt.Sprintf("%s: %d native histograms, of which each part is a measure", b.folder, b.histograms))
+		b.options.Note(fmt.Sprintf("%s: %s, of which each part is a measure", b.folder,
+			counted.Of(b.histograms, "native histogram")))
 	}
 	if b.leftOut > 0 {
 		b.result.Rejected += int64(b.leftOut)
-		b.options.Note(fmt.Sprintf("%s: %d aggregates of native histograms are left out", b.folder, b.leftOut))
+		b.options.Note(fmt.Sprintf("%s: %s of native histograms left out", b.folder, counted.Of(b.leftOut, "aggregate")))
 	}
 }
 
@@ -186,7 +188,7 @@ func (b *block) series(ref storage.SeriesRef) error {
 		}
 		if samples > 0 {
 			b.result.Rejected += int64(samples)
-			b.options.Reject(b.folder, 0, fmt.Sprintf("%d samples: %v", samples, fault))
+			b.options.Reject(b.folder, 0, fmt.Sprintf("%s: %v", counted.Of(samples, "sample"), fault))
 		}
 		return err
 	}

@@ -83,7 +83,7 @@ func TestBlocks(t *testing.T) {
 	got, err := read()
 	for _, want := range []string{`up{job="a"} 0 1` + "\n", `up{job="a"} 15000 0.1` + "\n", `up{job="a"} 45000 +Inf` + "\n",
 		`up{job="a",replica="r1"} 7200000 5`, `series {job="nameless"} has no name`,
-		"1 native histograms, of which each part is a measure", `native{__histogram__="sum"} 0 4`, `{"a=b"="c"} 0 1`,
+		"1 native histogram, of which each part is a measure", `native{__histogram__="sum"} 0 4`, `{"a=b"="c"} 0 1`,
 		"series bad{of=\"\\xff\"} are not in UTF-8",
 		"wal: samples that only this log has",
 		"dropped{} 0 6\n", "dropped{} 30000 8\n", "time 8000000000000000 ms of series late{}"} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // columns says what the fields of a file's records are.
@@ -97,7 +98,7 @@ func (o *Options) newColumns(file string, names []string, sample []record) (*col
 	case len(c.values) == 0:
 		return nil, fmt.Errorf("has no column of values: its columns are %s", listed)
 	case len(c.values) > 1 && o.Metric != "":
-		return nil, fmt.Errorf("has %d columns of values, which cannot all be metric %s", len(c.values), o.Metric)
+		return nil, fmt.Errorf("has %s of values, which cannot all be metric %s", counted.Of(len(c.values), "column"), o.Metric)
 	case len(c.values) == 1 && o.Metric != "":
 		c.values[0].name = o.Metric
 	case len(c.values) == 1 && len(c.metric) > 0:
@@ -211,7 +212,7 @@ func (c *columns) findValues(o *Options, cells [][][]byte) error {
 					}
 				}
 				if n > 0 && n < len(cells[i]) {
-					c.likelyGaps = append(c.likelyGaps, fmt.Sprintf("%s (%d times %s)", name, n, sign))
+					c.likelyGaps = append(c.likelyGaps, fmt.Sprintf("%s (%s %s)", name, counted.Of(n, "time"), sign))
 				}
 			}
 		}

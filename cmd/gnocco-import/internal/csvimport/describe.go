@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // describe tells the user how a file is read.
@@ -11,7 +13,7 @@ func (f *file) describe() {
 	say := func(format string, args ...any) { f.options.Note(f.name + ": " + fmt.Sprintf(format, args...)) }
 	say("times in %s: %v", f.times.Names(f.names), &f.times.Form)
 	if f.times.Far > 0 {
-		say("%d of its first times lie before 1970 or after 2261, which no archive keeps: their lines are rejected", f.times.Far)
+		say("%d of its first times: before 1970 or after 2261, which no archive keeps: such lines are rejected", f.times.Far)
 	}
 	var values []string
 	for _, column := range f.values {
@@ -52,7 +54,7 @@ func (f *file) describe() {
 		say("left out, no numbers: %s", someOf(text))
 	}
 	if f.nameless > 0 {
-		say("%d columns without a name are left out", f.nameless)
+		say("left out: %s without a name", counted.Of(f.nameless, "column"))
 	}
 }
 

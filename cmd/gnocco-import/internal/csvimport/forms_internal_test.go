@@ -118,7 +118,7 @@ func TestAmbiguousFiles(t *testing.T) {
 	f("time,v\n1/1/2026,1\n2/1/2026,1\n", `"2/1/2026" may be 2026-02-01 or 2026-01-02`)
 	f("date,v\n14-01-02,1\n", `may be 2014-01-02 or 2002-01-14: say --time-format %y-%m-%d or --time-format %d-%m-%y`)
 	f("time,v\n03/01/26  01:05 PM,1\n", `say --time-format '%m/%d/%y %I:%M %p' or --time-format '%d/%m/%y %I:%M %p'`)
-	f("Date,v\n1950-01,1\n1951-01,1\n", "2 of its first times lie before 1970")
+	f("Date,v\n1950-01,1\n1951-01,1\n", "2 of its first times: before 1970")
 	f("Time Period,v\n2010,1\n2011,2\n", "say --timestamp-column 'Time Period' --time-format %Y")
 	f("time;v\n2026-01-01;1,234\n", "column v: a comma before three digits")
 	f("time;a;b\n2026-01-01;1.5;2,5\n2026-01-01;1,5;2.5\n", "both decimal points and decimal commas")
@@ -174,7 +174,7 @@ func TestZonesWithTwoOffsets(t *testing.T) {
 // The command says how it reads a file.
 func TestDescription(t *testing.T) {
 	_, said := readFile(t, "power.csv", "Report\nwhen;power;note\n15.01.2026 13:05;1,5 W;a\n16.01.2026 13:05;2,5 W;b\n", nil)
-	want := `power.csv: fields separated by ';', 1 leading lines skipped
+	want := `power.csv: fields separated by ';', 1 leading line skipped
 power.csv: times in when: like "31.1.2026 17:5", UTC
 power.csv: values in power (in W, decimal ',')
 power.csv: left out, no numbers: note

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // sendHistory sends the rows that are older than their metrics' back windows. A request has all rows of one or more
@@ -61,7 +62,8 @@ func (i *Importer) sendHistory(ctx context.Context, used []*metric) (err error) 
 		i.result.Older += m.older - m.refused.rows
 		i.result.Refused += m.refused.rows
 		if m.refused.rows > 0 {
-			i.options.Note(fmt.Sprintf("metric %s: %d measures were refused: %s", m, m.refused.rows, m.refused.reason(m)))
+			i.options.Note(fmt.Sprintf("metric %s: %s refused: %s", m, counted.Of(m.refused.rows, "measure"),
+				m.refused.reason(m)))
 		}
 	}
 	return nil
@@ -80,8 +82,8 @@ func (r *refused) reason(m *metric) string {
 	if r.err != nil {
 		return r.err.Error()
 	}
-	return fmt.Sprintf("they lie in %d periods of %v, from %s on, in which it has other measures, whose raw ones are gone",
-		r.periods, m.archive.coarsest(), r.first)
+	return fmt.Sprintf("there it has other measures, whose raw ones are gone: %s of %v, from %s on",
+		counted.Of(r.periods, "period"), m.archive.coarsest(), r.first)
 }
 
 // history is a request of one metric's history.

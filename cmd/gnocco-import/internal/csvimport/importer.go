@@ -13,6 +13,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Result counts what an import did.
@@ -206,8 +207,8 @@ func (f *file) section(header [][]byte, names []string) (err error) {
 		}
 	}
 	if f.first = nil; f.earlier+f.later > 0 {
-		f.options.Note(fmt.Sprintf("%s: %d times are of an hour that clocks in %s show twice: %d were taken for the first, "+
-			"%d for the second", f.name, f.earlier+f.later, f.options.zone, f.earlier, f.later))
+		f.options.Note(fmt.Sprintf("%s: %s of an hour that clocks in %s show twice, %d taken for the first, "+
+			"%d for the second", f.name, counted.Of(f.earlier+f.later, "time"), f.options.zone, f.earlier, f.later))
 		f.earlier, f.later = 0, 0
 	}
 	return nil
@@ -294,7 +295,7 @@ func (f *file) next() (record, error) {
 // add adds the measures of a record.
 func (f *file) add(r record) error {
 	if len(r.fields) != f.fields {
-		f.reject(r.line, fmt.Sprintf("has %d fields, not %d", len(r.fields), f.fields))
+		f.reject(r.line, fmt.Sprintf("has %s, not %d", counted.Of(len(r.fields), "field"), f.fields))
 		return nil
 	}
 	t, again, err := f.times.Parse(r.fields)

@@ -15,6 +15,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 	"github.com/gnocco-db/gnocco/ingest/plaintext"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // maxLine is the longest line of JSON: a metric with all its measures.
@@ -158,7 +159,7 @@ func (i *Importer) line(file string, n int, line []byte) error {
 		return reject("values: %v", err)
 	}
 	if len(times) != len(values) {
-		return reject("has %d timestamps and %d values", len(times), len(values))
+		return reject("has %s and %s", counted.Of(len(times), "timestamp"), counted.Of(len(values), "value"))
 	}
 	number := i.number(name, func(m *metric) {
 		m.unit, m.policy, m.granularity = in.gnocco.Unit, cmp.Or(m.policy, in.gnocco.Policy), in.gnocco.Granularity
@@ -170,7 +171,7 @@ func (i *Importer) line(file string, n int, line []byte) error {
 	}
 	if odd > 0 {
 		i.result.Rejected += int64(odd)
-		i.options.Reject(file, n, fmt.Sprintf("%d of its %d measures: %v", odd, len(times), first))
+		i.options.Reject(file, n, fmt.Sprintf("measures refused: %d of %d: %v", odd, len(times), first))
 	}
 	last, repeated := none, carbonara.Timestamp(0)
 	for j, t := range times {

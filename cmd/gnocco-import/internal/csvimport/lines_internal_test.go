@@ -54,11 +54,11 @@ func TestLines(t *testing.T) {
 		up+`,"values":["x"],"timestamps":[1]}`+"\n"+up+`,"values":[1],"timestamps":[-5]}`+"\n"+up+`}`+"\n"+
 		`{"metric":{"a":"b"},"values":[1],"timestamps":[1]}`+"\n"+up+`,"values":[1],"timestamps":[99999999999999]}`+"\n"+
 		up+`,"values":[7],"timestamps":[1]}`+"\n", `|up{job="a\"b"}|| 1000000 7`,
-		"1: invalid character", "2: has 2 timestamps and 1 values", "3: has 1 timestamps and 2 values",
-		`4: 1 of its 1 measures: value "x" is not a number`, `5: 1 of its 1 measures: timestamp "-5"`,
-		"6: timestamps: lack an array", `7: series {a="b"} has no name`, `8: 1 of its 1 measures: timestamp "99999999999999"`)
+		"1: invalid character", "2: has 2 timestamps and 1 value", "3: has 1 timestamp and 2 values",
+		`4: measures refused: 1 of 1: value "x" is not a number`, `5: measures refused: 1 of 1: timestamp "-5"`,
+		"6: timestamps: lack an array", `7: series {a="b"} has no name`, `8: measures refused: 1 of 1: timestamp "99999999999999"`)
 	f(up+`,"values":[1,"x",3,1e999,5],"timestamps":[1,2,"y",4,5]}`, `|up{job="a\"b"}|| 1000000 1`+"\n"+`|up{job="a\"b"}|| 5000000 5`,
-		`1: 3 of its 5 measures: timestamp "y"`)
+		`1: measures refused: 3 of 5: timestamp "y"`)
 	for _, metric := range []string{`{"__name__":"u","a":"1","a":"1"}`, `{"__name__":"u","a":null}`, `{"__name__":"\ud800"}`,
 		`{"__name__":"u","":"x"}`, `5`} {
 		f(`{"metric":`+metric+`,"values":[1],"timestamps":[1]}`, "", "1: ")

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -55,7 +56,7 @@ func (i *Importer) Plan(ctx context.Context) error {
 	}
 	i.NoteKept()
 	if e.ruled > 0 && i.options.DryRun {
-		i.options.Note(fmt.Sprintf("the server's rules choose the archive policy of %d metrics", e.ruled))
+		i.options.Note(fmt.Sprintf("the server's rules choose the archive policy of %s", counted.Of(e.ruled, "metric")))
 	}
 	return nil
 }
@@ -158,8 +159,8 @@ func (i *Importer) noteOthers(existing []*metric) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(other)) {
-		i.options.Note(fmt.Sprintf("%d metrics exist with archive policy %s, and stay in it: the one you name is for new ones",
-			other[name], name))
+		i.options.Note(fmt.Sprintf("archive policy of %s stays %s: the one you name is for new ones",
+			counted.Of(other[name], "metric"), name))
 	}
 }
 
@@ -187,15 +188,16 @@ func (e *extent) String() string {
 		return "no measures"
 	}
 	show := func(t carbonara.Timestamp) string { return t.Time().UTC().Format("2006-01-02 15:04:05") }
-	text := fmt.Sprintf("%d measures of %d metrics, from %s to %s", e.measures, e.metrics, show(e.first), show(e.last))
+	text := fmt.Sprintf("%s of %s, from %s to %s",
+		counted.Of(e.measures, "measure"), counted.Of(e.metrics, "metric"), show(e.first), show(e.last))
 	if e.step > 0 {
 		text += fmt.Sprintf(", one every %v", e.step)
 	}
 	if e.repeated > 0 {
-		text += fmt.Sprintf("\n%d measures are there again in a later %s", e.repeated, e.part)
+		text += fmt.Sprintf("\n%s there again in a later %s", counted.Of(e.repeated, "measure"), e.part)
 	}
 	if e.replaced > 0 {
-		text += fmt.Sprintf("\n%d measures have the time of a later %s of their metric, which replaces them", e.replaced, e.part)
+		text += fmt.Sprintf("\n%s replaced: a later %s of the metric has the same time", counted.Of(e.replaced, "measure"), e.part)
 	}
 	if e.firstEqual != "" {
 		text += ", first " + e.firstEqual

@@ -12,6 +12,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/csv"
 	"github.com/gnocco-db/gnocco/ingest/labelset"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/listener/graphite"
 	"github.com/gnocco-db/gnocco/model"
 )
@@ -237,7 +238,7 @@ func (i *Importer) Influx(name string, source io.Reader) error {
 		return nil
 	})
 	if texts > 0 {
-		i.options.Note(fmt.Sprintf("%s: %d fields are text, which is not stored", name, texts))
+		i.options.Note(fmt.Sprintf("%s: %s of text, which is not stored", name, counted.Of(texts, "field")))
 		i.result.Rejected += texts
 	}
 	return err

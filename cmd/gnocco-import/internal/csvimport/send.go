@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cmd/gnocco-import/internal/requests"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Send sends the measures of all files, in order of time, and asks the server which ones it dropped. It creates the
@@ -98,8 +99,8 @@ func (i *Importer) send(ctx context.Context) error {
 			known = false
 		} else if dropped := a.Dropped - m.droppedBefore; dropped > 0 {
 			i.result.Dropped += dropped
-			i.options.Note(fmt.Sprintf("metric %s: the server dropped %d measures, older than its back window", m,
-				dropped))
+			i.options.Note(fmt.Sprintf("metric %s: the server dropped %s, older than its back window", m,
+				counted.Of(dropped, "measure")))
 		}
 		return nil
 	})

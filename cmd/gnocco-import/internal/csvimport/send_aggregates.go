@@ -12,6 +12,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/client"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 )
 
@@ -53,8 +54,8 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 				i.result.Groups += int64(groups[j].Len())
 			}
 			if i.result.Occupied == 0 && len(refused) > 0 {
-				i.options.Note(fmt.Sprintf("%s has other measures in %d periods of %v, first %s; its groups there stay as "+
-					"they are", m, len(refused), m.archive.coarsest(), refused[0]))
+				i.options.Note(fmt.Sprintf("%s has other measures in %s of %v, first %s; its groups there stay as "+
+					"they are", m, counted.Of(len(refused), "period"), m.archive.coarsest(), refused[0]))
 			}
 			i.result.Occupied += int64(len(refused))
 			return nil
@@ -62,8 +63,7 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 	}
 	err := all.Wait()
 	if i.result.Unkept = len(unkept); len(unkept) > 0 {
-		i.options.Note(fmt.Sprintf("%d metrics took no aggregates, as their archive policies keep no groups of that width, or "+
-			"none so old: %s", len(unkept), someOf(unkept)))
+		i.options.Note(fmt.Sprintf("%s took no aggregates, for want of groups of that width, or so old, in the archive policy: %s", counted.Of(len(unkept), "metric"), someOf(unkept)))
 	}
 	for _, b := range i.blocks {
 		b.noteHistograms()

@@ -17,6 +17,7 @@ import (
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cluster/peer"
 	"github.com/gnocco-db/gnocco/cmd/shared/offline"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/engine"
 	"github.com/gnocco-db/gnocco/storage/index"
@@ -160,7 +161,7 @@ func (c *check) index(ctx context.Context) error {
 	}
 	n, err := c.data.CorruptIndexValues()
 	if n > 0 {
-		c.damage(name, "values were met %d times that do not decode; they are left out, and kept", n)
+		c.damage(name, "%s with values that do not decode; they are left out, and kept", counted.Of(n, "read"))
 	}
 	return err
 }
@@ -169,11 +170,12 @@ func (c *check) index(ctx context.Context) error {
 // index is what is wrong.
 func (c *check) noteOrphans() {
 	if len(c.orphans) > 0 && len(c.known) == 0 {
-		c.damage("index", "it knows none of the %d metrics that have archives", len(c.orphans))
+		c.damage("index", "it knows none of the %s that have archives", counted.Of(len(c.orphans), "metric"))
 		return
 	}
 	for id, keys := range c.orphans {
-		c.note(sackName(model.Sack(id, c.data.Cluster.Sacks)), "metric %s is not in the index: %d values", id, keys)
+		c.note(sackName(model.Sack(id, c.data.Cluster.Sacks)), "metric %s is not in the index: %s",
+			id, counted.Of(keys, "value"))
 	}
 }
 

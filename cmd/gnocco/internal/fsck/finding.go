@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Finding is one thing that is not as it should be.
@@ -66,7 +67,7 @@ func (f Finding) String() string {
 			verb = "computed again"
 		}
 		for _, s := range r.Sources {
-			fmt.Fprintf(&b, "\n    %s: %d groups from the %s", verb, s.Groups, s.Name)
+			fmt.Fprintf(&b, "\n    %s: %s from the %s", verb, counted.Of(s.Groups, "group"), s.Name)
 		}
 		if r.Partial {
 			b.WriteString("\n    percentiles of groups from a finer granularity are lost")
@@ -143,8 +144,8 @@ func (r *Report) Print(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d stores, %d metrics, %d splits, %d raw series, %d incoming blocks: "+
-		"%d damaged, %d repaired, %d notes\n", r.Stores, r.Metrics, r.Splits, r.RawSeries, r.Blocks,
-		r.Damaged(), repaired, len(r.Findings)-r.Damaged()-repaired)
+	_, err := fmt.Fprintf(out, "%s, %s, %s, %d raw series, %s: %d damaged, %d repaired, %s\n", counted.Of(r.Stores, "store"),
+		counted.Of(r.Metrics, "metric"), counted.Of(r.Splits, "split"), r.RawSeries, counted.Of(r.Blocks, "incoming block"),
+		r.Damaged(), repaired, counted.Of(len(r.Findings)-r.Damaged()-repaired, "note"))
 	return err
 }

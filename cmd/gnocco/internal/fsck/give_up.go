@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/cmd/shared/offline"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/fulldisk"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
@@ -105,14 +106,14 @@ func (c *check) lostOfSack(number int) ([]string, error) {
 			}
 			if w := c.waiting[id]; w != nil {
 				fmt.Fprintf(&line,
-					"; %d measures from %s to %s are in incoming stores, and processed at the next start", w.measures,
+					"; in incoming stores, and processed at the next start: %s from %s to %s", counted.Of(w.measures, "measure"),
 					stamp(w.from), stamp(w.to))
 			}
 			lines = append(lines, line.String())
 		}
 		return nil
 	})
-	head := fmt.Sprintf("%d metrics of the index lie in it; of %d nothing is left", len(c.bySack[number]), gone)
+	head := fmt.Sprintf("it has %s of the index; of %d nothing is left", counted.Of(len(c.bySack[number]), "metric"), gone)
 	return append([]string{head}, lines...), err
 }
 
@@ -155,7 +156,7 @@ func (c *check) giveUpIncoming(ctx context.Context, name string, reason error, f
 func linesOf(found map[uuid.UUID]*waiting) (lines []string) {
 	for _, id := range slices.SortedFunc(maps.Keys(found), model.CompareIDs) {
 		w := found[id]
-		lines = append(lines, fmt.Sprintf("metric %s: %d measures from %s to %s", id, w.measures,
+		lines = append(lines, fmt.Sprintf("metric %s: %s from %s to %s", id, counted.Of(w.measures, "measure"),
 			stamp(w.from), stamp(w.to)))
 	}
 	return lines

@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
 	"github.com/gnocco-db/gnocco/cmd/shared/offline"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -95,7 +96,7 @@ func (c *check) incomingEntry(db *pebble.DB, name string, key, value []byte, fou
 	case entry.Store != "":
 		c.highest[entry.Store] = entry.Above
 		if entry.Sacks != c.data.Cluster.Sacks {
-			c.damage(name, "was made for %d sacks, the folder has %d", entry.Sacks, c.data.Cluster.Sacks)
+			c.damage(name, "was made for %s, the folder has %d", counted.Of(entry.Sacks, "sack"), c.data.Cluster.Sacks)
 		}
 	case entry.ClockOf == 0 && entry.List == 0:
 		c.report.Blocks++

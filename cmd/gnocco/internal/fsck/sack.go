@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -149,10 +150,10 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 		return err
 	}
 	if quarantined > 0 {
-		c.note(w.name, "%d incoming blocks are kept that did not decode", quarantined)
+		c.note(w.name, "kept, as it did not decode: %s", counted.Of(quarantined, "incoming block"))
 	}
 	if aside > 0 {
-		c.note(w.name, "%d operands are kept that an earlier repair set aside", aside)
+		c.note(w.name, "kept, as set aside by an earlier repair: %s", counted.Of(aside, "operand"))
 	}
 	return nil
 }
@@ -187,8 +188,8 @@ func (c *check) visit(w *sackWalk, key []byte) {
 func (c *check) noteOddities(w *sackWalk) {
 	for id, granularities := range w.odd {
 		for g, n := range granularities {
-			c.note(w.name, "metric %s has %d splits of granularity %v, which its archive policy %s does not have", id,
-				n, g, c.known[id].ArchivePolicy.Name)
+			c.note(w.name, "metric %s has %s of granularity %v, which its archive policy %s does not have", id,
+				counted.Of(n, "split"), g, c.known[id].ArchivePolicy.Name)
 		}
 	}
 }
@@ -248,7 +249,7 @@ func (c *check) losses(w *sackWalk, number int) []loss {
 		metric, kind, split, ok := archive.ParseKey(v.key)
 		f := Finding{Store: w.name, Damage: true, Metric: metric, Name: c.name(metric)}
 		operands := len(v.damaged) + len(v.intact)
-		f.What = fmt.Sprintf("%d of %d operands do not decode: %s", len(v.damaged), operands, archive.KeyOf(v.key))
+		f.What = fmt.Sprintf("%d of %s damaged: %s", len(v.damaged), counted.Of(operands, "operand"), archive.KeyOf(v.key))
 		if ok && kind == archive.KindSplit {
 			f.Granularity, f.From, f.To = split.Granularity, split.Start, split.End()
 		}

@@ -1,0 +1,21 @@
+// Package counted writes numbers of things for people.
+package counted
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Of writes a number of things: "1 metric", "2 metrics", "3 policies", "4 passes", "5 series".
+func Of[N ~int | ~int64 | ~uint32 | ~uint64](n N, noun string) string {
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case n == 1 || strings.HasSuffix(noun, "series"):
+	case y:
+		noun = stem + "ies"
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
+}
