@@ -116,15 +116,21 @@ function fromGrafana({ title = "Dashboard", panels }: Dashboard): Imported {
   const all = panels.flatMap((p) => (p.type === "row" ? (p.panels ?? []) : [p]));
   all.forEach((panel, i) => {
     const name = panel.title || `Panel ${i + 1}`,
-      lacks = (what: string) => board.missing.push(`${name}: ${what}`);
+      lacks = (what: string) => {
+        const line = `${name}: ${what}`;
+        if (!board.missing.includes(line)) board.missing.push(line);
+      };
     if (!charts.includes(panel.type) && !likeCharts.includes(panel.type)) {
       lacks(`a panel of type ${panel.type}`);
       return;
     }
     const queries = (panel.targets ?? []).flatMap(({ expr, hide }) => {
       if (!expr || hide) return [];
-      const query = withoutVariables(expr);
-      if (!query.includes("$")) return [query];
+      const [query, changes] = withoutVariables(expr);
+      if (!query.includes("$")) {
+        changes.forEach(lacks);
+        return [query];
+      }
       lacks(`the variable in ${expr}`);
       return [];
     });
@@ -145,9 +151,24 @@ function fromGrafana({ title = "Dashboard", panels }: Dashboard): Imported {
   return board;
 }
 
-const withoutVariables = (expr: string) =>
-  expr
-    .replace(/\$(?:\{__rate_interval\}|__rate_interval\b)/g, "5m")
-    .replace(/\$(?:\{__interval\}|__interval\b)/g, "1m")
-    .replace(/\$(?:\{__range\}|__range\b)/g, "1h")
-    .replace(/=~?\s*"(?:\$\w+|\$\{\w+(?::\w+)?\})"/g, '=~".*"');
+// times are the variables that Grafana computes of a panel's width and time.
+const times: [string, string][] = [
+  ["__rate_interval", "5m"],
+  ["__interval", "1m"],
+  ["__range", "1h"],
+];
+
+// withoutVariables returns an expression without the variables that have a substitute, and what it changed.
+function withoutVariables(expr: string): [query: string, changes: string[]] {
+  const changes: string[] = [];
+  let query = expr.replace(/([\w.:]+)\s*(?:!=|=~|!~|=)\s*"(\$\w+|\$\{\w+(?::\w+)?\})"/g, (_, label, variable) => {
+    changes.push(`the filter of ${label} by ${variable}, which matches everything now`);
+    return label + '=~".*"';
+  });
+  for (const [name, value] of times)
+    query = query.replace(new RegExp(`\\$(?:\\{${name}\\}|${name}\\b)`, "g"), () => {
+      changes.push(`$${name}, taken as ${value}`);
+      return value;
+    });
+  return [query, changes];
+}

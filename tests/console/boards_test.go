@@ -92,12 +92,15 @@ func TestBoardOfGrafana(t *testing.T) {
 			{"expr": "hidden", "hide": true}], "fieldConfig": {"defaults": {"unit": "percentunit",
 			"custom": {"stacking": {"mode": "normal"}, "scaleDistribution": {"type": "linear"}}}}},
 		{"type": "row", "panels": [{"type": "graph", "title": "Rate", "yaxes": [{"format": "Bps", "logBase": 10}],
-			"targets": [{"expr": "rate(a{instance=~\"$node\",job=\"$job\"}[$__rate_interval])"}]}]},
+			"targets": [{"expr": "rate(a{instance=~\"$node\",job!=\"$job\"}[$__rate_interval])"},
+			{"expr": "rate(b{instance!~\"${node:regex}\"}[$__rate_interval])"}]}]},
 		{"type": "stat", "title": "Up", "targets": [{"expr": "up"}], "fieldConfig": {"defaults": {"unit": "parsec"}}},
 		{"type": "graph", "title": "Other", "targets": [{"expr": "topk($n, up)"}]},
 		{"type": "text", "title": "Words"}]}`)
 	b.waitText("3 panels imported.")
-	want := []string{"Up: the unit parsec", "Up: a stat, drawn as a chart", "Other: the variable in topk($n, up)",
+	want := []string{"Rate: the filter of instance by $node, which matches everything now",
+		"Rate: the filter of job by $job, which matches everything now", "Rate: $__rate_interval, taken as 5m",
+		"Rate: the filter of instance by ${node:regex}, which matches everything now", "Up: the unit parsec", "Up: a stat, drawn as a chart", "Other: the variable in topk($n, up)",
 		"Other: no query in PromQL", "Words: a panel of type text"}
 	if got := b.texts("#imported li"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("what did not fit: %q", got)
@@ -105,7 +108,8 @@ func TestBoardOfGrafana(t *testing.T) {
 	boards := stored(t, c)
 	if len(boards) != 1 || len(boards[0].Panels) != 3 || boards[0].Panels[0].View !=
 		"explore?q=%7B%22cpu0.percent%22%7D&q=%7B%22cpu1.percent%22%7D&unit=ratio&stack=1" || boards[0].Panels[1].View !=
-		"explore?q=rate%28a%7Binstance%3D%7E%22.*%22%2Cjob%3D%7E%22.*%22%7D%5B5m%5D%29&unit=bytes%2Fs&scale=log" {
+		"explore?q=rate%28a%7Binstance%3D%7E%22.*%22%2Cjob%3D%7E%22.*%22%7D%5B5m%5D%29"+
+		"&q=rate%28b%7Binstance%3D%7E%22.*%22%7D%5B5m%5D%29&unit=bytes%2Fs&scale=log" {
 		t.Errorf("stored: %+v", boards)
 	}
 	b.click("#imported a", "Nodes")

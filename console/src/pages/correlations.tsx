@@ -112,7 +112,7 @@ function Ask({ onStarted }: { onStarted: () => void }) {
     wait(false);
   };
   return (
-    <Panel title="Which metrics say the same?" id="ask">
+    <Panel title="Which metrics are redundant?" id="ask">
       {failed && <Notice bad>{failed}</Notice>}
       <form class="ask-form" onSubmit={submit}>
         <label class="field">
@@ -179,7 +179,7 @@ function Ask({ onStarted }: { onStarted: () => void }) {
           </select>
         </label>
         <label class="field">
-          Lag, groups at most
+          Largest lag, in groups
           <input
             type="number"
             min={0}
@@ -230,7 +230,7 @@ function Jobs({ jobs, chosen, onChange }: { jobs?: Job[]; chosen: string | null;
     );
   };
   return (
-    <Panel title="Jobs" id="jobs" aside={<span>kept in the memory of the process</span>}>
+    <Panel title="Jobs" id="jobs" aside={<span>kept until the server stops</span>}>
       {failed && <Notice bad>{failed}</Notice>}
       {jobs?.length === 0 && (
         <p class="hint">None yet. A job reads the aggregates of up to 2,000 metrics and correlates all pairs.</p>

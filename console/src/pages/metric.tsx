@@ -188,7 +188,7 @@ export function MetricPage() {
               small
             />
           )}
-          {k.step > k.item.granularity && k.first !== null && <p class="hint">Drawn by {duration(k.step)}</p>}
+          {k.step > k.item.granularity && k.first !== null && <p class="hint">Drawn in steps of {duration(k.step)}</p>}
         </Panel>
       ))}
       {metric.resource && <Resource {...resource} zone={zone} />}

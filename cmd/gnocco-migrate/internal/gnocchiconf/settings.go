@@ -199,7 +199,7 @@ func (m *mapping) paste() {
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		m.fault("api", "paste_config", "%s cannot be read, so nobody knows whether its filters check who may do what",
+		m.fault("api", "paste_config", "%s cannot be read, so it is unknown whether its filters check permissions",
 			name)
 		return
 	}

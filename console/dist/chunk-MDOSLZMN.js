@@ -1,1 +1,0 @@
-import{O as r,Q as t,k as o}from"./chunk-7QPIL4KG.js";t(location.hash).forEach(o);var{page:a}=r(location.hash);a!=="explore"&&import("./lazy_pages-I5FPBVDK.js").catch(()=>{});

@@ -1,1 +1,0 @@
-import"./chunk-MDOSLZMN.js";import"./chunk-7QPIL4KG.js";
