@@ -87,7 +87,7 @@ func TestServerStartFailsCleanly(t *testing.T) {
 	defer stop(t, other)
 	fails("address already in use", server.Options{Listen: strings.TrimPrefix(other.URL(), "http://")})
 	fails("Prefix", server.Options{API: api.Settings{Prefix: "gnocchi"}})
-	fails("made with 2 sacks, which only gnocco sacks makes 3", server.Options{Cluster: cluster.Options{Sacks: 3}})
+	fails("made with --sacks 2, which only gnocco sacks makes 3", server.Options{Cluster: cluster.Options{Sacks: 3}})
 
 	file := func(name string) (restore func(), write func(string)) {
 		t.Helper()

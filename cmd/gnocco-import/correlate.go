@@ -99,7 +99,7 @@ func (flags *correlateFlags) check() error {
 	case flags.maxLag < 0:
 		return errors.New("--lag must not be negative")
 	}
-	return nil
+	return series.CheckSpan(flags.start, flags.stop)
 }
 
 // storedCorrelation is a server's answer.
@@ -210,7 +210,9 @@ func (flags *correlateFlags) run(ctx context.Context, stdout, stderr io.Writer) 
 	if err := out.Close(); err != nil {
 		return err
 	}
-	if len(answer.Constant) > 0 {
+	if answer.Groups == 0 {
+		fmt.Fprintln(stderr, "none of the metrics has aggregates in this time")
+	} else if len(answer.Constant) > 0 {
 		fmt.Fprintf(stderr, "constant, so without coefficients: %s: %s\n",
 			counted.Of(len(answer.Constant), "metric"), pairs.ShortList(answer.Constant))
 	}

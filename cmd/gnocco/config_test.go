@@ -49,8 +49,10 @@ func TestConfig(t *testing.T) {
 	f(1, "", `invalid argument "" for "--listen": not an address`, "check", "--config", file)
 	t.Setenv("GNOCCO_STATSD_LISTEN", "unix:/run/x")
 	f(0, "\nstatsd-listen,unix:/run/x,GNOCCO_STATSD_LISTEN\n", "", "show", "-o", "csv")
-	t.Setenv("GNOCCO_max_limit", "1")
-	f(1, "", "warning: GNOCCO_max_limit is no setting of any command", "check")
+	for _, name := range []string{"GNOCCO_max_limit", "gnocco_max_limit", "Gnocco_Max_Limit"} {
+		t.Setenv(name, "1")
+		f(1, "", "warning: "+name+" is no setting of any command", "check")
+	}
 	t.Setenv("GNOCCO_MAX_LIMIT", "many")
 	f(1, "", `invalid argument "many" for "--max-limit"`, "check")
 }

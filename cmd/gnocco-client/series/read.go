@@ -67,6 +67,17 @@ func (m moment) Set(text string) error {
 	return nil
 }
 
+// CheckSpan returns an error for a span that ends before it begins, of which a server has nothing. Either may be empty.
+func CheckSpan(start, stop string) error {
+	now := carbonara.FromTime(time.Now())
+	from, err := model.ParseTimestamp(start, now)
+	to, errOfStop := model.ParseTimestamp(stop, now)
+	if err == nil && errOfStop == nil && start != "" && stop != "" && to <= from {
+		return fmt.Errorf("--stop must be later than --start: %s is not later than %s", stop, start)
+	}
+	return nil
+}
+
 // ReadFlags say which aggregates are read.
 type ReadFlags struct{ Start, Stop, Method, Granularity string }
 
@@ -110,6 +121,9 @@ type Reader struct {
 
 // NewReader returns a reader that knows the server's archive policies.
 func NewReader(ctx context.Context, c *client.Client, flags *ReadFlags) (*Reader, error) {
+	if err := CheckSpan(flags.Start, flags.Stop); err != nil {
+		return nil, err
+	}
 	all, err := c.ArchivePolicies(ctx)
 	r := &Reader{c, flags, make(map[string]*client.ArchivePolicy)}
 	for i := range all {

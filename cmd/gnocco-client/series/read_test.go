@@ -51,3 +51,23 @@ func TestBeginsInTheFuture(t *testing.T) {
 	f("stop", "1h", "", "")
 	f("stop", "2200", "", "")
 }
+
+// A span that ends before it begins, or where it begins, is a fault; times relative to now and dates compare.
+func TestCheckSpan(t *testing.T) {
+	f := func(start, stop string, ok bool) {
+		t.Helper()
+		if err := series.CheckSpan(start, stop); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), stop) {
+			t.Errorf("--start %q --stop %q: %v", start, stop, err)
+		}
+	}
+	f("", "", true)
+	f("-1d", "", true)
+	f("", "-1d", true)
+	f("-50s", "-10s", true)
+	f("-10s", "-50s", false)
+	f("-1h", "-1h", false)
+	f("2026-01-02", "2026-01-01T23:59", false)
+	f("2026-01-01", "now", true)
+	f("-1d", "2026-01-01", false)
+	f("0", "1", true)
+}

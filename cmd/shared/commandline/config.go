@@ -189,7 +189,7 @@ func unknownVariables() []string {
 	var lower []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if strings.HasPrefix(name, envPrefix) && name != strings.ToUpper(name) {
+		if upper := strings.ToUpper(name); strings.HasPrefix(upper, envPrefix) && name != upper {
 			lower = append(lower, name)
 		} else if setting, ok := strings.CutPrefix(name, envPrefix); ok && !slices.Contains(variablesOfOthers, name) {
 			set[strings.ToLower(strings.ReplaceAll(setting, "_", "-"))] = nil
