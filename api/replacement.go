@@ -18,6 +18,7 @@ import (
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/ingest"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -129,12 +130,12 @@ func (a *api) deleteSeries(ctx context.Context, who *auth.Identity, selector str
 	what.From, what.To = max(0, carbonara.FromTime(start)), carbonara.FromTime(end).Add(1)
 	shown, err := a.replace(ctx, who, what)
 	if err == nil && shown.Failed > 0 {
-		err = fmt.Errorf("archives that stay as they are: %d: %s", shown.Failed, *shown.Fault)
+		err = fmt.Errorf("%s unchanged: %s", counted.Of(shown.Failed, "archive"), *shown.Fault)
 	}
 	if err == nil && shown.Losts > 0 {
 		first := shown.Lost[0]
-		warning = fmt.Sprintf("groups that lost measures outside the range, as nothing tells them apart: %d; the first is of metric %s, "+
-			"%g s from %s; the ledger's entry is %s", shown.Losts, first.Metric, first.Granularity, first.Start, shown.ID)
+		warning = fmt.Sprintf("%s lost measures outside the range, which nothing tells apart; the first is of metric %s, "+
+			"%g s from %s; the ledger's entry is %s", counted.Of(shown.Losts, "group"), first.Metric, first.Granularity, first.Start, shown.ID)
 	}
 	return warning, err
 }

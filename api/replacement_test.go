@@ -211,6 +211,6 @@ func TestDeleteSeriesUpToAGroup(t *testing.T) {
 		f(granularities, "start=14400&end=18000", "00=60 01=60 02=60 03=60 05=59 ", "") // its measures are there
 	}
 	f(minutes, "start=3600&end=9000", "00=60 02=30 03=60 04=60 05=60 ", "")
-	f(hours, "start=3600&end=9000", "00=60 03=60 04=60 05=60 ", "groups that lost measures outside the range, as nothing tells them apart: 1")
-	f(hours, "start=5400&end=7200", "00=60 02=60 03=60 04=60 05=60 ", "groups that lost measures outside the range, as nothing tells them apart: 1")
+	f(hours, "start=3600&end=9000", "00=60 03=60 04=60 05=60 ", "1 group lost measures outside the range")
+	f(hours, "start=5400&end=7200", "00=60 02=60 03=60 04=60 05=60 ", "1 group lost measures outside the range")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
 )
@@ -51,7 +52,7 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 		return nil, subject.Fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
 	if len(q.Metrics) > a.Jobs.MaxMetrics {
-		return nil, subject.Fault("more metrics than %[2]d: %[1]d", len(q.Metrics), a.Jobs.MaxMetrics)
+		return nil, subject.Fault("%s, at most %d,", counted.Of(len(q.Metrics), "metric"), a.Jobs.MaxMetrics)
 	}
 	return q, q.ChooseGranularity()
 }

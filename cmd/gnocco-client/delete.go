@@ -100,7 +100,7 @@ func (r *deletedRange) delete(cmd *cobra.Command, c *client.Client, found []*ser
 			t.Add(g.Timestamp, g.Granularity, names[g.Metric])
 		}
 		if done.Failed > 0 {
-			return fmt.Errorf("damaged, so its measures stay: %s: %s", counted.Of(done.Failed, "metric"), done.Error)
+			return fmt.Errorf("%s damaged, measures kept: %s", counted.Of(done.Failed, "metric"), done.Error)
 		}
 	}
 	if len(t.Rows) > 0 {

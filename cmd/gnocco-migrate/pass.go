@@ -67,7 +67,7 @@ func (n *counts) print(w io.Writer) {
 				"ends\n", counted.Of(n.UnknownSum, "group"))
 	}
 	if n.Unread > 0 {
-		fmt.Fprintf(w, "damaged, and left out: at the source %s do not decode\n", counted.Of(n.Unread, "split or raw series"))
+		fmt.Fprintf(w, "damaged, and left out: %s of the source\n", counted.Of(n.Unread, "undecodable value"))
 	}
 	if n.Waiting > 0 {
 		fmt.Fprintf(w, "backlog: copied %s that the source had not processed yet, to be processed here\n", counted.Of(n.Waiting, "measure"))
