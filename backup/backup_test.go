@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -395,4 +396,37 @@ func TestKeepLeavesOtherClusters(t *testing.T) {
 		t.Errorf("%d backups are left, %d dropped", len(all), result.Dropped)
 	}
 	must(t, restore(t, to, first.Name(), filepath.Join(t.TempDir(), "restored")))
+}
+
+// A file that cannot be opened takes no other with it.
+func TestUnreadableFileIsLeftOut(t *testing.T) {
+	d := newDataFolder(t)
+	to, restored := filepath.Join(t.TempDir(), "backups"), filepath.Join(t.TempDir(), "restored")
+	d.grow(rand.New(rand.NewPCG(1, 0)))
+	inSack(t, d.path, 1, func(s *archive.Store) { must(t, s.DB().Flush()) })
+	table := anyFile(rand.New(rand.NewPCG(2, 0)), epochOne(d.path, "sacks/001"),
+		func(name string) bool { return strings.HasSuffix(name, ".sst") })
+	must(t, os.Remove(table))
+	must(t, os.Symlink("/nowhere", table))
+	result, err := backup.Take(t.Context(), backup.Options{Data: d.path, To: backup.Folder(to), Patience: time.Second})
+	if !errors.Is(err, backup.ErrIncomplete) || !strings.Contains(err.Error(), filepath.Base(table)) {
+		t.Fatal(err)
+	}
+	if err := restore(t, to, result.Name(), restored); !errors.Is(err, backup.ErrIncomplete) {
+		t.Errorf("restored: %v", err)
+	}
+	entries, err := os.ReadDir(epochOne(d.path, "sacks/001"))
+	must(t, err)
+	for _, entry := range entries {
+		kind, _, _ := strings.Cut(entry.Name(), "-")
+		if kind != "MANIFEST" && !strings.HasSuffix(entry.Name(), ".log") {
+			continue
+		}
+		was, err := os.ReadFile(filepath.Join(epochOne(d.path, "sacks/001"), entry.Name()))
+		must(t, err)
+		is, err := os.ReadFile(filepath.Join(epochOne(restored, "sacks/001"), entry.Name()))
+		if err != nil || !bytes.Equal(is, was) {
+			t.Errorf("%s is %d bytes, and not %d: %v", entry.Name(), len(is), len(was), err)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -148,8 +149,11 @@ func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapsh
 			}
 			err = fmt.Errorf("%w: %w", claim.ErrUnstable, err)
 		}
-		// A log that was written to while it was copied reads as corrupt. Corruption that stays is damage.
-		if torn := errors.As(err, new(*unreadableError)); torn && (tries >= tornTries || time.Now().After(deadline)) {
+		// A log that was written to while it was copied reads as corrupt. Corruption that stays is damage, and so is a
+		// file that is listed and never there.
+		late := time.Now().After(deadline)
+		torn := errors.As(err, new(*unreadableError)) || late && errors.Is(err, claim.ErrUnstable)
+		if torn && (late || tries >= tornTries) {
 			damage := err
 			if store, err = t.attempt(ctx, name, then, damage); errors.As(err, new(*unreadableError)) {
 				store, err = &Store{Name: name, Damaged: damage.Error()}, nil
@@ -159,8 +163,8 @@ func (t *taking) store(ctx context.Context, name string, then func(*claim.Snapsh
 			t.keep(&known{look: look, store: *store})
 			return nil
 		}
-		torn := errors.As(err, new(*unreadableError)) || errors.Is(err, claim.ErrUnstable)
-		if !torn || time.Now().After(deadline) {
+		torn = errors.As(err, new(*unreadableError)) || errors.Is(err, claim.ErrUnstable)
+		if late || !torn {
 			return err
 		}
 		if err := pause.For(ctx, storePause); err != nil {
@@ -184,8 +188,30 @@ func unreadable(err error) error {
 	return &unreadableError{err}
 }
 
+// readable is a file system that lists no files that cannot be opened.
+type readable struct {
+	vfs.FS
+	lacking map[string]error // by name
+}
+
+func (r *readable) List(dir string) ([]string, error) {
+	names, err := r.FS.List(dir)
+	return slices.DeleteFunc(names, func(name string) bool {
+		path := r.PathJoin(dir, name)
+		file, err := r.Open(path)
+		if err == nil {
+			return file.Close() != nil
+		}
+		if info, failed := r.Stat(path); failed == nil && info.IsDir() {
+			return false
+		}
+		r.lacking[name] = err
+		return true
+	}), err
+}
+
 // attempt copies a store. damage is not nil if the store cannot be opened: then all its files are copied as they are,
-// for gnocco fsck.
+// but those that cannot be read, for gnocco fsck.
 func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snapshot) error, damage error) (
 	s *Store, err error) {
 	sack := strings.HasPrefix(name, datafolder.SacksPrefix)
@@ -193,11 +219,19 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 	if sack {
 		take = claim.TakeSnapshot
 	}
-	files, err := take(vfs.Default, filepath.Join(t.options.Data, name))
+	from := vfs.Default
+	lacking := make(map[string]error)
+	if damage != nil {
+		from = &readable{from, lacking}
+	}
+	files, err := take(from, filepath.Join(t.options.Data, name))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
+	if errors.Is(damage, claim.ErrUnstable) && len(lacking) == 0 {
+		return nil, damage // it only changed too fast
+	}
 	names, err := files.List(files.Path)
 	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "MANIFEST-") }) {
 		return nil, errors.Join(err, claim.ErrNoStore)
@@ -227,6 +261,9 @@ func (t *taking) attempt(ctx context.Context, name string, then func(*claim.Snap
 			return nil, err
 		}
 		s.Files = append(s.Files, *f)
+	}
+	for _, file := range slices.Sorted(maps.Keys(lacking)) {
+		s.Files = append(s.Files, File{Name: file, Damaged: lacking[file].Error()})
 	}
 	if then != nil && damage == nil {
 		err = then(files)
