@@ -67,7 +67,9 @@ for kind in $kinds; do
         try "damage: $n flipped bits of any file from seed $seed" test_of ./cmd/gnocco/internal/fsck -run '^TestFlippedBits$' -damage.flips "$n" -damage.seed "$seed" ;;
     backups) n=$(rounds 100)
         try "backups: $n rounds of disturbed folders and repositories" test_of ./backup -run '^Test(BackupSaysWhatItLacks|CopiesStayRestorable)$' \
-            -backup.rounds "$n" -seed "$seed" ;;
+            -backup.rounds "$n" -seed "$seed"
+        try "backups: $n rounds of a cluster under kills, history, rebuilds and losses" test_of ./tests/cluster \
+            -run '^TestBackupOfServingCluster$' -backup.rounds "$n" -seed "$seed" ;;
     rest) n=$(rounds 32)
         try "rest: what $n processes ask the disk for" test_of ./cluster -run '^TestDiskAtRest$' -rest.processes "$n" ;;
     kernels) try "kernels: all sizes on the host, address sanitizer" test_of ./gpu/device ./gpu/resample ./gpu/correlate -kernels.all ;;
