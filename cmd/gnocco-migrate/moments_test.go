@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -131,5 +132,8 @@ func TestParseMeasures(t *testing.T) {
 		if _, err := parseMeasures([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
+	}
+	if _, err := parseMeasures([]byte(`[["+00:00", 0.5, 1.0]]`)); !errors.Is(err, errFractions) {
+		t.Errorf("a time without its digits: %v", err)
 	}
 }
