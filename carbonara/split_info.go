@@ -50,6 +50,19 @@ func SplitInfo(src []byte) (SplitDescription, error) {
 	return d, nil
 }
 
+// AppendSplitColumns appends the columns of src, and returns its number of groups. An error wraps ErrCorrupt.
+func AppendSplitColumns(dst []Column, src []byte) (columns []Column, groups int, err error) {
+	s := getScratch()
+	defer s.release()
+	if _, err := s.parseSplit(src, GroupsPerSplit-1); err != nil {
+		return dst, 0, err
+	}
+	for _, c := range s.columns {
+		dst = append(dst, c.column)
+	}
+	return dst, len(s.positions), nil
+}
+
 // vectorDescription returns the kinds of vector column that a column in the vectors has, each once, and its bytes.
 func (s *scratch) vectorDescription(slot int) (codec string, bytes int) {
 	var kinds []string

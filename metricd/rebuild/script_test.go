@@ -220,7 +220,7 @@ func (s *script) compare(m *metric) string {
 // splitsWithOthers returns how many splits have a column that the policy does not.
 func (s *script) splitsWithOthers(m *metric, g time.Duration) (n int) {
 	columns := m.ArchivePolicy.Plan().Columns
-	s.must(s.store.EachSplit(m.ID, g, func(_ carbonara.SplitKey, has []carbonara.Column) error {
+	s.must(s.store.EachSplit(m.ID, g, func(_ carbonara.SplitKey, has []carbonara.Column, _ int) error {
 		if slices.ContainsFunc(has, func(c carbonara.Column) bool { return !slices.Contains(columns, c) }) {
 			n++
 		}

@@ -34,7 +34,7 @@ func TestSchemaAndReplacedSplits(t *testing.T) {
 	}
 	// The newest split counts, and what replaces it has its own columns only.
 	var keys []carbonara.SplitKey
-	if err := s.EachSplit(id, time.Minute, func(key carbonara.SplitKey, _ []carbonara.Column) error {
+	if err := s.EachSplit(id, time.Minute, func(key carbonara.SplitKey, _ []carbonara.Column, _ int) error {
 		keys = append(keys, key)
 		return nil
 	}); err != nil || len(keys) != 2 {

@@ -69,7 +69,7 @@ func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("archive: schema of %s: %w", metric, err)
 		}
-		columns, err := columnsOf(value)
+		columns, _, err := columnsOf(value)
 		if err != nil {
 			return nil, fmt.Errorf("archive: schema of %s: split %v: %w", metric, key, err)
 		}
@@ -80,41 +80,37 @@ func (s *Store) Schema(metric uuid.UUID) (schema Schema, err error) {
 	return schema, iter.Error()
 }
 
-// columnsOf returns the columns that a split's value has, of all its operands.
-func columnsOf(value []byte) ([]carbonara.Column, error) {
-	var columns []carbonara.Column
+// columnsOf returns the columns that a split's value has, of all its operands, and how many groups it has at most.
+func columnsOf(value []byte) (columns []carbonara.Column, groups int, err error) {
 	for _, operand := range appendOperands(nil, value) {
-		info, err := carbonara.SplitInfo(operand)
-		if err != nil {
-			return nil, err
+		var n int
+		if columns, n, err = carbonara.AppendSplitColumns(columns, operand); err != nil {
+			return nil, 0, err
 		}
-		for _, c := range info.Columns {
-			if c.Column.Base() == carbonara.ColumnMean {
-				continue // a part of the sum
-			}
-			if i, ok := slices.BinarySearch(columns, c.Column); !ok {
-				columns = slices.Insert(columns, i, c.Column)
-			}
-		}
+		groups += n
 	}
-	return columns, nil
+	columns = slices.DeleteFunc(columns, func(c carbonara.Column) bool {
+		return c.Base() == carbonara.ColumnMean // a part of the sum
+	})
+	slices.Sort(columns)
+	return slices.Compact(columns), groups, nil
 }
 
-// EachSplit calls f with the splits of a metric at one granularity, in order of time, and the columns that each has. A
-// split that does not decode is an error that wraps storage.ErrCorrupt.
+// EachSplit calls f with the splits of a metric at one granularity, in order of time, the columns that each has, and the
+// most groups that it may have. A split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
-	f func(key carbonara.SplitKey, columns []carbonara.Column) error) error {
+	f func(key carbonara.SplitKey, columns []carbonara.Column, groups int) error) error {
 	lower, upper := splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0)
 	return engine.Each(s.reads(), lower, upper, func(of, value []byte) error {
 		_, key, ok := parseSplitKey(of)
 		if !ok {
 			return nil
 		}
-		columns, err := columnsOf(value)
+		columns, groups, err := columnsOf(value)
 		if err != nil {
 			return fmt.Errorf("archive: split %v of %s: %w", key, metric, err)
 		}
-		return f(key, columns)
+		return f(key, columns, groups)
 	})
 }
 
