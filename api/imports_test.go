@@ -44,9 +44,9 @@ func TestImportJSONLines(t *testing.T) {
 		{"unexpected end", `{"metric":`},
 		{"[1] is not an object", `[1]`},
 		{`"metric" has no "__name__"`, `{"metric":{"job":"x"},"values":[1],"timestamps":[1]}`},
-		{"timestamps and values are 2 and 1", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
-		{"timestamps and values are 0 and 0", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
-		{"timestamps and values are 0 and 1", `{"metric":{"__name__":"x"},"values":[1]}`},
+		{"the numbers of timestamps and values are 2 and 1", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1,2]}`},
+		{"the numbers of timestamps and values are 0 and 0", `{"metric":{"__name__":"x"},"values":[],"timestamps":[]}`},
+		{"the numbers of timestamps and values are 0 and 1", `{"metric":{"__name__":"x"},"values":[1]}`},
 		{"timestamp -1 is not between 1970 and 2262", `{"metric":{"__name__":"x"},"values":[1],"timestamps":[-1]}`},
 		{`timestamp "1.5" is not an integer`, `{"metric":{"__name__":"x"},"values":[1],"timestamps":[1.5]}`},
 		{`value "[1]" is not a number`, `{"metric":{"__name__":"x"},"values":[2,[1]],"timestamps":[1,2]}`},
@@ -126,8 +126,8 @@ func TestImportCollectd(t *testing.T) {
 	s.query(t, "collectd_disk_x_disk_octets", `"metric":{"__name__":"collectd_disk_x_disk_octets",`+labels+`},"value":[60,"4"]`)
 
 	for _, c := range []struct{ reason, list string }{
-		{"dstypes and dsnames are 2, 1 and 1", list("1,2", `"gauge"`, `"value"`, "1")},
-		{"dstypes and dsnames are 0, 0 and 0", `{"severity":"FAILURE"}`},
+		{"the numbers of values, dstypes and dsnames are 2, 1 and 1", list("1,2", `"gauge"`, `"value"`, "1")},
+		{"the numbers of values, dstypes and dsnames are 0, 0 and 0", `{"severity":"FAILURE"}`},
 		{"plugin, type and time are needed", `{"values":[1],"dstypes":["gauge"],"dsnames":["value"],"time":1}`},
 		{"time -1 is not between", list("1", `"gauge"`, `"value"`, "-1")},
 		{"time 1e12 is not between", list("1", `"gauge"`, `"value"`, "1e12")},

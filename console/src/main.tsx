@@ -148,7 +148,7 @@ function App() {
             <Page key={at.page + who.user} />
           ) : (
             <Notice>
-              There is no page of this name. <a href={link("explore")}>Explore</a> is where to begin.
+              No page has this name. Begin with <a href={link("explore")}>Explore</a>.
             </Notice>
           ))}
       </main>

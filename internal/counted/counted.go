@@ -1,4 +1,3 @@
-// Package counted writes numbers of things for people.
 package counted
 
 import (

@@ -116,7 +116,9 @@ func TestTasks(t *testing.T) {
 		}},
 		{"data", "brings a file", 2, 0, func(v *visitor) {
 			v.press("a", "Bring a")
-			v.bring("garden.csv", "time,soil\n2026-01-15 13:05,4\n2026-01-15 13:10,5\n")
+			// Of several widths, each brings a metric of its own.
+			soil := fmt.Sprint("soil", eval[int64](v.tab, "innerWidth"))
+			v.bring("garden.csv", "time,"+soil+"\n2026-01-15 13:05,4\n2026-01-15 13:10,5\n")
 			v.wait("document.querySelector('#plan')")
 			v.press("form.bring button", "Import")
 			if sent, dropped := v.imported(); sent != 2 || dropped != 0 {

@@ -67,7 +67,7 @@ func (m moment) Set(text string) error {
 	return nil
 }
 
-// CheckSpan returns an error for a span that ends before it begins, of which a server has nothing. Either may be empty.
+// CheckSpan returns an error for a span that ends before it begins: a server has nothing there. Either may be empty.
 func CheckSpan(start, stop string) error {
 	now := carbonara.FromTime(time.Now())
 	from, err := model.ParseTimestamp(start, now)

@@ -56,7 +56,8 @@ func TestBeginsInTheFuture(t *testing.T) {
 func TestCheckSpan(t *testing.T) {
 	f := func(start, stop string, ok bool) {
 		t.Helper()
-		if err := series.CheckSpan(start, stop); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), stop) {
+		err := series.CheckSpan(start, stop)
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), stop) {
 			t.Errorf("--start %q --stop %q: %v", start, stop, err)
 		}
 	}

@@ -1,0 +1,2 @@
+// Package counted writes numbers of things for people.
+package counted
