@@ -109,7 +109,7 @@ func TestBoardOfGrafana(t *testing.T) {
 	if len(boards) != 1 || len(boards[0].Panels) != 3 || boards[0].Panels[0].View !=
 		"explore?q=%7B%22cpu0.percent%22%7D&q=%7B%22cpu1.percent%22%7D&unit=ratio&stack=1" || boards[0].Panels[1].View !=
 		"explore?q=rate%28a%7Binstance%3D%7E%22.*%22%2Cjob%3D%7E%22.*%22%7D%5B5m%5D%29"+
-		"&q=rate%28b%7Binstance%3D%7E%22.*%22%7D%5B5m%5D%29&unit=bytes%2Fs&scale=log" {
+			"&q=rate%28b%7Binstance%3D%7E%22.*%22%7D%5B5m%5D%29&unit=bytes%2Fs&scale=log" {
 		t.Errorf("stored: %+v", boards)
 	}
 	b.click("#imported a", "Nodes")
