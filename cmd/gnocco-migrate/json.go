@@ -211,8 +211,8 @@ func attributeValue(a *model.Attribute, shown any) (any, error) {
 var errMeasures = errors.New("the measures do not look like [[time, granularity, value], ...]")
 
 // errFractions is of times that end in a fraction of a second: Gnocchi 4.4 writes "+00:00" for them.
-var errFractions = errors.New("this Gnocchi writes no time that has a fraction of a second: it cannot be read by REST; " +
-	"use --from-config, or delete its metrics of such granularities")
+var errFractions = errors.New("this Gnocchi writes no time that has a fraction of a second: it cannot be read by " +
+	"REST; use --from-config, or delete its metrics of such granularities")
 
 // parseMeasures reads rows of time, granularity and value, as Python writes them: NaN and Infinity are values.
 func parseMeasures(body []byte) (map[time.Duration]*series, error) {

@@ -242,7 +242,8 @@ func (v *archiveRebuild) freshGroups(j int) *carbonara.Groups {
 // rewrite changes splits of a granularity that the archive has: those with columns that are gone from the policy, and
 // those that fresh groups lie in.
 func (v *archiveRebuild) rewrite(c *archive.Checkpoint, g time.Duration, fresh *carbonara.Groups) error {
-	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column, groups int) error {
+	return v.store.EachSplit(v.metric.ID, g, func(key carbonara.SplitKey, columns []carbonara.Column,
+		groups int) error {
 		part := fresh.Slice(fresh.Search(key.Start), fresh.Search(key.End()))
 		if part.Len() > 0 && part.Len() >= groups && key.Start >= v.known {
 			c.ReplaceSplit(v.metric.ID, key, &part) // all its groups, of all their measures

@@ -96,8 +96,8 @@ func columnsOf(value []byte) (columns []carbonara.Column, groups int, err error)
 	return slices.Compact(columns), groups, nil
 }
 
-// EachSplit calls f with the splits of a metric at one granularity, in order of time, the columns that each has, and the
-// most groups that it may have. A split that does not decode is an error that wraps storage.ErrCorrupt.
+// EachSplit calls f with the splits of a metric at one granularity, in order of time, the columns that each has, and
+// the most groups that it may have. A split that does not decode is an error that wraps storage.ErrCorrupt.
 func (s *Store) EachSplit(metric uuid.UUID, granularity time.Duration,
 	f func(key carbonara.SplitKey, columns []carbonara.Column, groups int) error) error {
 	lower, upper := splitKey(nil, metric, granularity, 0), splitKey(nil, metric, granularity+1, 0)

@@ -241,8 +241,9 @@ func CheckPoints(names []string, cells [][][]byte, forms []NumberForm) error {
 			cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(forms[i].unit)))
 			return points(cell) && !thousandsPoint.Match(bytes.TrimLeft(cell, "+-"))
 		}) {
-			return fmt.Errorf("column %s: the point of %q may be decimal or between thousands, as column %s has decimal "+
-				"commas: say --decimal , for thousands, and leave the column out otherwise", names[i], cells[i][j], names[comma])
+			return fmt.Errorf("column %s: the point of %q may be decimal or between thousands, as column %s has "+
+				"decimal commas: say --decimal , for thousands, and leave the column out otherwise",
+				names[i], cells[i][j], names[comma])
 		}
 	}
 	return nil

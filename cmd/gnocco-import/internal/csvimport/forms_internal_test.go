@@ -124,7 +124,8 @@ func TestAmbiguousFiles(t *testing.T) {
 	f("time;a;b\n2026-01-01;1.5;2,5\n2026-01-01;1,5;2.5\n", "both decimal points and decimal commas")
 	f("time;v\n2026-01-01;-123,456\n", "column v: a comma before three digits")
 	f("time;kWh;eur\n2026-01-01;1.234;0,25\n2026-01-02;-17.500;0,5\n2026-01-03;12;1\n",
-		`column kWh: the point of "1.234" may be decimal or between thousands, as column eur has decimal commas: say --decimal ,`)
+		`column kWh: the point of "1.234" may be decimal or between thousands, as column eur has decimal commas: `+
+			"say --decimal ,")
 	f("time,v\n2026-01-01 00:00:00 EST,1\n", `column time: "2026-01-01 00:00:00 EST" names its zone by letters that several zones have`)
 	f("entity_id,state,last_changed\nsensor.t1,99,2026-01-01T00:00:00Z\nsensor.t2,13.25,2026-01-01T00:00:00Z\n",
 		"rows of one time that differ in column entity_id: name it by --metric-column, --resource-column or --label-column, or leave it")
