@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // A file that was cut anywhere says so, with the line. Its whole metrics are imported, and the whole file completes
@@ -58,7 +60,7 @@ func TestCutArchivesAreImportedAgain(t *testing.T) {
 			for i, file := range files {
 				want := fmt.Sprintf("gnocco: /all.jsonl: line %d: the export was cut here.", n+1)
 				if stderr, status := imported(file); status != 1 || !strings.Contains(stderr, want) ||
-					!strings.Contains(stderr, fmt.Sprintf("%d metrics there", metrics)) {
+					!strings.Contains(stderr, counted.Of(metrics, "metric")+" there") {
 					t.Errorf("before line %d of %d, %d: status %d, %s", n+1, len(lines), i, status, stderr)
 				}
 			}
@@ -70,7 +72,7 @@ func TestCutArchivesAreImportedAgain(t *testing.T) {
 	}
 	for _, file := range []string{whole, whole} {
 		if stderr, status := imported(file); status != 0 || !strings.Contains(stderr,
-			fmt.Sprintf("%d metrics there", metrics)) {
+			counted.Of(metrics, "metric")+" there") {
 			t.Fatalf("status %d, %s", status, stderr)
 		}
 		got, _, _ := run(t, "", "export", "archive", "--url", other.url)
