@@ -12,8 +12,8 @@ import (
 	"github.com/gnocco-db/gnocco/tests/seedtest"
 )
 
-// A group with another interval has a measure for each of its cells, and no others, at any age of the cells and wherever
-// the process that evaluates ends. Measures that are as the new cells' values would stay without being noticed.
+// A group with another interval has a measure for each of its cells, and no others, at any age of the cells and
+// wherever the process that evaluates ends. Measures that equal the new cells' values would stay without being noticed.
 func TestChangedIntervals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	w := newWorld(t, rng)
@@ -24,7 +24,8 @@ func TestChangedIntervals(t *testing.T) {
 			for i, name := range []string{"load", "steady_total"} {
 				l := labels.FromStrings("__name__", name, "job", "api")
 				for range 4 {
-					w.push(l, []time.Time{w.now}, []float64{float64([]int64{rng.Int64N(2), w.now.Unix() - begin.Unix()}[i])})
+					value := []int64{rng.Int64N(2), w.now.Unix() - begin.Unix()}[i]
+					w.push(l, []time.Time{w.now}, []float64{float64(value)})
 					w.now = w.now.Add(15 * time.Second)
 				}
 				w.now = w.now.Add(-time.Minute)

@@ -227,7 +227,7 @@ func TestLeaksAreSeen(t *testing.T) {
 	fatal.If(t, cu.MemFree(address))
 }
 
-// What a test left behind on purpose is nobody's misuse when the collector finds it in a later one.
+// A later test may free pinned memory that an earlier one left behind on purpose: that is no misuse.
 func TestMemoryOfAnEarlierTestIsFreed(t *testing.T) {
 	var address unsafe.Pointer
 	t.Run("earlier", func(t *testing.T) {

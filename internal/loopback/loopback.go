@@ -1,4 +1,3 @@
-// Package loopback finds addresses of this machine for servers that tests and benchmarks start.
 package loopback
 
 import (

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -159,16 +160,11 @@ func decodePartialGroups(src []byte) (*PartialGroups, error) {
 }
 
 func decodePartialRow(key carbonara.SplitKey, split []byte) (row carbonara.Groups, err error) {
-	info, err := carbonara.SplitInfo(split)
+	columns, _, err := carbonara.AppendSplitColumns(nil, split)
 	if err != nil {
 		return row, err
 	}
-	var columns []carbonara.Column
-	for _, c := range info.Columns {
-		if c.Column.Base() != carbonara.ColumnMean { // a part of the sum
-			columns = append(columns, c.Column)
-		}
-	}
+	columns = slices.DeleteFunc(columns, isPartOfSum)
 	row.Reset(key.Granularity, columns)
 	if err = carbonara.DecodeSplit(split, key, columns, 0, carbonara.MaxTimestamp, &row); err == nil && row.Len() != 1 {
 		err = errPartialGroups

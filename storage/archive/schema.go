@@ -89,12 +89,13 @@ func columnsOf(value []byte) (columns []carbonara.Column, groups int, err error)
 		}
 		groups += n
 	}
-	columns = slices.DeleteFunc(columns, func(c carbonara.Column) bool {
-		return c.Base() == carbonara.ColumnMean // a part of the sum
-	})
+	columns = slices.DeleteFunc(columns, isPartOfSum)
 	slices.Sort(columns)
 	return slices.Compact(columns), groups, nil
 }
+
+// isPartOfSum says whether a column is the mean, which splits have for the last bits of a sum.
+func isPartOfSum(c carbonara.Column) bool { return c.Base() == carbonara.ColumnMean }
 
 // EachSplit calls f with the splits of a metric at one granularity, in order of time, the columns that each has, and
 // the most groups that it may have. A split that does not decode is an error that wraps storage.ErrCorrupt.

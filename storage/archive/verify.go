@@ -54,15 +54,11 @@ func Verify(key, value []byte) (intact, damaged [][]byte) {
 func verifyOperand(kind Kind, split carbonara.SplitKey, operand []byte) error {
 	switch kind {
 	case KindSplit:
-		info, err := carbonara.SplitInfo(operand)
+		columns, _, err := carbonara.AppendSplitColumns(nil, operand)
 		if err != nil {
 			return err
 		}
 		var groups carbonara.Groups
-		var columns []carbonara.Column
-		for _, c := range info.Columns {
-			columns = append(columns, c.Column)
-		}
 		groups.Reset(split.Granularity, columns)
 		if err := carbonara.DecodeSplit(operand, split, columns, 0, carbonara.MaxTimestamp, &groups); err != nil {
 			return err

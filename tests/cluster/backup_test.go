@@ -130,9 +130,9 @@ func mustGnocco(t testing.TB, args ...string) string {
 	return out
 }
 
-// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted, and
-// stores are missing or damaged for a while. The restored folder has every measure that was acknowledged before the backup began, none of them twice, and fsck
-// finds nothing.
+// A cluster is backed up while it serves, processes die, history is loaded, archives are rebuilt and metrics deleted,
+// and stores are missing or damaged for a while. The restored folder has every measure that was acknowledged before the
+// backup began, none of them twice, and fsck finds nothing.
 func TestBackupOfServingCluster(t *testing.T) {
 	random := rand.New(rand.NewPCG(seedtest.Next(t), 0))
 	data, repository := t.TempDir(), filepath.Join(t.TempDir(), "backups")
@@ -201,8 +201,8 @@ func TestBackupOfServingCluster(t *testing.T) {
 	}
 }
 
-// tellWhatIsLost takes a sack away, or damages a table of one, while the APIs go on, and brings it back. The backup says
-// which, and the earlier ones stay. If the table was one that the store no longer has, the backup is whole.
+// tellWhatIsLost takes a sack away, or damages a table of one, while the APIs go on, and brings it back. The backup
+// says which, and the earlier ones stay. If the table was one that the store no longer has, the backup is whole.
 func tellWhatIsLost(t *testing.T, random *rand.Rand, data, repository string) {
 	t.Helper()
 	before := mustGnocco(t, "restore", "--from", repository, "--list")

@@ -374,7 +374,8 @@ func TestRulesEqualTheirExpressions(t *testing.T) {
 		}
 		fatal.If(t, r.manager.Apply(t.Context(), groups))
 		fatal.If(t, r.Metricd.Refresh(t.Context(), []uuid.UUID{{}, {15: 1}, {15: 2}})) // all sacks
-		fatal.If(t, r.manager.Round(t.Context(), r.now)) // rules find at once what those before them have recorded
+		// Rules find at once what those before them have recorded.
+		fatal.If(t, r.manager.Round(t.Context(), r.now))
 		r.requireCells(engine, begin, r.now.Add(-2*time.Minute))
 		for range 60 {
 			r.minute()

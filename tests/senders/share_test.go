@@ -35,7 +35,7 @@ type mixin struct {
 	rules  []string // expressions
 }
 
-// add finds rules and panels in a document; those of a ConfigMap are in a text of it.
+// add finds rules and panels in a document. A ConfigMap has its own in a text.
 func (m *mixin) add(t *testing.T, node any) {
 	switch n := node.(type) {
 	case []any:

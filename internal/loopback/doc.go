@@ -1,0 +1,2 @@
+// Package loopback finds addresses of this machine for servers that tests and benchmarks start.
+package loopback
