@@ -13,6 +13,7 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/internal/quota"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query"
@@ -153,7 +154,7 @@ func (one *groupsJSON) decode(dst *carbonara.Groups, now, ahead carbonara.Timest
 		case !ok || column.IsSketch():
 			values = slices.Repeat([]groupValue{groupValue(carbonara.Absent())}, dst.Len())
 		case len(values) != dst.Len():
-			return web.BadRequest("Column %v has length %d, not %d", column, len(values), dst.Len())
+			return web.BadRequest("Column %v has %s, not %d", column, counted.Of(len(values), "value"), dst.Len())
 		default:
 			known++
 		}

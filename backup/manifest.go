@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gnocco-db/gnocco/cluster/datafolder"
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
@@ -143,7 +144,7 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("%w: %s", storage.ErrCorrupt, fmt.Sprintf(format, args...))
 	}
 	if m.Sacks < 1 || m.Sacks > datafolder.MaxSacks {
-		return bad("the number of sacks is %d", m.Sacks)
+		return bad("%s", counted.Of(m.Sacks, "sack"))
 	}
 	if m.Format < wholeFormat {
 		return bad("format %d", m.Format)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/storage"
 	"github.com/gnocco-db/gnocco/storage/claim"
 )
@@ -77,7 +78,7 @@ func (f *Folder) decodeClusterFile() (c ClusterFile, err error) {
 		return c, fmt.Errorf("datafolder: %s: format %d, not %d", path, c.Format, formatVersion)
 	}
 	if c.Sacks < 1 || c.Sacks > MaxSacks {
-		return c, fmt.Errorf("datafolder: %s: the number of sacks is %d", path, c.Sacks)
+		return c, fmt.Errorf("datafolder: %s: %s", path, counted.Of(c.Sacks, "sack"))
 	}
 	if !clusterID.MatchString(c.ID) {
 		return c, fmt.Errorf("datafolder: %s: ID is %q", path, c.ID)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/storage/archive"
 	"github.com/gnocco-db/gnocco/storage/claim"
 	"github.com/gnocco-db/gnocco/storage/engine"
@@ -70,8 +71,8 @@ func Repartition(ctx context.Context, disk vfs.FS, path string, to int, drain fu
 	}
 	defer func() { _ = folder.Release() }() // it closes an unchanged file
 	if j.To != to {
-		return fmt.Errorf("datafolder: a change of the number of sacks from %d to %d was cut short: go on with that one first",
-			j.From, j.To)
+		return fmt.Errorf("datafolder: a change from %d to %s was cut short: go on with that one first",
+			j.From, counted.Of(j.To, "sack"))
 	}
 	if !j.Switching {
 		if err := folder.copySacks(ctx, j, tell); err != nil {
@@ -83,7 +84,7 @@ func Repartition(ctx context.Context, disk vfs.FS, path string, to int, drain fu
 		}
 	}
 	if err := folder.switchSacks(j); err != nil {
-		return fmt.Errorf("datafolder: switch the number of sacks to %d: %w", to, err)
+		return fmt.Errorf("datafolder: switch to %s: %w", counted.Of(to, "sack"), err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gnocco-db/gnocco/carbonara"
 	"github.com/gnocco-db/gnocco/internal/budget"
+	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // The answer of groups is, for each read in order, little-endian: number of groups (4) | their starts (8 each) | the
@@ -92,7 +93,7 @@ func readGroups(ctx context.Context, r io.Reader, dst *carbonara.Groups) error {
 	n := binary.LittleEndian.Uint32(head[:])
 	means := n&withMeans != 0
 	if n &^= withMeans; n > maxGroups {
-		return fmt.Errorf("%w: the number of groups is %d", errFrame, n)
+		return fmt.Errorf("%w: %s", errFrame, counted.Of(n, "group"))
 	}
 	if err := budget.Of(ctx).Acquire(budget.Answers, 8*int64(1+len(dst.Columns))*int64(n)); err != nil {
 		return err
@@ -155,7 +156,7 @@ func readMeans(r io.Reader, most int, dst *carbonara.Groups) error {
 	}
 	n := int(binary.LittleEndian.Uint32(head))
 	if n > most {
-		return fmt.Errorf("%w: the number of means is %d", errFrame, n)
+		return fmt.Errorf("%w: %s", errFrame, counted.Of(n, "mean"))
 	}
 	means, err := readBytes(r, n*meanBytes)
 	if err != nil {

@@ -118,7 +118,7 @@ func restoreSelected(t *testing.T, s *served, data string, command func(*served,
 		t.Errorf("of what is there: status %d, %s", status, stderr)
 	}
 	command(s, "", "delete", of, series, "--yes")
-	if stderr, status := restore(of, series); status != 0 || !strings.Contains(stderr, "5 of them new or completed") {
+	if stderr, status := restore(of, series); status != 0 || !strings.Contains(stderr, "5 new or completed") {
 		t.Errorf("of what was deleted: status %d, %s", status, stderr)
 	}
 	if got := command(s, "", "export", "archive", of, series); got != want {

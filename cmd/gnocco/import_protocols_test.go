@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/tests/fatal"
 )
 
@@ -96,7 +97,7 @@ func TestFilesOfProtocolsLoseNothingSilently(t *testing.T) {
 			_, stderr, status := run(t, text, "import", protocol, dry, "--archive-policy", "auto",
 				"--create-archive-policy", "--url", s.url, "-")
 			if status != 2 || strings.Count("\n"+stderr, "\n-:")-strings.Count(stderr, "-: ") != len(wants) ||
-				!strings.Contains(stderr, fmt.Sprintf("keeps each of %d measures", rows)) {
+				!strings.Contains(stderr, "keeps each of "+counted.Of(rows, "measure")) {
 				t.Errorf("%s, %s: status %d, %s", protocol, dry, status, stderr)
 			}
 			for _, want := range wants {

@@ -125,7 +125,7 @@ func TestCommandsThatAsk(t *testing.T) {
 	f(0, "house/in", "1 metric deleted", "delete", "house/in", "--yes")
 	f(1, "", "no metric is house/in", "delete", "house/in")
 	f(0, "house/out", "", "list", "metrics")
-	f(0, "api, metricd", "0 stores are damaged", "status")
+	f(0, "api, metricd", "damaged: 0 stores", "status")
 
 	_, stderr, status := run(t, "", "list", "metrics", "--url", "127.0.0.1:1")
 	if status != 1 || !strings.Contains(stderr, "write http://127.0.0.1:1") {

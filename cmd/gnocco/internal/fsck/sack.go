@@ -150,10 +150,10 @@ func (c *check) walkSack(ctx context.Context, store *archive.Store, number int, 
 		return err
 	}
 	if quarantined > 0 {
-		c.note(w.name, "kept, as it did not decode: %s", counted.Of(quarantined, "incoming block"))
+		c.note(w.name, "%s kept that did not decode", counted.Of(quarantined, "incoming block"))
 	}
 	if aside > 0 {
-		c.note(w.name, "kept, as set aside by an earlier repair: %s", counted.Of(aside, "operand"))
+		c.note(w.name, "%s kept that an earlier repair set aside", counted.Of(aside, "operand"))
 	}
 	return nil
 }
