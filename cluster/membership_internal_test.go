@@ -57,7 +57,9 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 	defer client.Close()
 	var log bytes.Buffer
 	m := newMembership(s, client, slog.New(slog.NewTextHandler(&log, nil)))
+	begun := time.Now()
 	fatal.If(t, m.announce(t.Context(), "store"))
+	slow := time.Since(begun) > wakeTimeout // then one may have been told again that was slow to answer
 	if strings.Contains(log.String(), "error=<nil>") {
 		t.Errorf("warns of a process that answered: %s", log.String())
 	}
@@ -66,7 +68,7 @@ func TestAnnounceTellsEachProcess(t *testing.T) {
 		if i%3 == 0 {
 			want = 2
 		}
-		if got := asked[i].Load(); got != want {
+		if got := asked[i].Load(); got < want || got > want && !slow {
 			t.Errorf("process %d was told %d times, want %d", i, got, want)
 		}
 	}

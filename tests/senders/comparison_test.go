@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -55,6 +56,10 @@ func comparedAt(t *testing.T, prometheus, ours string) float64 {
 	return at
 }
 
+// innerRange is the range of a function that a subquery asks at whole seconds. Where scrapes are at whole seconds as well,
+// one lies on the range's edge, which Prometheus 2 has in it, and 3 has not.
+var innerRange = regexp.MustCompile(`\[(\d+s)\]`)
+
 // compare asks both all queries, at an instant and for a range, and returns how many answers are alike.
 func compare(t *testing.T, ours, theirs string, at float64) (passed int) {
 	t.Helper()
@@ -63,6 +68,9 @@ func compare(t *testing.T, ours, theirs string, at float64) (passed int) {
 		alike, asked := 0, 0
 		for _, query := range queries[family] {
 			query = strings.ReplaceAll(query, "AT", fmt.Sprintf("%.3f", at-5))
+			if family == "subqueries" && at-0.5 == math.Trunc(at-0.5) {
+				query = innerRange.ReplaceAllString(query, "[${1}300ms]")
+			}
 			instant := url.Values{"query": {query}, "time": {fmt.Sprintf("%.3f", at)}}
 			ranged := url.Values{"query": {query}, "start": {fmt.Sprintf("%.3f", at-12)},
 				"end": {fmt.Sprintf("%.3f", at)}, "step": {"3"}}
