@@ -39,7 +39,7 @@ func TestSuitesAreThoseOfThePage(t *testing.T) {
 	if total := seconds(`(?m)^suite ([a-z]+) ([0-9]+) `); total > 30*60 {
 		t.Errorf("the budgets add up to %d s", total)
 	}
-	beside := seconds(`(?m)^suite (test|conformance) ([0-9]+) `)
+	beside := seconds(`(?m)^suite (test) ([0-9]+) `)
 	if lane := seconds(`(?m)^ +suite ([a-z]+) ([0-9]+) `); lane > beside {
 		t.Errorf("the lane beside has %d s, more than the %d of the other", lane, beside)
 	}
