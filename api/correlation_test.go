@@ -229,7 +229,7 @@ func TestCorrelationsAreRefused(t *testing.T) {
 		t.Errorf("%d groups", answer.Groups)
 	}
 	more := s.measured(t, "seconds", `[]`)[0]
-	refuse(`{"metrics":[`+two+`,"`+long+`","`+more+`"]}`, 400, "4 metrics, at most 3")
+	refuse(`{"metrics":[`+two+`,"`+long+`","`+more+`"]}`, 400, "too many metrics: 4, at most 3")
 }
 
 // A job that takes longer than the request waits goes on, is found, and can be cancelled.

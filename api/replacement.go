@@ -135,7 +135,8 @@ func (a *api) deleteSeries(ctx context.Context, who *auth.Identity, selector str
 	if err == nil && shown.Losts > 0 {
 		first := shown.Lost[0]
 		warning = fmt.Sprintf("%s lost measures outside the range, which nothing tells apart; the first is of metric %s, "+
-			"%g s from %s; the ledger's entry is %s", counted.Of(shown.Losts, "group"), first.Metric, first.Granularity, first.Start, shown.ID)
+			"%g s from %s; the ledger's entry is %s", counted.Of(shown.Losts, "group"), first.Metric, first.Granularity,
+			first.Start, shown.ID)
 	}
 	return warning, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gnocco-db/gnocco/api/auth"
 	"github.com/gnocco-db/gnocco/api/web"
 	"github.com/gnocco-db/gnocco/carbonara"
-	"github.com/gnocco-db/gnocco/internal/counted"
 	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/query/correlations"
 )
@@ -52,7 +51,7 @@ func (a *Handlers) parseRequest(ctx context.Context, who *auth.Identity, body an
 		return nil, subject.Fault("a correlation takes two metrics, not %d,", len(q.Metrics))
 	}
 	if len(q.Metrics) > a.Jobs.MaxMetrics {
-		return nil, subject.Fault("%s, at most %d,", counted.Of(len(q.Metrics), "metric"), a.Jobs.MaxMetrics)
+		return nil, subject.Fault("too many metrics: %d, at most %d,", len(q.Metrics), a.Jobs.MaxMetrics)
 	}
 	return q, q.ChooseGranularity()
 }

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gnocco-db/gnocco/api/wire"
-	"github.com/gnocco-db/gnocco/internal/counted"
 )
 
 // Fields of message Histogram, which both versions have.
@@ -130,7 +129,7 @@ func (h *nativeHistogram) validate() error {
 	}
 	if n := len(h.CustomValues) + len(h.NegativeBuckets) + len(h.PositiveBuckets) + len(h.deltas[0]) +
 		len(h.deltas[1]); n > maxBuckets {
-		return fmt.Errorf("%w: %s, at most %d", errHistogram, counted.Of(n, "bucket"), maxBuckets)
+		return fmt.Errorf("%w: too many buckets: %d, at most %d", errHistogram, n, maxBuckets)
 	}
 	if !(h.ZeroThreshold >= 0) || math.IsInf(h.ZeroThreshold, 1) {
 		return fmt.Errorf("%w: zero threshold %v", errHistogram, h.ZeroThreshold)

@@ -56,7 +56,7 @@ var layers = table(
 	"cluster/peer: query/activity metricd/latetypes storage model carbonara internal",
 	"api: . console rules internal/version internal/counted internal/budget internal/quota api ingest query storage/incoming storage/index model carbonara correlate",
 	"api/auth: api/policy internal/keystone",
-	"api/correlations: anomaly api/auth api/text api/web internal/counted query model carbonara correlate",
+	"api/correlations: anomaly api/auth api/text api/web query model carbonara correlate",
 	"api/influxdb: api/auth api/influxdb/lineprotocol api/web internal/version internal/budget ingest model carbonara",
 	"api/influxdb/lineprotocol: ingest/plaintext model carbonara",
 	"api/measures: model carbonara internal/decimal ingest/idset",

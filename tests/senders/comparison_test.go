@@ -56,8 +56,8 @@ func comparedAt(t *testing.T, prometheus, ours string) float64 {
 	return at
 }
 
-// innerRange is the range of a function that a subquery asks at whole seconds. Where scrapes are at whole seconds as well,
-// one lies on the range's edge, which Prometheus 2 has in it, and 3 has not.
+// innerRange is the range of a function that a subquery asks at whole seconds. Where scrapes are at whole seconds as
+// well, one lies on the range's edge, which Prometheus 2 has in it, and 3 has not.
 var innerRange = regexp.MustCompile(`\[(\d+s)\]`)
 
 // compare asks both all queries, at an instant and for a range, and returns how many answers are alike.

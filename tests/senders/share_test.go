@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gnocco-db/gnocco/model"
 	"github.com/gnocco-db/gnocco/rules"
 	"github.com/gnocco-db/gnocco/server"
 )
@@ -102,7 +103,7 @@ func selected(t *testing.T, v *parser.VectorSelector, names map[string]bool) lab
 
 // fill sends an hour of the series that expressions read, but for recorded ones, and returns how many they are.
 func (m *mixin) fill(t *testing.T, s *server.Server, now time.Time) int {
-	names, without := map[string]bool{}, map[string]bool{"le": true, labels.MetricName: true} // false: by it
+	names, without := map[string]bool{}, map[string]bool{"le": true, model.LabelName: true} // false: by it
 	var selectors []*parser.VectorSelector
 	for _, expr := range slices.Concat(m.panels, m.rules) {
 		parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
@@ -129,7 +130,7 @@ func (m *mixin) fill(t *testing.T, s *server.Server, now time.Time) int {
 	all := map[string]labels.Labels{}
 	for _, v := range selectors {
 		one := selected(t, v, names)
-		if name := one.Get(labels.MetricName); !m.record[name] {
+		if name := one.Get(model.LabelName); !m.record[name] {
 			for _, le := range []string{"0.1", "1", "+Inf"} {
 				if strings.HasSuffix(name, "_bucket") {
 					one = labels.NewBuilder(one).Set("le", le).Labels()
@@ -145,7 +146,7 @@ func (m *mixin) fill(t *testing.T, s *server.Server, now time.Time) int {
 			Values     []float64         `json:"values"`
 			Timestamps []int64           `json:"timestamps"`
 		}{Metric: all[key].Map()}
-		name := all[key].Get(labels.MetricName)
+		name := all[key].Get(model.LabelName)
 		for at := now.Add(-time.Hour); at.Before(now); at = at.Add(30 * time.Second) {
 			value := 1.0
 			if strings.HasSuffix(name, "_bytes") {
