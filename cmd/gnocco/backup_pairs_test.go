@@ -83,6 +83,10 @@ func TestBackupOfAPair(t *testing.T) {
 	whole := pairing("whole")
 	push(whole, 0, 400)
 	push(restored, 300, 400)
+	for _, s := range []*served{restored, whole} { // what was pushed is read once it is processed
+		eventually(t, fmt.Sprintf("%s/api/v1/query?time=%d&query=x_total", s.url, begin.Add(6000*time.Second).Unix()),
+			`"value":[`)
+	}
 	for _, query := range []string{"count(x_total)", "resets(x_total[2h])", "count_over_time(x_total[100m])",
 		"increase(x_total[100m])"} {
 		if got, want := value(restored, query), value(whole, query); got != want {
