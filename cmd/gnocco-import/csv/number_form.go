@@ -46,7 +46,7 @@ func (f *NumberForm) Parse(text []byte) (float64, bool) {
 	if *f == (NumberForm{}) {
 		return ParseNumber(view(text))
 	}
-	text = bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
+	text = f.withoutUnit(text)
 	if f.thousands != 0 {
 		text = bytes.ReplaceAll(text, []byte{f.thousands}, nil)
 	}
@@ -60,6 +60,11 @@ func (f *NumberForm) Parse(text []byte) (float64, bool) {
 		text = bytes.Replace(text, []byte{f.point}, []byte{'.'}, 1)
 	}
 	return ParseNumber(view(text))
+}
+
+// withoutUnit returns the number of a cell.
+func (f *NumberForm) withoutUnit(text []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimSuffix(text, []byte(f.unit)))
 }
 
 // ParseNumber is model.ParseNumber without numbers that would become another one: too large, or so small that it would
@@ -159,7 +164,7 @@ func isDigits(cell []byte) bool {
 
 // hasDigits reports whether a cell consists of digits and of characters between them, its unit aside.
 func (f *NumberForm) hasDigits(cell []byte) bool {
-	cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit)))
+	cell = f.withoutUnit(cell)
 	return bytes.ContainsAny(cell, "0123456789") &&
 		len(bytes.Trim(cell, "+-0123456789.,' eE\u00a0\u202f")) == 0
 }
@@ -170,7 +175,7 @@ func (f *NumberForm) hasDigits(cell []byte) bool {
 func (f *NumberForm) separators(cells [][]byte, point byte) (decimal, thousands byte, err error) {
 	var decimalComma, decimalPoint, commaThousands, pointThousands, space, quote, unclear, unclearPoint bool
 	for _, cell := range cells {
-		cell = bytes.TrimLeft(bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(f.unit))), "+-")
+		cell = bytes.TrimLeft(f.withoutUnit(cell), "+-")
 		commas, points := bytes.Count(cell, []byte{','}), bytes.Count(cell, []byte{'.'})
 		comma, dot := bytes.LastIndexByte(cell, ','), bytes.LastIndexByte(cell, '.')
 		space = space || bytes.ContainsAny(cell, " \u00a0\u202f")
@@ -231,22 +236,29 @@ var thousandsPoint = regexp.MustCompile(`^[1-9][0-9]{0,2}\.[0-9]{3}$`)
 // between thousands: a file has one decimal separator.
 func CheckPoints(names []string, cells [][][]byte, forms []NumberForm) error {
 	comma := slices.IndexFunc(forms, func(f NumberForm) bool { return f.point == ',' })
+	if comma < 0 {
+		return nil
+	}
 	for i := range forms {
-		points := func(cell []byte) bool { return bytes.IndexByte(cell, '.') >= 0 && !IsGap(cell) }
-		j := slices.IndexFunc(cells[i], points)
-		if comma < 0 || j < 0 || forms[i].point != 0 || forms[i].thousands != 0 {
+		f := &forms[i]
+		first := slices.IndexFunc(cells[i], hasPoint)
+		if f.point != 0 || f.thousands != 0 || first < 0 || slices.ContainsFunc(cells[i], f.hasDecimalPoint) {
 			continue
 		}
-		if !slices.ContainsFunc(cells[i], func(cell []byte) bool {
-			cell = bytes.TrimSpace(bytes.TrimSuffix(cell, []byte(forms[i].unit)))
-			return points(cell) && !thousandsPoint.Match(bytes.TrimLeft(cell, "+-"))
-		}) {
-			return fmt.Errorf("column %s: the point of %q may be decimal or between thousands, as column %s has "+
-				"decimal commas: say --decimal , for thousands, and leave the column out otherwise",
-				names[i], cells[i][j], names[comma])
-		}
+		return fmt.Errorf("column %s: the point of %q may be decimal or between thousands, as column %s has "+
+			"decimal commas: say --decimal , for thousands, and leave the column out otherwise",
+			names[i], cells[i][first], names[comma])
 	}
 	return nil
+}
+
+// hasPoint reports whether a cell is a value with a point.
+func hasPoint(cell []byte) bool { return bytes.IndexByte(cell, '.') >= 0 && !IsGap(cell) }
+
+// hasDecimalPoint reports whether a cell has a point that cannot stand between thousands.
+func (f *NumberForm) hasDecimalPoint(cell []byte) bool {
+	cell = f.withoutUnit(cell)
+	return hasPoint(cell) && !thousandsPoint.Match(bytes.TrimLeft(cell, "+-"))
 }
 
 // view is text as a string, for a call that does not keep it.
