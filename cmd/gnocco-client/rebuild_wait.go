@@ -135,7 +135,8 @@ func (r *rebuild) conclude(subject string, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "%s: %s; %s changed, %d unchanged, %d failed\n",
 		subject, r.State, counted.Of(r.Changed, "archive"), r.Unchanged, r.Failed)
 	if u := r.Unknown; u != nil {
-		fmt.Fprintf(stderr, "unknown: %s of %s, between %s and %s, without a method of the archive policy as before\n", counted.Of(u.Groups, "group"), counted.Of(u.Archives, "archive"), u.From, u.To)
+		fmt.Fprintf(stderr, "unknown: %s of %s, between %s and %s, without a method of the archive policy as before\n",
+			counted.Of(u.Groups, "group"), counted.Of(u.Archives, "archive"), u.From, u.To)
 	}
 	if r.Failed > 0 {
 		fault := ""

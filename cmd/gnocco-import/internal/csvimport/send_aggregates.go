@@ -63,7 +63,8 @@ func (i *Importer) sendAggregates(ctx context.Context, used []*metric) error {
 	}
 	err := all.Wait()
 	if i.result.Unkept = len(unkept); len(unkept) > 0 {
-		i.options.Note(fmt.Sprintf("%s took no aggregates, for want of groups of that width, or so old, in the archive policy: %s", counted.Of(len(unkept), "metric"), someOf(unkept)))
+		i.options.Note(fmt.Sprintf("%s took no aggregates, for want of groups of that width, or so old, in the archive policy: %s",
+			counted.Of(len(unkept), "metric"), someOf(unkept)))
 	}
 	for _, b := range i.blocks {
 		b.noteHistograms()
